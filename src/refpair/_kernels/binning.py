@@ -1,0 +1,151 @@
+"""Cut features into at most 255 bins, and find the bin of a value."""
+
+import numba
+import numpy as np
+
+# How a missing value is written when rows are binned for prediction; no finite value has this bin.
+MISSING = 255
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def find_edges(values, n_zeros, max_bins, edges):
+    """Find the edges between the bins of one feature; bin b holds the values up to ``edges[b]``, the last one the rest.
+
+    Parameters
+    ----------
+    values : float array
+        The stored values, ascending, without NaN.
+    n_zeros : int
+        How many zeros there are besides: a sparse column does not store them.
+    max_bins : int
+        If there are more distinct values, bins get about the same number of rows each.
+    edges : float64 array of size ``max_bins``, written
+
+    Returns
+    -------
+    n_edges : int
+    """
+    n_stored = values.shape[0]
+    n = n_stored + n_zeros
+    distinct = np.empty(n_stored + 1, np.float64)
+    counts = np.empty(n_stored + 1, np.int64)
+    n_distinct, zeros_left = 0, n_zeros > 0
+    for i in range(n_stored + 1):
+        # The implicit zeros come before the first stored value that is not negative.
+        if zeros_left and (i == n_stored or values[i] >= 0.0):
+            distinct[n_distinct], counts[n_distinct] = 0.0, n_zeros
+            n_distinct += 1
+            zeros_left = False
+        if i < n_stored:
+            value = np.float64(values[i])
+            if n_distinct > 0 and distinct[n_distinct - 1] == value:
+                counts[n_distinct - 1] += 1
+            else:
+                distinct[n_distinct], counts[n_distinct] = value, 1
+                n_distinct += 1
+    n_edges, seen, target = 0, 0, 1
+    for i in range(n_distinct - 1):
+        seen += counts[i]
+        if n_distinct <= max_bins or seen * max_bins >= target * n:
+            low, high = distinct[i], distinct[i + 1]
+            edge = low + (high - low) / 2
+            edges[n_edges] = edge if edge < high else low
+            n_edges += 1
+            if n_edges == max_bins - 1 and n_distinct > max_bins:
+                break
+            target = seen * max_bins // n + 1
+    return n_edges
+
+
+@numba.njit
+def find_bin(value, edges, first, last, missing_bin):
+    """Return the bin of `value`, given that the feature's edges are ``edges[first:last]``."""
+    if np.isnan(value):
+        return missing_bin
+    low, high = first, last
+    while low < high:
+        middle = (low + high) >> 1
+        if edges[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low - first
+
+
+@numba.njit(cache=True, nogil=True)
+def bin_columns(X, edges, edge_start, missing_bins, codes):
+    """Bin a dense matrix for training: ``codes[f, i]`` is the bin of ``X[i, f]``."""
+    for f in range(X.shape[1]):
+        for i in range(X.shape[0]):
+            codes[f, i] = find_bin(X[i, f], edges, edge_start[f], edge_start[f + 1], missing_bins[f])
+
+
+@numba.njit(cache=True, nogil=True)
+def bin_stored(values, column_start, edges, edge_start, missing_bins, codes):
+    """Bin the stored values of a CSC matrix."""
+    for f in range(column_start.shape[0] - 1):
+        for j in range(column_start[f], column_start[f + 1]):
+            codes[j] = find_bin(values[j], edges, edge_start[f], edge_start[f + 1], missing_bins[f])
+
+
+@numba.njit(cache=True, nogil=True)
+def bin_rows(X, first, last, edges, edge_start, codes):
+    """Bin rows ``first … last`` of a dense matrix for prediction, row by row; missing is ``MISSING``."""
+    for i in range(first, last):
+        for f in range(X.shape[1]):
+            codes[i - first, f] = find_bin(X[i, f], edges, edge_start[f], edge_start[f + 1], MISSING)
+
+
+@numba.njit(cache=True, nogil=True)
+def bin_sparse_rows(values, columns, row_start, first, last, edges, edge_start, zero_bins, codes):
+    """Bin rows ``first … last`` of a CSR matrix for prediction."""
+    for i in range(first, last):
+        codes[i - first] = zero_bins
+        for j in range(row_start[i], row_start[i + 1]):
+            f = columns[j]
+            codes[i - first, f] = find_bin(values[j], edges, edge_start[f], edge_start[f + 1], MISSING)
+
+
+@numba.njit(cache=True, nogil=True)
+def common_bins(codes, n_bins, common, counts):
+    """Find each feature's most frequent bin (the lowest of several) and how many rows are in it."""
+    tally = np.empty(256, np.int64)
+    for f in range(codes.shape[0]):
+        tally[:] = 0
+        for i in range(codes.shape[1]):
+            tally[codes[f, i]] += 1
+        common[f] = np.argmax(tally[: n_bins[f]])
+        counts[f] = tally[common[f]]
+
+
+@numba.njit(cache=True, nogil=True)
+def uncommon_cells(codes, common, column_start, column_rows, column_bins):
+    """List, feature by feature, the cells of a dense matrix that are not in the common bin."""
+    j = 0
+    for f in range(codes.shape[0]):
+        for i in range(codes.shape[1]):
+            if codes[f, i] != common[f]:
+                column_rows[j], column_bins[j] = i, codes[f, i]
+                j += 1
+        column_start[f + 1] = j
+
+
+@numba.njit(cache=True, nogil=True)
+def slots_by_row(column_start, column_rows, column_bins, common, features, first_slot, row_start, row_slots):
+    """Turn the cells by feature into slots by row; `features` in order of their slots keeps each row's list ascending."""
+    n_rows = row_start.shape[0] - 1
+    row_start[:] = 0
+    for j in range(column_rows.shape[0]):
+        row_start[column_rows[j] + 1] += 1
+    for i in range(n_rows):
+        row_start[i + 1] += row_start[i]
+    free = row_start[:-1].copy()
+    slots_of = np.empty(256, np.int32)
+    for f in features:
+        for b in range(256):
+            slots_of[b] = first_slot[f] + b - (b > common[f])
+        # Rows of a column are distinct, so the order within a column does not matter.
+        for j in range(column_start[f], column_start[f + 1]):
+            row = column_rows[j]
+            row_slots[free[row]] = slots_of[column_bins[j]]
+            free[row] += 1

@@ -1,0 +1,102 @@
+"""The best threshold of one feature in one node: the only place where gains are computed.
+
+With S and W of a node (see ``packed``), parting off a child with s and w lowers the weighted Gini impurity in proportion to
+
+    (s·W − S·w)² / (w·(W − w)).
+
+The difference is taken in integers, so it is exact and the same for either child. No split is worth more than
+W² − S², the value of two pure children. Such a split is given an infinite gain: nothing beats it, and saying so
+in integers lets a search stop there without depending on how a quotient was rounded.
+"""
+
+import numba
+import numpy as np
+
+from refpair._kernels.packed import row_count, signed_sum, weight_sum
+
+# A candidate below the best by more than rounding is thrown out by a product; only the rest pays for a division.
+NEARLY = 1.0 - 1e-9
+
+
+@numba.njit
+def highest_gain(total, limits):
+    """Return W² − S², which no finite gain exceeds but for rounding."""
+    s = float(signed_sum(total, limits.weight_bits, limits.count_bits))
+    w = float(weight_sum(total, limits.weight_bits, limits.count_bits))
+    return w * w - s * s
+
+
+@numba.njit
+def split_gain(child, total, limits, floor):
+    """Return the gain of parting `child` from a node's `total`, or −1 if it is below `floor` or forbidden."""
+    if limits.count_bits > 0:
+        n_child = row_count(child, limits.count_bits)
+        n_other = row_count(total, limits.count_bits) - n_child
+        if min(n_child, n_other) < limits.min_samples_leaf:
+            return -1.0
+    s = signed_sum(child, limits.weight_bits, limits.count_bits)
+    w = weight_sum(child, limits.weight_bits, limits.count_bits)
+    s_total = signed_sum(total, limits.weight_bits, limits.count_bits)
+    w_total = weight_sum(total, limits.weight_bits, limits.count_bits)
+    contrast = float(s * w_total - s_total * w)  # |contrast| <= W²/2 < 2**62: no overflow
+    numerator = contrast * contrast
+    denominator = float(w) * float(w_total - w)
+    if numerator < floor * denominator * NEARLY:
+        return -1.0
+    if abs(s) == w and abs(s_total - s) == w_total - w:
+        return np.inf
+    return numerator / denominator
+
+
+@numba.njit
+def best_threshold(bins, sums, n_occupied, missing, last_bin, total, limits, floor):
+    """Find the best threshold of a feature from its occupied bins.
+
+    Parameters
+    ----------
+    bins : int array
+        The bins that hold rows of the node, ascending; `n_occupied` of them, the bin of missing values left out.
+    sums : int64 array
+        Their packed sums.
+    n_occupied : int
+    missing : int64
+        The packed sum of the node's rows where the feature is missing; 0 if there are none.
+    last_bin : int
+        The feature's last bin of finite values; used only if some are missing.
+    total : int64
+        The packed sum of the node.
+    limits : Limits
+    floor : float
+        Gains below it do not matter.
+
+    Returns
+    -------
+    gain : float
+        −1 if no allowed split reaches `floor`.
+    threshold : int
+        Bins up to this one go left. It lies half-way between two occupied bins: the tree knows nothing about the
+        values between them.
+    missing_side : int
+        Where missing values go: 1 left, 0 right, −1 if the node has none.
+    left : int64
+        The packed sum of the left child.
+    """
+    gain, threshold, missing_side, best_left = -1.0, 0, 0 if missing != 0 else -1, np.int64(0)
+    left = np.int64(0)
+    for i in range(n_occupied - 1):
+        left += sums[i]
+        candidate = split_gain(left, total, limits, max(gain, floor))
+        if candidate > gain:
+            gain, threshold, best_left = candidate, (bins[i] + bins[i + 1]) >> 1, left
+    if missing != 0 and n_occupied > 0:
+        left += sums[n_occupied - 1]
+        candidate = split_gain(left, total, limits, max(gain, floor))
+        if candidate > gain:
+            gain, threshold, best_left = candidate, last_bin, left
+        left = missing
+        for i in range(n_occupied - 1):
+            left += sums[i]
+            candidate = split_gain(left, total, limits, max(gain, floor))
+            if candidate > gain:
+                gain, threshold, best_left, missing_side = candidate, (bins[i] + bins[i + 1]) >> 1, left, 1
+    return gain, threshold, missing_side, best_left

@@ -1,0 +1,55 @@
+"""Run independent chunks of work, in threads if asked for, under a progress bar if asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from joblib import Parallel, delayed
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+__all__ = ["progress_bar", "run_chunks"]
+
+Result = TypeVar("Result")
+
+
+def progress_bar(*, visible: bool) -> Progress:
+    """Return a progress bar on standard error that shows the time left."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        disable=not visible,
+    )
+
+
+def run_chunks(
+    work: Callable[[slice], Result], chunks: Sequence[slice], *, n_jobs: int | None, verbose: int, title: str
+) -> list[Result]:
+    """Return ``work(chunk)`` for each chunk, in order.
+
+    Chunks run through joblib, by default in threads: the kernels release the GIL.
+    ``joblib.parallel_config`` around the call chooses another backend.
+    """
+    jobs = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+        delayed(work)(chunk) for chunk in chunks
+    )
+    results = []
+    with progress_bar(visible=verbose > 0) as bar:
+        task = bar.add_task(title, total=chunks[-1].stop if chunks else 0)
+        for chunk, result in zip(chunks, jobs, strict=True):
+            results.append(result)
+            bar.advance(task, chunk.stop - chunk.start)
+    return results

@@ -1,0 +1,7 @@
+"""Learners of bits: from the rows of X to the code of their label vectors."""
+
+from refpair.bits.estimator import EstimatorBank
+from refpair.bits.problem import BitLearner, BitProblems
+from refpair.bits.trees import TreeBank
+
+__all__ = ["BitLearner", "BitProblems", "EstimatorBank", "TreeBank"]

@@ -1,0 +1,110 @@
+"""Any scikit-learn classifier as the learner of the bits."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, clone
+
+from refpair._kernels.rng import draw_rows
+from refpair._progress import run_chunks
+from refpair.bits.binning import Matrix
+from refpair.bits.problem import BitProblems, chunks_of
+from refpair.bits.sizes import resolve_share
+
+__all__ = ["EstimatorBank"]
+
+_BITS_A_CALL = 4
+
+
+class EstimatorBank:
+    """Learn every bit by a clone of one scikit-learn classifier.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Its ``fit`` takes ``sample_weight``. If it has a ``random_state`` that is None, each bit sets its own.
+    max_samples : int or float, optional
+        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is None.
+    n_jobs : int, optional
+        How many bits are learnt at once, through joblib.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    estimators_ : list
+        One a bit: a fitted classifier, or −1 or +1 where all rows agree.
+    in_bag_ : ndarray of uint8, shape (n_bits, ceil(n / 8)), or None
+        Which rows each bit was learnt from, as packed bits (``numpy.unpackbits``); None if from all.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from refpair.bits import BitProblems
+    >>> targets = np.array([[-1.0], [2.0]])  # of two distinct label vectors
+    >>> problems = BitProblems(np.int32([0, 0, 1, 1]), 1, lambda bits: targets[:, bits], np.uint64([7]))
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> EstimatorBank(LogisticRegression()).fit(X, problems).predict(X).ravel()
+    array([-1, -1,  1,  1], dtype=int8)
+    """
+
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        *,
+        max_samples: int | float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.max_samples = max_samples
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Matrix, problems: BitProblems) -> Self:
+        """Fit a clone of the estimator for each bit."""
+        n_rows = X.shape[0]
+        n_sampled = resolve_share(self.max_samples, n_rows)
+
+        def learn(bits: slice) -> list[tuple[Any, npt.NDArray[np.uint8]]]:
+            differences = problems.differences(bits)[problems.vector_of_row]
+            learnt = []
+            for difference, seed in zip(differences.T, problems.seeds[bits], strict=True):
+                rows = draw_rows(n_rows, n_sampled, seed)
+                in_bag = np.zeros(n_rows, bool)
+                in_bag[rows] = True
+                learnt.append((self._learn_bit(X, difference * in_bag, seed), np.packbits(in_bag)))
+            return learnt
+
+        chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
+        parts = run_chunks(learn, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
+        learnt = [bit for part in parts for bit in part]
+        self.estimators_ = [estimator for estimator, _ in learnt]
+        self.in_bag_ = np.stack([in_bag for _, in_bag in learnt]) if n_sampled < n_rows else None
+        return self
+
+    def _learn_bit(self, X: Matrix, difference: npt.NDArray[np.float64], seed: np.uint64) -> Any:
+        rows = np.flatnonzero(difference)
+        bit = np.where(difference[rows] > 0, 1, -1).astype(np.int8)
+        if len(rows) == 0 or (bit == bit[0]).all():
+            return int(bit[0]) if len(rows) else -1
+        estimator = clone(self.estimator)
+        if estimator.get_params().get("random_state", 0) is None:
+            estimator.set_params(random_state=int(seed % np.uint64(2**31)))
+        return estimator.fit(X[rows], bit, sample_weight=np.abs(difference[rows]))
+
+    def predict(self, X: Matrix) -> npt.NDArray[np.int8]:
+        """Return the predicted code of each row: (n, n_bits) of −1 and +1."""
+        signs = np.empty((X.shape[0], len(self.estimators_)), np.int8)
+
+        def predict_bits(bits: slice) -> None:
+            for bit in range(bits.start, bits.stop):
+                learnt = self.estimators_[bit]
+                signs[:, bit] = learnt if isinstance(learnt, int) else learnt.predict(X)
+
+        chunks = chunks_of(len(self.estimators_), _BITS_A_CALL)
+        run_chunks(predict_bits, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="predicting bits")
+        return signs

@@ -1,0 +1,60 @@
+"""What the bits have to learn, and what a learner of bits is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair.bits.binning import Matrix
+
+__all__ = ["BitLearner", "BitProblems", "chunks_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class BitProblems:
+    """M weighted binary problems on the same rows (section 3.2 of the paper).
+
+    Targets are given by distinct label vector, not by row: rows of the same label vector have the same bits and
+    weights.
+
+    Attributes
+    ----------
+    vector_of_row : ndarray of shape (n,)
+        Which of the distinct label vectors each training row carries.
+    n_bits : int
+    differences : callable
+        ``differences(slice)`` gives C(y, β) − C(y, α) of the bits in the slice, one row a distinct vector. The
+        sign is the bit, the size is its weight, and 0 leaves the row out.
+    seeds : ndarray of uint64
+        One a bit: whatever a learner draws for a bit comes from its seed alone.
+    """
+
+    vector_of_row: npt.NDArray[np.int32]
+    n_bits: int
+    differences: Callable[[slice], npt.NDArray[np.float64]]
+    seeds: npt.NDArray[np.uint64]
+
+
+class BitLearner(Protocol):
+    """Learns all bits, then predicts them."""
+
+    def fit(self, X: Matrix, problems: BitProblems) -> Self:
+        """Learn every bit from the rows of X."""
+
+    def predict(self, X: Matrix) -> npt.NDArray[np.int8]:
+        """Return the predicted code of each row: (n, n_bits) of −1 and +1."""
+
+
+def chunks_of(n: int, size: int) -> list[slice]:
+    """Cut 0 … n−1 into slices of at most `size`.
+
+    Examples
+    --------
+    >>> chunks_of(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]

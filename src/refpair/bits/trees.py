@@ -1,0 +1,169 @@
+"""The tree bank: a weighted binary tree for each of thousands of bits, all on the same binned features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair._kernels.grow import Limits, grow_trees
+from refpair._kernels.packed import field_widths
+from refpair._kernels.traverse import leaf_signs
+from refpair._progress import run_chunks
+from refpair.bits.binning import Matrix, bin_for_training, find_bins
+from refpair.bits.problem import BitProblems, chunks_of
+from refpair.bits.sizes import resolve_max_features, resolve_share
+
+__all__ = ["TreeBank", "Trees"]
+
+_BITS_A_CALL = 50
+_ROWS_A_CALL = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """Many binary trees, their nodes in flat arrays, one tree after the other.
+
+    Attributes
+    ----------
+    start : ndarray of int64, shape (n_trees + 1,)
+        Where each tree's nodes begin.
+    feature : ndarray of int32
+        The feature a node asks for; −1 at a leaf.
+    threshold : ndarray of uint8
+        Bins up to this one go left.
+    missing_left : ndarray of bool
+    left_child : ndarray of int32
+        Counted from the tree's first node; the right child is the next one.
+    value : ndarray of float32
+        The mean of ±1 over the node's training rows by weight; its sign is the predicted bit.
+    """
+
+    start: npt.NDArray[np.int64]
+    feature: npt.NDArray[np.int32]
+    threshold: npt.NDArray[np.uint8]
+    missing_left: npt.NDArray[np.bool_]
+    left_child: npt.NDArray[np.int32]
+    value: npt.NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @classmethod
+    def join(cls, parts: list[Trees]) -> Trees:
+        """Lay several banks one after the other."""
+        offsets = np.cumsum([0, *(part.start[-1] for part in parts)])
+        starts = [part.start[:-1] + offset for part, offset in zip(parts, offsets[:-1], strict=True)]
+        names = [field.name for field in fields(cls)[1:]]
+        return cls(
+            np.concatenate([*starts, offsets[-1:]]),
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in names),
+        )
+
+
+class TreeBank:
+    """Learn every bit by a weighted decision tree on binned features.
+
+    Parameters
+    ----------
+    max_depth : int, optional
+        Trees grow until their leaves are pure if it is None.
+    min_samples_leaf : int, default=1
+    max_features : int, float, "sqrt" or "log2", optional
+        How many features a split looks at: a number, a share, or all if it is None.
+    max_samples : int or float, optional
+        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is None.
+    max_bins : int, default=64
+        How finely numeric features are cut; a feature with fewer values is kept exactly.
+    n_jobs : int, optional
+        Threads.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    bins_ : Bins
+    trees_ : Trees
+    in_bag_ : ndarray of uint8, shape (n_bits, ceil(n / 8)), or None
+        Which rows each bit was learnt from, as packed bits (``numpy.unpackbits``); None if from all.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        max_features: int | float | Literal["sqrt", "log2"] | None = None,
+        max_samples: int | float | None = None,
+        max_bins: int = 64,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_samples = max_samples
+        self.max_bins = max_bins
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Matrix, problems: BitProblems) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, n_features)
+        problems : BitProblems
+
+        Examples
+        --------
+        >>> from refpair.bits import BitProblems, TreeBank
+        >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+        >>> targets = np.array([[-1.0], [2.0]])  # of two distinct label vectors
+        >>> problems = BitProblems(np.int32([0, 0, 1, 1]), 1, lambda bits: targets[:, bits], np.uint64([7]))
+        >>> TreeBank().fit(X, problems).predict(X).ravel()
+        array([-1, -1,  1,  1], dtype=int8)
+        """
+        n_rows, n_features = X.shape
+        self.bins_ = find_bins(X, self.max_bins)
+        features = bin_for_training(X, self.bins_)
+        weight_bits, count_bits = field_widths(n_rows, self.min_samples_leaf)
+        limits = Limits(
+            max_depth=np.iinfo(np.int32).max if self.max_depth is None else self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            max_features=resolve_max_features(self.max_features, n_features),
+            weight_bits=weight_bits,
+            count_bits=count_bits,
+        )
+        n_sampled = resolve_share(self.max_samples, n_rows)
+
+        def grow(bits: slice) -> tuple[Trees, npt.NDArray[np.uint8]]:
+            *arrays, in_bag = grow_trees(
+                features, n_features, problems.vector_of_row, problems.differences(bits),
+                n_sampled, problems.seeds[bits], limits,
+            )  # fmt: skip
+            return Trees(*arrays), np.packbits(in_bag, axis=1)
+
+        chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
+        grown = run_chunks(grow, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
+        self.trees_ = Trees.join([trees for trees, _ in grown])
+        self.in_bag_ = np.concatenate([in_bag for _, in_bag in grown]) if n_sampled < n_rows else None
+        return self
+
+    def predict(self, X: Matrix) -> npt.NDArray[np.int8]:
+        """Return the predicted code of each row: (n, n_bits) of −1 and +1."""
+        trees = self.trees_
+        signs = np.empty((X.shape[0], len(trees)), np.int8)
+
+        def traverse(rows: slice) -> None:
+            for block, codes in self.bins_.blocks(X[rows]):
+                leaf_signs(
+                    codes, trees.start, trees.feature, trees.threshold, trees.missing_left, trees.left_child,
+                    trees.value, signs[rows][block],
+                )  # fmt: skip
+
+        chunks = chunks_of(X.shape[0], _ROWS_A_CALL)
+        run_chunks(traverse, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="predicting bits")
+        return signs

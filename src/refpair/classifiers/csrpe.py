@@ -1,0 +1,281 @@
+"""Cost-sensitive reference pair encoding (section 3 of the paper): encode, learn the bits, decode."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from refpair.bits import BitLearner, BitProblems, EstimatorBank, TreeBank
+from refpair.classifiers._base import MultiLabelClassifier
+from refpair.classifiers._labels import DistinctLabels, distinct_labels, read_labels
+from refpair.coding import CodeBook, draw_code
+from refpair.costs import get_cost
+
+__all__ = ["CSRPEClassifier"]
+
+_TREE_ONLY = {"max_depth": None, "min_samples_leaf": 1, "max_features": None, "max_bins": 64}
+
+
+class CSRPEClassifier(MultiLabelClassifier):
+    """The multi-label classifier that is best for a given cost, by cost-sensitive reference pair encoding.
+
+    Label vectors are encoded as thousands of bits, each the answer to the question which of two random label vectors
+    is the cheaper prediction. Every bit is learnt with the difference of the two costs as weight. A row gets the
+    label vector whose code is nearest to its predicted bits.
+
+    Parameters
+    ----------
+    cost : str, Cost or callable, default="f1"
+        What a prediction costs: "f1", "accuracy" (or "jaccard"), "hamming", "zero_one", "rank", "f2" and so on, or
+        a cost of your own; see :class:`refpair.Cost`.
+    n_bits : int, default=3000
+        The length of the code.
+    learner : "tree" or classifier, default="tree"
+        What learns a bit: a decision tree, or a clone of any scikit-learn classifier whose ``fit`` takes
+        ``sample_weight``.
+    pairs : {"uniform", "observed"}, default="uniform"
+        Where reference pairs are drawn from: all label vectors, or those of the training set.
+    decoder : {"nearest"}, default="nearest"
+        How a predicted code becomes a label vector: the nearest code word, as in the paper.
+    relevant_set : array-like of shape (n_vectors, n_labels), optional
+        The label vectors that can be predicted. By default the distinct ones of the training set.
+    max_depth : int, optional
+        The depth of the trees; by default they grow until their leaves are pure. Worth tuning.
+    min_samples_leaf : int, default=1
+        How many rows a leaf has at least.
+    max_features : int, float, "sqrt" or "log2", optional
+        How many features a split looks at: a number, a share, or by default all.
+    max_samples : int or float, optional
+        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or by default all.
+    max_bins : int, default=64
+        How finely numeric features are cut, from 2 to 255; a feature with fewer values is kept exactly.
+    n_jobs : int, optional
+        Threads; −1 uses all processors. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Decides everything random.
+    verbose : int, default=0
+        1 shows a progress bar with the time left.
+
+    Attributes
+    ----------
+    cost_ : Cost
+        The cost as an object.
+    classes_ : ndarray of shape (n_labels,)
+        The names of the labels: the columns of a DataFrame, else 0, 1, 2, …
+    code_ : ReferencePairCode
+        The reference pairs. It has fewer than ``n_bits`` bits if there are no more useful ones.
+    relevant_set_ : ndarray of uint8, shape (n_vectors, n_labels)
+        The label vectors that can be predicted, the most frequent first.
+    relevant_counts_ : ndarray of int64
+        How many training rows have each of them.
+    bits_ : TreeBank or EstimatorBank
+        The learnt bits.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        Their names, if X was a DataFrame.
+
+    Notes
+    -----
+    Cells of X may be missing (NaN): a tree sends them to the better side. Ties between equally near code words go
+    to the more frequent label vector.
+
+    References
+    ----------
+    Y.-Y. Yang, K.-H. Huang, C.-W. Chang, H.-T. Lin: Cost-Sensitive Reference Pair Encoding for Multi-Label
+    Learning. PAKDD 2018.
+
+    Examples
+    --------
+    >>> from refpair import CSRPEClassifier
+    >>> from refpair.datasets import load_dataset
+    >>> digits = load_dataset("digits")
+    >>> model = CSRPEClassifier(cost="f1", n_bits=200, random_state=0).fit(digits.X[:1500], digits.Y[:1500])
+    >>> model.predict(digits.X[1500:1502])
+    """
+
+    def __init__(
+        self,
+        cost: Any = "f1",
+        n_bits: int = 3000,
+        learner: Any = "tree",
+        pairs: Literal["uniform", "observed"] = "uniform",
+        decoder: Literal["nearest"] = "nearest",
+        relevant_set: Any = None,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        max_features: int | float | Literal["sqrt", "log2"] | None = None,
+        max_samples: int | float | None = None,
+        max_bins: int = 64,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.cost = cost
+        self.n_bits = n_bits
+        self.learner = learner
+        self.pairs = pairs
+        self.decoder = decoder
+        self.relevant_set = relevant_set
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_samples = max_samples
+        self.max_bins = max_bins
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Draw a code for the cost and learn its bits.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+            NaN is a missing value.
+        Y : array, sparse matrix or DataFrame of shape (n, n_labels)
+            0/1 or boolean. A one-dimensional y of two classes is taken as a single label.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        self.cost_ = get_cost(self.cost)
+        X, labels = self._read(X, Y)
+        distinct = distinct_labels(labels)
+
+        seed = np.random.SeedSequence(check_random_state(self.random_state).randint(2**31, size=4))
+        for_pairs, for_bits = seed.spawn(2)
+        self.code_ = draw_code(
+            self.cost_, distinct.vectors, self.n_bits, self.pairs, rng=np.random.default_rng(for_pairs)
+        )
+        self._set_relevant_set(distinct)
+        self._code_book = CodeBook(self.code_.encode(self.relevant_set_))
+        problems = BitProblems(
+            vector_of_row=distinct.of_row,
+            n_bits=len(self.code_),
+            differences=lambda bits: self.code_[bits].differences(distinct.vectors),
+            seeds=for_bits.generate_state(len(self.code_), np.uint64),
+        )
+        self.bits_ = self._make_learner().fit(X, problems)
+        return self
+
+    def encode(self, Y: Any) -> npt.NDArray[np.int8]:
+        """Return the code words of label vectors: +1 where α is cheaper, −1 where β is, 0 where neither.
+
+        Parameters
+        ----------
+        Y : array, sparse matrix or DataFrame of shape (n, n_labels)
+
+        Returns
+        -------
+        code_words : ndarray of int8, shape (n, n_bits)
+        """
+        check_is_fitted(self)
+        return self.code_.encode(self._read_known_labels(Y))
+
+    def predict_code(self, X: Any) -> npt.NDArray[np.int8]:
+        """Return the predicted bits of rows, −1 or +1.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+
+        Returns
+        -------
+        code : ndarray of int8, shape (n, n_bits)
+        """
+        check_is_fitted(self)
+        return self.bits_.predict(self._read_features(X, reset=False))
+
+    def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
+        if len(self.code_) == 0:  # a single label vector: nothing to tell apart
+            return np.repeat(self.relevant_set_[:1], X.shape[0], axis=0)
+        return self.relevant_set_[self._code_book.decode(self.bits_.predict(X))]
+
+    def _set_relevant_set(self, distinct: DistinctLabels) -> None:
+        """Order the vectors that can be predicted by falling frequency, then by the vectors themselves."""
+        vectors, counts = distinct.vectors, distinct.counts
+        if self.relevant_set is not None:
+            given = distinct_labels(_dense_labels(self.relevant_set)).vectors
+            if given.shape[1] != vectors.shape[1]:
+                raise ValueError(
+                    f"relevant_set has {given.shape[1]} labels (columns), but Y has {vectors.shape[1]}"
+                )
+            known = {vector.tobytes(): count for vector, count in zip(vectors, counts, strict=True)}
+            vectors, counts = given, np.array([known.get(vector.tobytes(), 0) for vector in given])
+        order = np.argsort(-counts, kind="stable")
+        self.relevant_set_, self.relevant_counts_ = vectors[order], counts[order]
+
+    def _make_learner(self) -> BitLearner:
+        if self.learner == "tree":
+            return TreeBank(
+                max_depth=self.max_depth,
+                min_samples_leaf=self.min_samples_leaf,
+                max_features=self.max_features,
+                max_samples=self.max_samples,
+                max_bins=self.max_bins,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+            )
+        return EstimatorBank(
+            self.learner, max_samples=self.max_samples, n_jobs=self.n_jobs, verbose=self.verbose
+        )
+
+    def _check_parameters(self) -> None:
+        """Refuse bad parameters, naming them and what they may be."""
+        _check_count("n_bits", self.n_bits)
+        _check_count("min_samples_leaf", self.min_samples_leaf)
+        _check_count("max_bins", self.max_bins, low=2, high=255)
+        if self.max_depth is not None:
+            _check_count("max_depth", self.max_depth)
+        if self.max_features not in ("sqrt", "log2"):
+            _check_amount(
+                "max_features", self.max_features, 'a number, a share in (0, 1], "sqrt", "log2" or None'
+            )
+        _check_amount("max_samples", self.max_samples, "a number, a share in (0, 1] or None")
+        if self.pairs not in ("uniform", "observed"):
+            raise ValueError(f'pairs must be "uniform" or "observed", not {self.pairs!r}')
+        if self.decoder != "nearest":
+            raise ValueError(f'decoder must be "nearest", not {self.decoder!r}')
+        if isinstance(self.learner, str):
+            if self.learner != "tree":
+                raise ValueError(f'learner must be "tree" or a scikit-learn classifier, not {self.learner!r}')
+            return
+        if not hasattr(self.learner, "fit") or not has_fit_parameter(self.learner, "sample_weight"):
+            raise ValueError(
+                f"learner must be a classifier whose fit takes sample_weight, which {self.learner!r} does not"
+            )
+        for name, default in _TREE_ONLY.items():
+            if getattr(self, name) != default:
+                raise ValueError(f'{name} belongs to learner="tree": set it on the learner itself instead')
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if not isinstance(self.learner, str):
+            tags.input_tags = get_tags(self.learner).input_tags
+        return tags
+
+
+def _dense_labels(labels: Any) -> npt.NDArray[np.uint8]:
+    matrix, _ = read_labels(labels)
+    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
+
+
+def _check_count(name: str, value: Any, low: int = 1, high: int | None = None) -> None:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < low or (high and value > high):
+        limits = f"from {low} to {high}" if high else f"of at least {low}"
+        raise ValueError(f"{name} must be an integer {limits}, not {value!r}")
+
+
+def _check_amount(name: str, value: Any, allowed: str) -> None:
+    if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and value >= 1):
+        return
+    if not isinstance(value, Real) or isinstance(value, bool | Integral) or not 0.0 < float(value) <= 1.0:
+        raise ValueError(f"{name} must be {allowed}, not {value!r}")

@@ -1,0 +1,118 @@
+"""Decoding: the code word nearest to a predicted code (section 3.3 of the paper).
+
+The paper decodes a predicted code s in {−1, +1}^M to the label vector of the *relevant set* whose code word e
+is nearest in Hamming distance. A bit of e that is 0 (a tie, the paper's ½) is half a bit away from both:
+
+    d(s, e) = (M − s · e) / 2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair._kernels import popcount
+
+__all__ = ["CodeBook", "pack_signs"]
+
+
+class CodeBook:
+    """Code words to search: for a predicted code the nearest one, or the distances to all.
+
+    The search is exact and linear in the number of code words, on bits packed 64 to a word.
+
+    Parameters
+    ----------
+    code_words : array-like of shape (n_words, n_bits)
+        Entries −1, 0 and +1, as :meth:`ReferencePairCode.encode` makes them. Of code words equally near the
+        first is taken, so put the likelier ones first.
+
+    Examples
+    --------
+    >>> book = CodeBook([[1, 1, -1], [-1, 0, 1]])
+    >>> book.decode([[1, 1, 1], [-1, 1, 1]])
+    array([0, 1])
+    >>> book.distances([[1, 1, 1], [-1, 1, 1]])
+    array([[1. , 1.5],
+           [2. , 0.5]], dtype=float32)
+    """
+
+    def __init__(self, code_words: npt.ArrayLike) -> None:
+        words = np.asarray(code_words)
+        if words.ndim != 2 or len(words) == 0:
+            raise ValueError(f"code_words must have shape (n_words, n_bits), got shape {words.shape}")
+        if not ((words == 0) | (words == 1) | (words == -1)).all():
+            raise ValueError("code_words must be -1, 0 and +1 only")
+        self.n_words, self.n_bits = words.shape
+        self._plus, self._mask = _pack(words > 0), _pack(words != 0)
+        self._n_known = np.count_nonzero(words, axis=1).astype(np.int64)
+
+    def __repr__(self) -> str:
+        return f"<CodeBook of {self.n_words} code words of {self.n_bits} bits>"
+
+    def decode(self, signs: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return the index of the nearest code word, the first if several are, for each row of signs.
+
+        Parameters
+        ----------
+        signs : array-like of shape (n, n_bits)
+            Predicted codes of −1 and +1.
+
+        Examples
+        --------
+        >>> CodeBook([[1, 0], [0, 1], [-1, -1]]).decode([[1, 1], [-1, -1]])
+        array([0, 2])
+        """
+        return np.asarray(popcount.nearest(self._packed(signs), self._plus, self._mask, self._n_known))
+
+    def distances(self, signs: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """Return the Hamming distances (n, n_words) of the rows of signs to the code words, in bits.
+
+        Parameters
+        ----------
+        signs : array-like of shape (n, n_bits)
+            Predicted codes of −1 and +1.
+
+        Examples
+        --------
+        >>> CodeBook([[1, 0], [0, 1], [-1, -1]]).distances([[1, 1]])
+        array([[0.5, 0.5, 2. ]], dtype=float32)
+        """
+        products = popcount.products(self._packed(signs), self._plus, self._mask, self._n_known)
+        return np.asarray((self.n_bits - products) * np.float32(0.5), dtype=np.float32)
+
+    def _packed(self, signs: npt.ArrayLike) -> popcount.Words:
+        array = np.asarray(signs)
+        if array.ndim != 2 or array.shape[1] != self.n_bits:
+            raise ValueError(f"signs must have shape (n, {self.n_bits}), got shape {array.shape}")
+        return pack_signs(array)
+
+
+def pack_signs(signs: npt.ArrayLike) -> popcount.Words:
+    """Pack rows of −1 and +1 into words of 64 bits, set where the sign is +1 and filled up with zeros.
+
+    Parameters
+    ----------
+    signs : array-like of shape (n, n_bits)
+        Nothing but −1 and +1.
+
+    Returns
+    -------
+    ndarray of shape (n, ceil(n_bits / 64)), dtype uint64
+
+    Examples
+    --------
+    >>> pack_signs([[1, -1, 1, 1]])
+    array([[13]], dtype=uint64)
+    """
+    array = np.asarray(signs)
+    if array.ndim != 2 or not ((array == 1) | (array == -1)).all():
+        raise ValueError("signs must be a matrix of -1 and +1 only")
+    return _pack(array > 0)
+
+
+def _pack(bits: npt.NDArray[np.bool_]) -> popcount.Words:
+    n_words = -(-bits.shape[1] // 64)
+    packed = np.zeros((bits.shape[0], 8 * n_words), np.uint8)
+    packed[:, : -(-bits.shape[1] // 8)] = np.packbits(bits, axis=1, bitorder="little")
+    return packed.view("<u8").astype(np.uint64, copy=False)

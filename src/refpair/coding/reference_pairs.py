@@ -1,0 +1,315 @@
+"""The reference-pair code: label vectors to bits that tell costs apart (sections 3.1 and 3.2 of the paper).
+
+Bit i has a *reference pair* of distinct label vectors (α_i, β_i) and asks of a truth y: which of the two is
+the cheaper prediction? A label vector y becomes a *code word* of M answers
+
+* +1 if C(y, α_i) < C(y, β_i),
+* −1 if C(y, α_i) > C(y, β_i),
+*  0 if it makes no difference (the paper's bit ½),
+
+and answer i matters to the learner of bit i as much as the difference |C(y, α_i) − C(y, β_i)|.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from refpair.costs import Cost, Labels, check_labels
+
+__all__ = ["PairSampling", "ReferencePairCode", "draw_code", "sample_pairs"]
+
+PairSampling: TypeAlias = Literal["uniform", "observed"]
+Vectors: TypeAlias = npt.NDArray[np.uint8]
+Number = TypeVar("Number", np.float64, np.int8)
+
+# Costs that differ by less than this part of themselves are equal but for rounding. The named costs round
+# equal fractions to equal floats and need no tolerance; sums of prices such as 0.1 + 0.2 and 0.3 do. Costs
+# that truly differ are far apart: two F1 values of K labels by 1/(2K)² or more, 1e-8 at K = 5,000.
+_TIE = 1e-12
+_ROWS, _BITS = 2048, 256  # encoded at a time: 4 MB of costs for each of α and β
+_TRIES = 4  # candidate pairs drawn for each bit wanted
+_MAX_INDEXED = 31  # labels up to which the number of all pairs, 2^(K−1)(2^K−1), fits an int64
+
+
+@dataclass(frozen=True, eq=False)
+class ReferencePairCode:
+    """A code of M reference pairs for one cost.
+
+    Parameters
+    ----------
+    alpha, beta : array-like of shape (n_bits, n_labels)
+        Row i of both is the reference pair of bit i: two distinct label vectors.
+    cost : Cost
+        The cost the bits compare.
+
+    Examples
+    --------
+    Is it cheaper to predict {0, 1} or {2}? For the truth {0} the former, for {2} the latter.
+
+    >>> from refpair.costs import get_cost
+    >>> code = ReferencePairCode([[1, 1, 0]], [[0, 0, 1]], get_cost("hamming"))
+    >>> code.encode([[1, 0, 0], [0, 0, 1]])
+    array([[ 1],
+           [-1]], dtype=int8)
+    >>> code.weights([[1, 0, 0], [0, 0, 1]]).round(2)
+    array([[0.33],
+           [1.  ]])
+    """
+
+    alpha: Vectors
+    beta: Vectors
+    cost: Cost
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "beta"):
+            vectors = _dense(getattr(self, name), name).copy()
+            vectors.flags.writeable = False
+            object.__setattr__(self, name, vectors)
+        if self.alpha.shape != self.beta.shape:
+            raise ValueError(f"alpha and beta differ in shape: {self.alpha.shape} and {self.beta.shape}")
+        if (self.alpha == self.beta).all(axis=1).any():
+            raise ValueError(
+                "alpha and beta have a row in common: a reference pair needs two distinct vectors"
+            )
+
+    def __len__(self) -> int:
+        return len(self.alpha)
+
+    def __getitem__(self, bits: slice | npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> ReferencePairCode:
+        """Return the code of some of the bits."""
+        return ReferencePairCode(self.alpha[bits], self.beta[bits], self.cost)
+
+    def differences(self, Y: Labels) -> npt.NDArray[np.float64]:
+        """Return C(y, β_i) − C(y, α_i) for each row y of Y and each bit i: positive where α is cheaper.
+
+        Differences within rounding error of zero are zero.
+
+        Examples
+        --------
+        >>> from refpair.costs import get_cost
+        >>> code = ReferencePairCode([[1, 1]], [[1, 0]], get_cost("f1"))
+        >>> code.differences([[1, 1], [1, 0], [0, 0]]).round(2)
+        array([[ 0.33],
+               [-0.33],
+               [ 0.  ]])
+        """
+        return self._compare(Y, np.float64)
+
+    def encode(self, Y: Labels) -> npt.NDArray[np.int8]:
+        """Return the code words of the rows of Y: +1 where α is cheaper, −1 where β is, 0 where neither.
+
+        Examples
+        --------
+        >>> from refpair.costs import get_cost
+        >>> ReferencePairCode([[1, 1]], [[1, 0]], get_cost("f1")).encode([[1, 1], [1, 0], [0, 0]]).ravel()
+        array([ 1, -1,  0], dtype=int8)
+        """
+        return self._compare(Y, np.int8)
+
+    def weights(self, Y: Labels) -> npt.NDArray[np.float64]:
+        """Return how much each bit matters for each row of Y: the absolute :meth:`differences`.
+
+        Examples
+        --------
+        >>> from refpair.costs import get_cost
+        >>> ReferencePairCode([[1, 1]], [[1, 0]], get_cost("f1")).weights([[1, 0]]).round(2)
+        array([[0.33]])
+        """
+        return np.abs(self.differences(Y))
+
+    def _compare(self, Y: Labels, dtype: type[Number]) -> npt.NDArray[Number]:
+        """Return the differences, or as int8 only their signs, by blocks that bound the memory."""
+        labels = check_labels(Y, "Y")
+        out = np.empty((labels.shape[0], len(self)), dtype)
+        for start in range(0, labels.shape[0], _ROWS):
+            rows = slice(start, start + _ROWS)
+            for first in range(0, len(self), _BITS):
+                bits = slice(first, first + _BITS)
+                of_alpha = self.cost.matrix(labels[rows], self.alpha[bits])
+                of_beta = self.cost.matrix(labels[rows], self.beta[bits])
+                difference = of_beta - of_alpha
+                scale = np.maximum(np.abs(of_alpha), np.abs(of_beta))
+                difference[np.abs(difference) <= _TIE * scale] = 0.0
+                out[rows, bits] = np.sign(difference) if dtype is np.int8 else difference
+        return out
+
+
+def sample_pairs(
+    n_labels: int,
+    n_bits: int,
+    *,
+    how: PairSampling = "uniform",
+    label_vectors: Labels | None = None,
+    rng: np.random.Generator,
+) -> tuple[Vectors, Vectors]:
+    """Draw reference pairs, all distinct and in random order; fewer than asked for if no more exist.
+
+    Parameters
+    ----------
+    n_labels : int
+        The length K of a label vector.
+    n_bits : int
+        How many pairs.
+    how : {"uniform", "observed"}, default="uniform"
+        "uniform" draws from all 2^(K−1)(2^K−1) pairs of {0,1}^K, as in the paper; "observed" from the pairs
+        of distinct rows of ``label_vectors``.
+    label_vectors : array-like or sparse matrix of shape (n, n_labels), optional
+        The observed label vectors, repeats allowed.
+    rng : numpy.random.Generator
+        The source of randomness.
+
+    Returns
+    -------
+    alpha, beta : ndarray of shape (n_pairs, n_labels), dtype uint8
+        Row i of both is a pair of distinct label vectors. Above 31 labels "uniform" draws independent pairs:
+        that two of them are the same is less likely than one in 10^9 for 100,000 pairs.
+
+    Examples
+    --------
+    Two labels have four label vectors, and those have six pairs.
+
+    >>> alpha, beta = sample_pairs(2, 100, rng=np.random.default_rng(0))
+    >>> len({frozenset([tuple(a), tuple(b)]) for a, b in zip(alpha.tolist(), beta.tolist())})
+    6
+    """
+    if how == "observed":
+        if label_vectors is None:
+            raise ValueError('how="observed" draws pairs of label_vectors, which are missing')
+        vectors = _distinct(_dense(label_vectors, "label_vectors"))
+        if vectors.shape[1] != n_labels:
+            raise ValueError(f"label_vectors has {vectors.shape[1]} labels (columns), not {n_labels}")
+        first, second = _draw_indices(len(vectors), n_bits, rng)
+        return vectors[first], vectors[second]
+    if how != "uniform":
+        raise ValueError(f'how must be "uniform" or "observed", not {how!r}')
+    if n_labels <= _MAX_INDEXED:
+        first, second = _draw_indices(2**n_labels, n_bits, rng)
+        return _binary(first, n_labels), _binary(second, n_labels)
+    alpha, beta = rng.integers(0, 2, size=(2, n_bits, n_labels), dtype=np.uint8)
+    while (same := (alpha == beta).all(axis=1)).any():
+        beta[same] = rng.integers(0, 2, size=(int(same.sum()), n_labels), dtype=np.uint8)
+    return alpha, beta
+
+
+def draw_code(
+    cost: Cost, label_vectors: Labels, n_bits: int, how: PairSampling, rng: np.random.Generator
+) -> ReferencePairCode:
+    """Draw a code without useless bits.
+
+    A pair whose two vectors cost the same for every observed label vector tells nothing and is passed over
+    for another. (A bit on which the observed vectors either agree or tie is kept: its answer is known, but it
+    is part of the paper's code and sets those that agree apart from those that tie.) Where too few uniform
+    pairs are of use, observed pairs make up the number: under ``zero_one``, say, only a pair with an observed
+    vector in it tells anything, and a uniform pair of many labels never has one.
+
+    Parameters
+    ----------
+    cost : Cost
+        The cost the bits compare.
+    label_vectors : array-like or sparse matrix of shape (n, n_labels)
+        The observed label vectors, repeats allowed; only the distinct ones count.
+    n_bits : int
+        The length of the code.
+    how : {"uniform", "observed"}
+        Which pairs to draw; see :func:`sample_pairs`.
+    rng : numpy.random.Generator
+        The source of randomness.
+
+    Returns
+    -------
+    ReferencePairCode
+        Of ``n_bits`` bits, or of fewer if no more useful pairs were found among 4 × ``n_bits`` candidates
+        (all pairs, where there are no more than that); of none if there is only one distinct label vector,
+        since then there is nothing to tell apart.
+
+    Notes
+    -----
+    A label vector that ties on most bits is about M/2 away from any predicted code and so is hardly ever the
+    nearest. Under ``f1`` and ``accuracy`` this is the fate of the empty one: all predictions but itself cost
+    it the same, so only pairs that contain it tell it apart, and uniform pairs of many labels do not.
+
+    Examples
+    --------
+    >>> from refpair.costs import get_cost
+    >>> Y = [[1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 1, 0]]
+    >>> len(draw_code(get_cost("f1"), Y, 16, "uniform", np.random.default_rng(0)))
+    16
+    >>> len(draw_code(get_cost("f1"), Y, 16, "observed", np.random.default_rng(0)))
+    3
+    """
+    vectors = _distinct(_dense(label_vectors, "label_vectors"))
+    n_labels = vectors.shape[1]
+    none = np.empty((0, n_labels), np.uint8)
+    code = ReferencePairCode(none, none, cost)
+    if len(vectors) < 2:
+        return code
+    stages: tuple[PairSampling, ...] = ("uniform", "observed") if how == "uniform" else (how,)
+    for stage in stages:
+        if len(code) == n_bits:
+            break
+        alpha, beta = sample_pairs(n_labels, _TRIES * n_bits, how=stage, label_vectors=vectors, rng=rng)
+        fresh = _fresh(alpha, beta, code)
+        alpha, beta = alpha[fresh], beta[fresh]
+        while len(code) < n_bits and len(alpha):
+            batch = ReferencePairCode(alpha[:n_bits], beta[:n_bits], cost)
+            batch = batch[_useful(batch, vectors)][: n_bits - len(code)]
+            code = ReferencePairCode(
+                np.vstack([code.alpha, batch.alpha]), np.vstack([code.beta, batch.beta]), cost
+            )
+            alpha, beta = alpha[n_bits:], beta[n_bits:]
+    return code
+
+
+def _useful(code: ReferencePairCode, vectors: Vectors) -> npt.NDArray[np.bool_]:
+    """Return which bits are not ties for all vectors; a few vectors settle nearly all bits."""
+    useful = np.zeros(len(code), dtype=bool)
+    for some in (vectors[:64], vectors[64:]):
+        open_bits = np.flatnonzero(~useful)
+        useful[open_bits] = code[open_bits].encode(some).any(axis=0)
+    return useful
+
+
+def _fresh(alpha: Vectors, beta: Vectors, code: ReferencePairCode) -> npt.NDArray[np.bool_]:
+    """Return which pairs the code does not have yet, either way round."""
+    seen = {frozenset((a.tobytes(), b.tobytes())) for a, b in zip(code.alpha, code.beta, strict=True)}
+    if not seen:
+        return np.ones(len(alpha), dtype=bool)
+    return np.array(
+        [frozenset((a.tobytes(), b.tobytes())) not in seen for a, b in zip(alpha, beta, strict=True)]
+    )
+
+
+def _draw_indices(
+    n_vectors: int, n_pairs: int, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Draw unordered pairs of distinct numbers below n_vectors without replacement, at most all of them.
+
+    The number t of a pair stands for (a, a + d mod n) with a = t mod n and d = 1 + ⌊t/n⌋: each pair once, as
+    two numbers are at most n/2 apart on the circle, and at n/2 (n even) the numbers t end after half a turn.
+    So the pairs need no list.
+    """
+    total = n_vectors * (n_vectors - 1) // 2
+    numbers = rng.choice(total, size=min(n_pairs, total), replace=False)
+    steps, first = np.divmod(numbers, n_vectors)
+    return first, (first + steps + 1) % n_vectors
+
+
+def _binary(numbers: npt.NDArray[np.int64], n_labels: int) -> Vectors:
+    return (numbers[:, None] >> np.arange(n_labels) & 1).astype(np.uint8)
+
+
+def _distinct(vectors: Vectors) -> Vectors:
+    """Return the distinct rows in an order that does not depend on theirs."""
+    packed = np.packbits(vectors, axis=1)
+    _, first = np.unique(packed.view(f"V{packed.shape[1]}"), return_index=True)
+    return vectors[first]
+
+
+def _dense(labels: Labels, name: str) -> Vectors:
+    matrix = check_labels(labels, name)
+    return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.uint8)

@@ -1,0 +1,35 @@
+"""Costs: what it costs to predict the label vector z when the truth is y.
+
+A cost compares two label vectors of K labels: by the counts tp = |y ∩ z|, fp = |z| − tp, fn = |y| − tp and
+tn = K − tp − fp − fn, label by label, or by any function of the two.
+
+=================  ================================  ==============================
+name               cost C(y, z)                      reported by :meth:`Cost.score`
+=================  ================================  ==============================
+``hamming``        (fp + fn) / K                     the cost (lower is better)
+``zero_one``       1 if fp + fn > 0 else 0           the cost (lower is better)
+``rank``           fp·fn + ½(tn·fn + fp·tp)          the cost (lower is better)
+``f1``             1 − 2tp / (2tp + fp + fn)         1 − cost (higher is better)
+``f0.5``, ``f2``…  1 − F-beta, beta in the name      1 − cost (higher is better)
+``accuracy``       1 − tp / (tp + fp + fn)           1 − cost (higher is better)
+per label          Σₖ fnₖ·yₖ(1−zₖ) + fpₖ·(1−yₖ)zₖ    the cost (lower is better)
+any function       f(tp, fp, fn, tn) or f(Y, Z)      as its maker says
+=================  ================================  ==============================
+
+``jaccard`` is another name of ``accuracy``. An empty prediction of an empty truth is right: it costs 0 under
+F-beta and accuracy.
+"""
+
+from refpair.costs._cost import Cost, CountCost, FunctionCost, PerLabelCost, cost_names, get_cost
+from refpair.costs._labels import Labels, check_labels
+
+__all__ = [
+    "Cost",
+    "CountCost",
+    "FunctionCost",
+    "Labels",
+    "PerLabelCost",
+    "check_labels",
+    "cost_names",
+    "get_cost",
+]

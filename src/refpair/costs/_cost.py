@@ -1,0 +1,398 @@
+"""The cost object, its three kinds, and their lookup by name."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair.costs import _counts, _labels
+from refpair.costs._labels import FloatArray, LabelMatrix, Labels
+
+CountFunction: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], npt.ArrayLike]
+LabelFunction: TypeAlias = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], npt.ArrayLike]
+
+
+@dataclass(frozen=True, repr=False)
+class Cost(ABC):
+    """A cost C(truth, prediction) of label vectors; :func:`get_cost` and the static methods here make one.
+
+    The subclasses tell how a cost is made, since the best decision depends on it: :class:`CountCost`,
+    :class:`PerLabelCost`, :class:`FunctionCost`. Costs are only ever compared, so any finite numbers will do.
+    Wherever a method takes label matrices, they are 0/1 with one row a label vector, dense or sparse.
+
+    Parameters
+    ----------
+    name : str
+        What tables and error messages call it.
+    greater_is_better : bool
+        Whether :meth:`score` reports 1 − cost instead of the cost.
+
+    Examples
+    --------
+    >>> get_cost("f1").matrix([[1, 1, 0]], [[1, 1, 0], [1, 0, 0], [0, 0, 1]]).round(2)
+    array([[0.  , 0.33, 1.  ]])
+    """
+
+    name: str
+    greater_is_better: bool
+
+    def matrix(self, Y: Labels, Z: Labels) -> FloatArray:
+        """Return the (n, m) costs of predicting Z[j] when the truth is Y[i].
+
+        Examples
+        --------
+        >>> get_cost("hamming").matrix([[1, 0], [0, 0]], [[1, 0], [1, 1]])
+        array([[0. , 0.5],
+               [0.5, 1. ]])
+        """
+        return self._matrix(*_labels.check_pair(Y, Z))
+
+    def rows(self, Y: Labels, Z: Labels) -> FloatArray:
+        """Return the n costs of predicting Z[i] when the truth is Y[i].
+
+        Examples
+        --------
+        >>> get_cost("rank").rows([[1, 0, 0], [1, 1, 0]], [[1, 0, 0], [0, 1, 1]])
+        array([0. , 1.5])
+        """
+        truths, predictions = _labels.check_pair(Y, Z)
+        n, m = truths.shape[0], predictions.shape[0]
+        if n != m:
+            raise ValueError(f"Y has {n} rows and Z has {m}: row i of Z must predict row i of Y")
+        return self._rows(truths, predictions)
+
+    def score(self, Y: Labels, Z: Labels) -> float:
+        """Return the mean over the rows as papers report it: 1 − cost if greater is better, else the cost.
+
+        Examples
+        --------
+        >>> get_cost("f1").score([[1, 1, 0], [0, 0, 0]], [[1, 0, 1], [0, 0, 0]])
+        0.75
+        """
+        costs = self.rows(Y, Z)
+        if costs.size == 0:
+            raise ValueError("Y has no rows: there is nothing to score")
+        mean = float(costs.mean())
+        return 1.0 - mean if self.greater_is_better else mean
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cost as plain JSON types for :meth:`from_dict`.
+
+        Only named and per-label costs have such a form; a cost made of a Python function raises ValueError.
+
+        Examples
+        --------
+        >>> get_cost("f2").to_dict()
+        {'name': 'f2'}
+        """
+        raise ValueError(
+            f"the cost {self.name!r} is a Python function, and only named and per-label costs can be stored; "
+            "pass cost= when loading"
+        )
+
+    @staticmethod
+    def from_dict(stored: dict[str, Any]) -> Cost:
+        """Return the cost that :meth:`to_dict` wrote.
+
+        Examples
+        --------
+        >>> Cost.from_dict({"name": "rank"})
+        get_cost('rank')
+        """
+        return get_cost(stored["name"]) if stored.keys() == {"name"} else Cost.per_label(**stored)
+
+    @staticmethod
+    def from_counts(f: CountFunction, name: str | None = None, greater_is_better: bool = False) -> CountCost:
+        """Make a cost of the counts of right and wrong labels.
+
+        Parameters
+        ----------
+        f : callable
+            ``f(tp, fp, fn, tn)``: four float arrays of one shape in, the costs as an array of this shape out.
+        name : str, optional
+            By default the name of the function.
+        greater_is_better : bool, default=False
+            Whether to report 1 − cost.
+
+        Examples
+        --------
+        >>> missed_twice = Cost.from_counts(lambda tp, fp, fn, tn: fp + 2 * fn, name="missed_twice")
+        >>> missed_twice.rows([[1, 1, 0]], [[0, 0, 1]])
+        array([5.])
+        """
+        return CountCost(name or _name_of(f), greater_is_better, f)
+
+    @staticmethod
+    def from_function(
+        f: LabelFunction, name: str | None = None, greater_is_better: bool = False
+    ) -> FunctionCost:
+        """Make a cost of any function of truths and predictions.
+
+        Parameters
+        ----------
+        f : callable
+            ``f(Y, Z)``: two int64 arrays of one shape (n, n_labels) in, the n costs C(Y[i], Z[i]) out. A cost
+            matrix takes calls on blocks of repeated rows: slower than counts, but bounded in memory.
+        name, greater_is_better
+            As in :meth:`from_counts`.
+
+        Examples
+        --------
+        >>> first_wrong = Cost.from_function(lambda Y, Z: Y[:, 0] != Z[:, 0], name="first_wrong")
+        >>> first_wrong.matrix([[1, 0], [0, 1]], [[1, 1], [0, 0], [0, 1]])
+        array([[0., 1., 1.],
+               [1., 0., 0.]])
+        """
+        return FunctionCost(name or _name_of(f), greater_is_better, f)
+
+    @staticmethod
+    def per_label(
+        *, false_positive: npt.ArrayLike = 1.0, false_negative: npt.ArrayLike = 1.0, name: str = "per_label"
+    ) -> PerLabelCost:
+        """Make a cost that adds up over the labels, each with its own price for a mistake.
+
+        Parameters
+        ----------
+        false_positive : float or array-like of shape (n_labels,), default=1.0
+            The price of predicting a label that is not there; not negative: no mistake is a gain.
+        false_negative : float or array-like of shape (n_labels,), default=1.0
+            The price of missing a label that is there; not negative either.
+        name : str, default="per_label"
+            What tables and error messages call it.
+
+        Examples
+        --------
+        Missing the second label costs 50, every other mistake costs 1.
+
+        >>> cost = Cost.per_label(false_positive=1, false_negative=[1, 50])
+        >>> cost.rows([[0, 1], [1, 0]], [[1, 0], [0, 1]])
+        array([51.,  2.])
+        """
+        fp, fn = _prices("false_positive", false_positive), _prices("false_negative", false_negative)
+        return PerLabelCost(name, False, fp, fn)
+
+    @staticmethod
+    def f_beta(beta: float) -> CountCost:
+        """Make the cost 1 − F-beta, with recall counting beta > 0 times as much as precision; 1 gives F1.
+
+        Examples
+        --------
+        >>> Cost.f_beta(2).rows([[1, 1, 0]], [[1, 0, 0]]).round(3)
+        array([0.444])
+        """
+        beta = float(beta)
+        if not (beta > 0 and 0 < beta * beta < math.inf):
+            raise ValueError(f"beta must be a finite number above zero, got {beta}")
+        return CountCost(f"f{beta}".removesuffix(".0"), True, _counts.FBeta(beta))
+
+    @abstractmethod
+    def _matrix(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray: ...
+
+    @abstractmethod
+    def _rows(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray: ...
+
+    def _check(
+        self, costs: npt.ArrayLike, shape: tuple[int, ...], case: Callable[[tuple[Any, ...]], str]
+    ) -> FloatArray:
+        """Return what a function gave as costs of the shape, or say what is wrong and for which case."""
+        array = np.asarray(costs)
+        if array.dtype.kind not in "biuf":
+            problem = f"must return real numbers, not values of dtype {array.dtype}"
+        elif array.shape != shape:
+            problem = f"must return an array of shape {shape}, not {array.shape}"
+        elif not (finite := np.isfinite(array)).all():
+            at = np.unravel_index(finite.argmin(), shape)
+            problem = f"is {array[at]} for {case(at)}: make it a finite number"
+        else:
+            return array.astype(np.float64, copy=False)
+        raise ValueError(f"the cost {self.name!r} {problem}")
+
+
+@dataclass(frozen=True, repr=False)
+class CountCost(Cost):
+    """A cost ``counts(tp, fp, fn, tn)``; see :meth:`Cost.from_counts`."""
+
+    counts: CountFunction
+
+    def __repr__(self) -> str:
+        if self._is_named():
+            return f"get_cost({self.name!r})"
+        return f"Cost.from_counts({_name_of(self.counts)}, name={self.name!r})"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name} if self._is_named() else super().to_dict()
+
+    def _is_named(self) -> bool:
+        try:
+            return get_cost(self.name) == self
+        except ValueError:
+            return False
+
+    def _matrix(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+        overlap = _labels.intersections(Y, Z)
+        y_size, z_size = _labels.sizes(Y), _labels.sizes(Z)
+        costs = np.empty(overlap.shape)
+        for block in _labels.blocks(*overlap.shape):
+            costs[block] = self._of_counts(overlap[block], y_size[block, None], z_size, Y.shape[1])
+        return costs
+
+    def _rows(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+        return self._of_counts(
+            _labels.row_intersections(Y, Z), _labels.sizes(Y), _labels.sizes(Z), Y.shape[1]
+        )
+
+    def _of_counts(
+        self, overlap: npt.NDArray[np.floating], y_size: FloatArray, z_size: FloatArray, n_labels: int
+    ) -> FloatArray:
+        tp = overlap.astype(np.float64)
+        fp, fn = z_size - tp, y_size - tp
+        tn = n_labels - y_size - fp
+        with np.errstate(all="ignore"):  # what comes of 0/0 is reported with its counts
+            costs = self.counts(tp, fp, fn, tn)
+        return self._check(
+            costs, tp.shape, lambda at: f"tp={tp[at]:g}, fp={fp[at]:g}, fn={fn[at]:g}, tn={tn[at]:g}"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class FunctionCost(Cost):
+    """A cost ``function(Y, Z)``, row by row; see :meth:`Cost.from_function`."""
+
+    function: LabelFunction
+
+    def __repr__(self) -> str:
+        return f"Cost.from_function({_name_of(self.function)}, name={self.name!r})"
+
+    def _matrix(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+        Y, Z = _labels.dense(Y), _labels.dense(Z)
+        costs = np.empty(len(Y) * len(Z))
+        for block in _labels.blocks(costs.size, Y.shape[1]):
+            i, j = np.divmod(np.arange(block.start, block.stop), len(Z))
+            costs[block] = self._rows(Y[i], Z[j])
+        return costs.reshape(len(Y), len(Z))
+
+    def _rows(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+        # int64, because the obvious Y - Z wraps around in uint8.
+        truths, predictions = _labels.dense(Y).astype(np.int64), _labels.dense(Z).astype(np.int64)
+        return self._check(
+            self.function(truths, predictions),
+            (len(truths),),
+            lambda at: f"the truth {truths[at].tolist()} and the prediction {predictions[at].tolist()}",
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class PerLabelCost(Cost):
+    """A cost that adds up over the labels; see :meth:`Cost.per_label`."""
+
+    false_positive: float | tuple[float, ...]
+    false_negative: float | tuple[float, ...]
+
+    def __repr__(self) -> str:
+        return f"Cost.per_label(false_positive={self.false_positive}, false_negative={self.false_negative})"
+
+    def to_dict(self) -> dict[str, Any]:
+        fp, fn = np.asarray(self.false_positive).tolist(), np.asarray(self.false_negative).tolist()
+        return {"name": self.name, "false_positive": fp, "false_negative": fn}
+
+    def prices(self, n_labels: int) -> tuple[FloatArray, FloatArray]:
+        """Return the false-positive and the false-negative prices, each as an array of n_labels.
+
+        Examples
+        --------
+        >>> Cost.per_label(false_negative=[1, 50]).prices(2)
+        (array([1., 1.]), array([ 1., 50.]))
+        """
+        for what in ("false_positive", "false_negative"):
+            prices = getattr(self, what)
+            if isinstance(prices, tuple) and len(prices) != n_labels:
+                given = f"{what} of the cost {self.name!r} has {len(prices)} prices"
+                raise ValueError(f"{given} for {n_labels} labels")
+        return np.full(n_labels, self.false_positive), np.full(n_labels, self.false_negative)
+
+    def _matrix(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+        fp, fn = self.prices(Y.shape[1])
+        # [fn·y, 1−y] · [1−z, fp·z]: a sum without differences, so that no digits are lost and ties stay ties.
+        predictions = _labels.dense(Z)
+        right = np.hstack([1.0 - predictions, fp * predictions]).T
+        costs = np.empty((Y.shape[0], Z.shape[0]))
+        for block in _labels.blocks(Y.shape[0], 2 * Y.shape[1]):
+            truths = _labels.dense(Y[block])
+            costs[block] = np.hstack([fn * truths, 1.0 - truths]) @ right
+        return costs
+
+    def _rows(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+        fp, fn = self.prices(Y.shape[1])
+        Y, Z = _labels.dense(Y), _labels.dense(Z)
+        return np.asarray((Y > Z) @ fn + (Z > Y) @ fp)
+
+
+_NAMED = {
+    cost.name: cost
+    for cost in (
+        CountCost("hamming", False, _counts.hamming),
+        CountCost("zero_one", False, _counts.zero_one),
+        CountCost("rank", False, _counts.rank),
+        Cost.f_beta(1),
+        CountCost("accuracy", True, _counts.accuracy),
+    )
+}
+_ALIASES = {"jaccard": "accuracy"}
+
+
+def cost_names() -> list[str]:
+    """Return the names that :func:`get_cost` knows, besides F-beta as ``f0.5``, ``f2`` and so on.
+
+    Examples
+    --------
+    >>> cost_names()
+    ['hamming', 'zero_one', 'rank', 'f1', 'accuracy', 'jaccard']
+    """
+    return [*_NAMED, *_ALIASES]
+
+
+def get_cost(cost: str | Cost | LabelFunction) -> Cost:
+    """Return the cost of a name, a plain function as :meth:`Cost.from_function` takes it, or a cost itself.
+
+    Examples
+    --------
+    >>> get_cost("f0.5")
+    get_cost('f0.5')
+    >>> get_cost("haming")
+    Traceback (most recent call last):
+    ValueError: unknown cost 'haming', did you mean 'hamming'? Known: hamming, ..., f<beta>
+    """
+    if isinstance(cost, Cost):
+        return cost
+    if not isinstance(cost, str):
+        if not callable(cost):
+            raise TypeError(f"a cost is a name, a Cost or a function, not {type(cost).__name__}")
+        return Cost.from_function(cost)
+    name = _ALIASES.get(cost, cost)
+    if name in _NAMED:
+        return _NAMED[name]
+    if name.startswith("f"):
+        with contextlib.suppress(ValueError):
+            return Cost.f_beta(float(name[1:]))
+    near = difflib.get_close_matches(cost, cost_names(), n=1, cutoff=0.0)[0]
+    known = ", ".join([*cost_names(), "f<beta>"])
+    raise ValueError(f"unknown cost {cost!r}, did you mean {near!r}? Known: {known}")
+
+
+def _prices(what: str, prices: npt.ArrayLike) -> float | tuple[float, ...]:
+    array = np.asarray(prices, dtype=np.float64)
+    if array.ndim > 1 or not np.isfinite(array).all() or (array < 0).any():
+        raise ValueError(f"{what} must be one price or one for each label, finite and not negative")
+    return tuple(array.tolist()) if array.ndim else float(array)
+
+
+def _name_of(f: object) -> str:
+    return str(getattr(f, "__name__", type(f).__name__))

@@ -1,0 +1,207 @@
+"""The rows of an ARFF file, read in bulk where the text is plain and cell by cell where it is not.
+
+Each form, dense and sparse, has two readers. The fast one splits the whole text at once and gives up
+(returns None) at anything unusual: a quote, a comment, blanks as separators, an odd value. The careful
+one then knows all of Weka's rules and, for a broken file, the line to blame.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from ._arff_header import QUOTED, Attribute, Cell, arff_error, cell_of, inside_braces, split_cells
+from ._data import Matrix
+
+Row = tuple[int, str]
+"""The number of a line and its text."""
+
+_UNPLAIN = re.compile(r"['\"%\\]")
+_PLAIN_SPARSE = re.compile(r"\{\s*(?:\d+\s+[^\s,{}]+\s*(?:,\s*\d+\s+[^\s,{}]+\s*)*)?\}", re.ASCII)
+_ENTRY = re.compile(rf"\s*(\d+)\s+(?:{QUOTED}|([^\s,'\"][^,]*?))\s*(?:(,)|$)")
+
+
+def read_rows(rows: Sequence[Row], attributes: Sequence[Attribute], source: str) -> Matrix:
+    """Read all rows into one matrix, a ``csr_array`` if the rows are in the sparse form."""
+    is_sparse = rows[0][1].startswith("{")
+    for line, text in rows:
+        if text.startswith("{") != is_sparse:
+            raise arff_error(
+                source, line, "a file must not mix sparse {...} and dense rows; rewrite it in one form"
+            )
+    texts = [text for _, text in rows]
+    plain = _UNPLAIN.search("\n".join(texts)) is None
+    if is_sparse:
+        triples = _fast_sparse(texts, attributes) if plain else None
+        if triples is None:
+            triples = _careful_sparse(rows, attributes, source)
+        return _to_csr(triples, len(rows), attributes)
+    matrix = _fast_dense(texts, attributes) if plain else None
+    return _careful_dense(rows, attributes, source) if matrix is None else matrix
+
+
+def encode(attribute: Attribute, cell: Cell, line: int, source: str) -> float:
+    """Turn the text of one cell into its number."""
+    text, quoted = cell
+    if text == "?" and not quoted:
+        return np.nan
+    if text in attribute.codes:
+        return attribute.codes[text]
+    if not attribute.is_readable:
+        return 0.0  # the caller drops this column
+    try:
+        number = float(text) if attribute.is_number else None
+    except ValueError:
+        number = None
+    if number is None or (attribute.is_integer and number not in attribute.codes.values()):
+        wanted = "a number" if attribute.values is None else f"one of {{{', '.join(attribute.values[:10])}}}"
+        raise arff_error(
+            source, line, f"{text!r} in column {attribute.name!r} is not {wanted}; correct it or use ?"
+        )
+    return number
+
+
+def _fast_dense(texts: Sequence[str], attributes: Sequence[Attribute]) -> NDArray[np.float64] | None:
+    width = len(attributes)
+    if any(text.count(",") != width - 1 for text in texts):
+        return None
+    cells = [cell.strip() for cell in ",".join(texts).split(",")]
+    table = np.array(cells, dtype=object).reshape(len(texts), width)
+    matrix = np.zeros(table.shape)
+    numbers = [i for i, attribute in enumerate(attributes) if attribute.is_number]
+    numeric = table[:, numbers]
+    missing = numeric == "?"
+    numeric[missing] = "nan"
+    try:
+        matrix[:, numbers] = numeric.astype(np.float64)
+        for i, attribute in enumerate(attributes):
+            if attribute.values and not attribute.is_number:
+                codes = {**attribute.codes, "?": np.nan}
+                matrix[:, i] = [codes[cell] for cell in table[:, i]]
+    except (KeyError, ValueError):
+        return None
+    if not np.array_equal(np.isnan(matrix[:, numbers]), missing):  # someone wrote "nan"
+        return None
+    return matrix if _all_allowed(matrix, np.arange(width), attributes) else None
+
+
+def _careful_dense(rows: Sequence[Row], attributes: Sequence[Attribute], source: str) -> NDArray[np.float64]:
+    matrix = np.empty((len(rows), len(attributes)))
+    for i, (line, text) in enumerate(rows):
+        cells = split_cells(text, expected=len(attributes))
+        if cells is None:
+            raise arff_error(source, line, "a quote is not closed, or text follows a closing quote")
+        if len(cells) != len(attributes):
+            raise arff_error(
+                source,
+                line,
+                f"{len(cells)} values for {len(attributes)} attributes; quote values that hold a comma, "
+                "write ? for a missing one",
+            )
+        matrix[i] = [encode(a, cell, line, source) for a, cell in zip(attributes, cells, strict=True)]
+    return matrix
+
+
+Triples = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+"""The row, the column and the value of each entry that a sparse file writes down."""
+
+
+def _fast_sparse(texts: Sequence[str], attributes: Sequence[Attribute]) -> Triples | None:
+    if not all(attribute.is_number for attribute in attributes):
+        return None
+    if not all(map(_PLAIN_SPARSE.fullmatch, texts)):
+        return None
+    words = " ".join(text[1:-1] for text in texts).replace(",", " ").split()
+    counts = [text.count(",") + 1 if len(text) > 2 and not text[1:-1].isspace() else 0 for text in texts]
+    try:
+        columns = np.array(words[0::2], dtype=object).astype(np.int64)
+        values = np.array(words[1::2], dtype=object).astype(np.float64)
+    except (ValueError, OverflowError):
+        return None
+    rows = np.repeat(np.arange(len(texts)), counts)
+    keys = np.sort(rows * len(attributes) + columns)
+    if (
+        (columns >= len(attributes)).any()
+        or (keys[1:] == keys[:-1]).any()
+        or np.isnan(values).any()
+        or not _all_allowed(values, columns, attributes)
+    ):
+        return None
+    return rows, columns, values
+
+
+def _careful_sparse(rows: Sequence[Row], attributes: Sequence[Attribute], source: str) -> Triples:
+    entries: list[tuple[int, int, float]] = []
+    for i, (line, text) in enumerate(rows):
+        inside = inside_braces(text)
+        if inside is None:
+            raise arff_error(
+                source, line, "a sparse row is {index value, ...} and nothing more; close quotes and braces"
+            )
+        seen: set[int] = set()
+        position, more = 0, bool(inside.strip())
+        while more:
+            match = _ENTRY.match(inside, position)
+            if match is None:
+                raise arff_error(
+                    source, line, f"expected 'index value' at {inside[position : position + 30]!r}"
+                )
+            column = int(match[1])
+            if column >= len(attributes):
+                raise arff_error(
+                    source, line, f"index {column}, but indices end at {len(attributes) - 1} (the first is 0)"
+                )
+            if column in seen:
+                raise arff_error(source, line, f"index {column} comes twice; remove one")
+            seen.add(column)
+            cell = cell_of(match[2], match[3], match[4])
+            entries.append((i, column, encode(attributes[column], cell, line, source)))
+            position, more = match.end(), match[5] is not None
+    table = np.array(entries, dtype=np.float64).reshape(-1, 3)
+    return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
+
+
+def _to_csr(triples: Triples, n_rows: int, attributes: Sequence[Attribute]) -> Matrix:
+    rows, columns, values = triples
+    shape = (n_rows, len(attributes))
+    matrix = csr_array((values, (rows, columns)), shape=shape)
+    defaults = np.array([a.default for a in attributes])
+    filled = np.flatnonzero(defaults)
+    if filled.size:
+        # Where the first nominal value is not 0, what is left out is not 0 either: write it out.
+        absent = np.ones((n_rows, filled.size), dtype=bool)
+        place = np.full(len(attributes), -1)
+        place[filled] = np.arange(filled.size)
+        known = place[columns] >= 0
+        absent[rows[known], place[columns[known]]] = False
+        more_rows, which = np.nonzero(absent)
+        more = csr_array((defaults[filled[which]], (more_rows, filled[which])), shape=shape)
+        matrix = (matrix + more).tocsr()
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    # scikit-learn's trees take 32-bit indices only.
+    return csr_array(
+        (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)), shape=shape
+    )
+
+
+def _all_allowed(
+    values: NDArray[np.float64], columns: NDArray[np.int64], attributes: Sequence[Attribute]
+) -> bool:
+    """Whether the cells of whole-number nominals hold listed values (or are missing).
+
+    ``values`` has one column, or one value, for each of ``columns``.
+    """
+    numbered = sorted((a.values, i) for i, a in enumerate(attributes) if a.is_integer and a.values)
+    for _, group in groupby(numbered, key=lambda pair: pair[0]):
+        members = [i for _, i in group]
+        allowed = list(attributes[members[0]].codes.values())
+        held = values[..., np.isin(columns, members)]
+        if not np.isin(held[~np.isnan(held)], allowed).all():
+            return False
+    return True
