@@ -1,8 +1,9 @@
 """Slow, obvious twins of the library's fast code: loops over label vectors, exact fractions, no tricks."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 Vector = Sequence[int]
 HALF = Fraction(1, 2)
@@ -102,3 +103,156 @@ def one_versus_one(signs: Vector, pairs, vectors: Sequence[Vector]) -> int:
         wins[tuple(alpha if sign > 0 else beta)] += 1
     votes = [wins[tuple(vector)] for vector in vectors]
     return votes.index(max(votes))
+
+
+# ---- bins ----
+
+
+def bin_edges(values: Sequence[float], max_bins: int) -> list[float]:
+    """Edges between the distinct values, or, if too many, where another share of the rows is full."""
+    finite = [value for value in values if value == value]
+    distinct = sorted(set(finite))
+    edges, shares = [], 0
+    for low, high in pairwise(distinct):
+        full = sum(value <= low for value in finite) * max_bins // len(finite)
+        if len(distinct) <= max_bins or full > shares:
+            middle = low + (high - low) / 2
+            edges.append(middle if middle < high else low)
+            shares = full
+    return edges
+
+
+def bin_of(value: float, edges: Sequence[float]) -> int | None:
+    """The number of edges below a value; None if it is missing."""
+    return None if value != value else sum(edge < value for edge in edges)
+
+
+# ---- trees ----
+
+WORD = 2**64
+
+
+class SplitMix:
+    """The random numbers of one tree: one word of state, advanced by a constant and then scrambled."""
+
+    def __init__(self, seed: int) -> None:
+        self.state = seed
+
+    def below(self, n: int) -> int:
+        self.state = (self.state + 0x9E3779B97F4A7C15) % WORD
+        z = self.state
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % WORD
+        z = (z ^ z >> 27) * 0x94D049BB133111EB % WORD
+        z ^= z >> 31
+        return (z >> 32) * n >> 32
+
+    def shuffle(self, items: list[int], n_first: int) -> None:
+        for i in range(min(n_first, len(items) - 1)):
+            j = i + self.below(len(items) - i)
+            items[i], items[j] = items[j], items[i]
+
+
+@dataclass
+class Node:
+    value: Fraction
+    feature: int = -1
+    threshold: int = 0
+    missing_left: bool = False
+    children: tuple["Node", "Node"] | None = None
+
+
+@dataclass
+class Split:
+    """Rows of a node parted by a feature. The gain is what the weighted Gini impurity falls by, times W²."""
+
+    feature: int
+    threshold: int
+    missing_left: bool | None
+    left: list[int]
+    right: list[int]
+
+    def worth(self, signed: Sequence[int]) -> tuple[bool, Fraction]:
+        (s, w), (t, v) = sums(self.left, signed), sums(self.right, signed)
+        pure = abs(s) == w and abs(t) == v
+        return pure, Fraction((s * v - t * w) ** 2, w * v)
+
+
+def sums(rows: Sequence[int], signed: Sequence[int]) -> tuple[int, int]:
+    return sum(signed[i] for i in rows), sum(abs(signed[i]) for i in rows)
+
+
+def splits(codes, rows: Sequence[int], feature: int) -> list[Split]:
+    """All splits of a feature: missing values right, then alone, then left; each by rising threshold."""
+    bins = {i: codes[i][feature] for i in rows}
+    occupied = sorted({b for b in bins.values() if b is not None})
+    last = max((row[feature] for row in codes if row[feature] is not None), default=0)
+    missing = [i for i in rows if bins[i] is None]
+    thresholds = [(a + b) // 2 for a, b in pairwise(occupied)]
+    sides = [(t, False if missing else None) for t in thresholds]
+    if missing and occupied:
+        sides += [(last, False), *((t, True) for t in thresholds)]
+    found = []
+    for threshold, missing_left in sides:
+        left = [i for i in rows if (missing_left if bins[i] is None else bins[i] <= threshold)]
+        found.append(Split(feature, threshold, missing_left, left, [i for i in rows if i not in left]))
+    return found
+
+
+def grow_tree(
+    codes, signed: Sequence[int], seed: int, *, max_depth=10**9, min_samples_leaf=1, max_features=None
+) -> Node:
+    """A tree on bins codes[row][feature] (None: missing) for the weights and bits ±signed[row] (0: left out).
+
+    A split into two pure sides beats all others, else the larger gain does; among equals the one that comes
+    first in a random order of the features, and then by rising threshold.
+    """
+    n_features = len(codes[0])
+    max_features = max_features or n_features
+    stream, order = SplitMix(seed), list(range(n_features))
+    stream.shuffle(order, n_features)
+
+    def grow(rows: list[int], depth: int) -> Node:
+        s, w = sums(rows, signed)
+        node = Node(Fraction(s, w) if w else Fraction(0))
+        if abs(s) == w or depth >= max_depth or len(rows) < 2 * min_samples_leaf:
+            return node
+        if max_features >= n_features:
+            turn = stream.below(n_features)
+            features = order[turn:] + order[:turn]
+        else:
+            stream.shuffle(order, max_features)
+            features = order
+        best = None
+        for visited, feature in enumerate(features):
+            if visited >= max_features and best is not None:
+                break
+            for split in splits(codes, rows, feature):
+                if min(len(split.left), len(split.right)) < min_samples_leaf:
+                    continue
+                if best is None or split.worth(signed) > best.worth(signed):
+                    best = split
+        if best is None:
+            return node
+        node.feature, node.threshold = best.feature, best.threshold
+        node.missing_left = (
+            len(best.left) >= len(best.right) if best.missing_left is None else best.missing_left
+        )
+        # The smaller side is grown first, which matters for the random numbers.
+        if len(best.left) <= len(best.right):
+            left = grow(best.left, depth + 1)
+            node.children = left, grow(best.right, depth + 1)
+        else:
+            right = grow(best.right, depth + 1)
+            node.children = grow(best.left, depth + 1), right
+        return node
+
+    return grow([i for i in range(len(codes)) if signed[i] != 0], 0)
+
+
+def leaf(node: Node, codes) -> Node:
+    """The leaf that a row of bins reaches."""
+    while node.children is not None:
+        code = codes[node.feature]
+        goes_left = node.missing_left if code is None else code <= node.threshold
+        node = node.children[0] if goes_left else node.children[1]
+    return node

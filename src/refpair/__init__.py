@@ -1,9 +1,32 @@
 """Cost-sensitive multi-label learning: the classifier that is best for your own cost."""
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-from refpair.classifiers import CSRPEClassifier
-from refpair.costs import Cost, get_cost
-
-__all__ = ["CSRPEClassifier", "Cost", "get_cost"]
+__all__ = ["CSRPEClassifier", "Cost", "get_cost", "load", "save"]
 __version__ = version("refpair")
+
+if TYPE_CHECKING:
+    from refpair.classifiers import CSRPEClassifier
+    from refpair.costs import Cost, get_cost
+    from refpair.persistence import load, save
+else:
+    # Imported when first asked for: scikit-learn, pandas and numba take two seconds, which `refpair --help`
+    # should not wait for.
+    _HOMES = {
+        "CSRPEClassifier": "refpair.classifiers",
+        "Cost": "refpair.costs",
+        "get_cost": "refpair.costs",
+        "load": "refpair.persistence",
+        "save": "refpair.persistence",
+    }
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = found = getattr(import_module(_HOMES[name]), name)
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

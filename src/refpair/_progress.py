@@ -36,14 +36,22 @@ def progress_bar(*, visible: bool) -> Progress:
 
 
 def run_chunks(
-    work: Callable[[slice], Result], chunks: Sequence[slice], *, n_jobs: int | None, verbose: int, title: str
+    work: Callable[[slice], Result],
+    chunks: Sequence[slice],
+    *,
+    n_jobs: int | None,
+    verbose: int,
+    title: str,
+    in_place: bool = False,
 ) -> list[Result]:
     """Return ``work(chunk)`` for each chunk, in order.
 
     Chunks run through joblib, by default in threads: the kernels release the GIL.
-    ``joblib.parallel_config`` around the call chooses another backend.
+    ``joblib.parallel_config`` around the call chooses another backend, unless the work is done `in_place`, in
+    memory that another process would not share.
     """
-    jobs = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+    require = "sharedmem" if in_place else None
+    jobs = Parallel(n_jobs=n_jobs, prefer="threads", require=require, return_as="generator")(
         delayed(work)(chunk) for chunk in chunks
     )
     results = []

@@ -1,15 +1,23 @@
 """Cut features into at most 255 bins, and find the bin of a value."""
 
-import numba
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+
+from refpair._kernels.jit import helper, kernel
+from refpair._kernels.types import Bools, Bytes, Floats, IndexArray, Ints, Longs
 
 # How a missing value is written when rows are binned for prediction; no finite value has this bin.
 MISSING = 255
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def find_edges(values, n_zeros, max_bins, edges):
-    """Find the edges between the bins of one feature; bin b holds the values up to ``edges[b]``, the last one the rest.
+@helper
+def find_edges(values: Floats, n_zeros: int, max_bins: int, edges: Floats) -> int:
+    """Find the edges between the bins of one feature.
+
+    Bin b holds the values up to ``edges[b]``, the last one the rest.
 
     Parameters
     ----------
@@ -19,7 +27,8 @@ def find_edges(values, n_zeros, max_bins, edges):
         How many zeros there are besides: a sparse column does not store them.
     max_bins : int
         If there are more distinct values, bins get about the same number of rows each.
-    edges : float64 array of size ``max_bins``, written
+    edges : float64 array, written
+        Of size ``max_bins − 1``, or of the number of stored values if that is less.
 
     Returns
     -------
@@ -57,8 +66,51 @@ def find_edges(values, n_zeros, max_bins, edges):
     return n_edges
 
 
-@numba.njit
-def find_bin(value, edges, first, last, missing_bin):
+@kernel
+def find_all_edges(
+    values: Floats,
+    column_start: Longs,
+    n_rows: int,
+    max_bins: int,
+    edges: Floats,
+    n_edges: Longs,
+    has_missing: Bools,
+) -> int:
+    """Find the edges of several features.
+
+    Parameters
+    ----------
+    values : float array
+        The stored values, one feature after the other, each ascending with NaN last.
+    column_start : int array
+        Where each feature begins.
+    n_rows, max_bins : int
+    edges : float64 array, written
+        The edges of all features, one feature after the other.
+    n_edges : int array, written
+        How many each feature has.
+    has_missing : bool array, written
+        Whether a value of the feature is NaN.
+
+    Returns
+    -------
+    n_found : int
+        The number of all edges.
+    """
+    n_found = 0
+    for f in range(n_edges.shape[0]):
+        first, last = column_start[f], column_start[f + 1]
+        n_zeros = n_rows - (last - first)
+        while last > first and np.isnan(values[last - 1]):
+            last -= 1
+        has_missing[f] = last < column_start[f + 1]
+        n_edges[f] = find_edges(values[first:last], n_zeros, max_bins, edges[n_found:])
+        n_found += n_edges[f]
+    return n_found
+
+
+@helper
+def find_bin(value: float | np.floating[Any], edges: Floats, first: int, last: int, missing_bin: int) -> int:
     """Return the bin of `value`, given that the feature's edges are ``edges[first:last]``."""
     if np.isnan(value):
         return missing_bin
@@ -72,32 +124,49 @@ def find_bin(value, edges, first, last, missing_bin):
     return low - first
 
 
-@numba.njit(cache=True, nogil=True)
-def bin_columns(X, edges, edge_start, missing_bins, codes):
+@kernel
+def bin_columns(X: Floats, edges: Floats, edge_start: Longs, missing_bins: Ints, codes: Bytes) -> None:
     """Bin a dense matrix for training: ``codes[f, i]`` is the bin of ``X[i, f]``."""
     for f in range(X.shape[1]):
         for i in range(X.shape[0]):
             codes[f, i] = find_bin(X[i, f], edges, edge_start[f], edge_start[f + 1], missing_bins[f])
 
 
-@numba.njit(cache=True, nogil=True)
-def bin_stored(values, column_start, edges, edge_start, missing_bins, codes):
+@kernel
+def bin_stored(
+    values: Floats,
+    column_start: Longs,
+    edges: Floats,
+    edge_start: Longs,
+    missing_bins: Ints,
+    codes: Bytes,
+) -> None:
     """Bin the stored values of a CSC matrix."""
     for f in range(column_start.shape[0] - 1):
         for j in range(column_start[f], column_start[f + 1]):
             codes[j] = find_bin(values[j], edges, edge_start[f], edge_start[f + 1], missing_bins[f])
 
 
-@numba.njit(cache=True, nogil=True)
-def bin_rows(X, first, last, edges, edge_start, codes):
+@kernel
+def bin_rows(X: Floats, first: int, last: int, edges: Floats, edge_start: Longs, codes: Bytes) -> None:
     """Bin rows ``first … last`` of a dense matrix for prediction, row by row; missing is ``MISSING``."""
     for i in range(first, last):
         for f in range(X.shape[1]):
             codes[i - first, f] = find_bin(X[i, f], edges, edge_start[f], edge_start[f + 1], MISSING)
 
 
-@numba.njit(cache=True, nogil=True)
-def bin_sparse_rows(values, columns, row_start, first, last, edges, edge_start, zero_bins, codes):
+@kernel
+def bin_sparse_rows(
+    values: Floats,
+    columns: IndexArray,
+    row_start: IndexArray,
+    first: int,
+    last: int,
+    edges: Floats,
+    edge_start: Longs,
+    zero_bins: Bytes,
+    codes: Bytes,
+) -> None:
     """Bin rows ``first … last`` of a CSR matrix for prediction."""
     for i in range(first, last):
         codes[i - first] = zero_bins
@@ -106,8 +175,8 @@ def bin_sparse_rows(values, columns, row_start, first, last, edges, edge_start, 
             codes[i - first, f] = find_bin(values[j], edges, edge_start[f], edge_start[f + 1], MISSING)
 
 
-@numba.njit(cache=True, nogil=True)
-def common_bins(codes, n_bins, common, counts):
+@kernel
+def common_bins(codes: Bytes, n_bins: Ints, common: Bytes, counts: Longs) -> None:
     """Find each feature's most frequent bin (the lowest of several) and how many rows are in it."""
     tally = np.empty(256, np.int64)
     for f in range(codes.shape[0]):
@@ -118,8 +187,10 @@ def common_bins(codes, n_bins, common, counts):
         counts[f] = tally[common[f]]
 
 
-@numba.njit(cache=True, nogil=True)
-def uncommon_cells(codes, common, column_start, column_rows, column_bins):
+@kernel
+def uncommon_cells(
+    codes: Bytes, common: Bytes, column_start: Longs, column_rows: Ints, column_bins: Bytes
+) -> None:
     """List, feature by feature, the cells of a dense matrix that are not in the common bin."""
     j = 0
     for f in range(codes.shape[0]):
@@ -130,9 +201,21 @@ def uncommon_cells(codes, common, column_start, column_rows, column_bins):
         column_start[f + 1] = j
 
 
-@numba.njit(cache=True, nogil=True)
-def slots_by_row(column_start, column_rows, column_bins, common, features, first_slot, row_start, row_slots):
-    """Turn the cells by feature into slots by row; `features` in order of their slots keeps each row's list ascending."""
+@kernel
+def slots_by_row(
+    column_start: Longs,
+    column_rows: Ints,
+    column_bins: Bytes,
+    common: Bytes,
+    features: Ints,
+    first_slot: Ints,
+    row_start: Longs,
+    row_slots: Ints,
+) -> None:
+    """Turn the cells by feature into slots by row.
+
+    The `features` are in the order of their slots, which makes each row's list ascending.
+    """
     n_rows = row_start.shape[0] - 1
     row_start[:] = 0
     for j in range(column_rows.shape[0]):

@@ -1,133 +1,127 @@
-"""Dense features for :mod:`refpair._kernels.grow`: one byte a cell, a feature's column at a time."""
+"""Dense features: one byte a cell, a feature's column at a time."""
 
-from typing import Any, NamedTuple
+from __future__ import annotations
 
-import numba
+from typing import NamedTuple
+
 import numpy as np
-from numba.extending import overload
 
-from refpair._kernels import grow
-from refpair._kernels.split import best_threshold
+from refpair._kernels import forms
+from refpair._kernels.forms import Order, Split, implements, n_histograms
+from refpair._kernels.jit import helper
+from refpair._kernels.split import Limits, best_threshold
+from refpair._kernels.types import Bytes, Ints, Longs, Words
 from refpair._kernels.words import trailing_zeros
 
 
 class DenseBins(NamedTuple):
     """The bin of each cell."""
 
-    codes: Any  # (d, n) uint8
-    n_bins: Any  # (d,) int32: how many bins a feature has, that of missing values included
-    missing_bins: Any  # (d,) int32: the bin of missing values, always the last; -1 if none was missing
+    codes: Bytes  # (d, n)
+    n_bins: Ints  # (d,): how many bins a feature has, that of missing values included
+    missing_bins: Ints  # (d,): the bin of missing values, always the last; -1 if none was missing
 
 
 class DenseWork(NamedTuple):
     """Scratch memory of one call."""
 
-    histograms: Any  # (slots, d, widest) int64
-    values: Any  # (n,) int64: the packed weights in the order of a node's rows
-    spare_rows: Any  # (n,) int32
-    bins: Any  # (widest,) int64
-    sums: Any  # (widest,) int64
-    one_feature: Any  # (widest,) int64, zero between uses
-    mask: Any  # (widest / 64,) uint64, zero between uses
+    histograms: Longs  # (slots, d, widest)
+    values: Longs  # (n,): the packed weights in the order of a node's rows
+    spare_rows: Ints  # (n,)
+    bins: Longs  # (widest + 1,)
+    sums: Longs  # (widest + 1,)
+    one_feature: Longs  # (widest,), zero between uses
+    mask: Words  # (widest / 64,), zero between uses
 
 
-def is_dense(features: Any) -> bool:
-    """Whether numba sees `features` as :class:`DenseBins`."""
-    return isinstance(features, numba.types.NamedTuple) and features.instance_class is DenseBins
+@implements(forms.make_workspace, DenseBins)
+def make_workspace(features: DenseBins, n_rows: int, keep_histograms: bool) -> DenseWork:
+    """Allocate what one call needs."""
+    n_features, widest = features.codes.shape[0], 0
+    for f in range(n_features):
+        widest = max(widest, features.n_bins[f])
+    return DenseWork(
+        np.empty((n_histograms(n_rows) if keep_histograms else 0, n_features, widest), np.int64),
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows, np.int32),
+        np.empty(widest + 1, np.int64),
+        np.empty(widest + 1, np.int64),
+        np.zeros(widest, np.int64),
+        np.zeros((widest + 63) // 64, np.uint64),
+    )
 
 
-@overload(grow.make_workspace)
-def _make_workspace(features, n_rows, keep_histograms):
-    if not is_dense(features):
-        return None
-
-    def make_workspace(features, n_rows, keep_histograms):
-        n_features, widest = features.codes.shape[0], features.n_bins.max()
-        n_slots = 0
-        if keep_histograms:
-            while (1 << n_slots) <= n_rows // grow.SMALL_NODE + 1:
-                n_slots += 1
-            n_slots += 1
-        return DenseWork(
-            np.empty((n_slots, n_features, widest), np.int64),
-            np.empty(n_rows, np.int64),
-            np.empty(n_rows, np.int32),
-            np.empty(widest + 1, np.int64),
-            np.empty(widest + 1, np.int64),
-            np.zeros(widest, np.int64),
-            np.zeros((widest + 63) // 64, np.uint64),
-        )
-
-    return make_workspace
+@implements(forms.start_tree, DenseBins)
+def start_tree(features: DenseBins, work: DenseWork, rows: Ints, n_kept: int) -> None:
+    """Do nothing: parting the rows of a node needs no memory of where they stand."""
 
 
-@overload(grow.start_tree)
-def _start_tree(features, work, rows, n_kept):
-    if not is_dense(features):
-        return None
-    return lambda features, work, rows, n_kept: None
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def gather(rows, by_row, start, end, values):
+@helper
+def gather(rows: Ints, by_row: Longs, start: int, end: int, values: Longs) -> Longs:
     """Lay the packed weights of a node's rows side by side."""
     for i in range(start, end):
         values[i - start] = by_row[rows[i]]
     return values[: end - start]
 
 
-@overload(grow.make_histogram)
-def _make_histogram(features, work, slot, rows, by_row, start, end):
-    if not is_dense(features):
-        return None
-
-    def make_histogram(features, work, slot, rows, by_row, start, end):
-        values, chosen = gather(rows, by_row, start, end, work.values), rows[start:end]
-        histogram = work.histograms[slot]
-        histogram[:] = 0
-        for f in range(features.codes.shape[0]):
-            column, bins = features.codes[f], histogram[f]
-            for i in range(values.shape[0]):
-                bins[column[chosen[i]]] += values[i]
-
-    return make_histogram
+@implements(forms.make_histogram, DenseBins)
+def make_histogram(
+    features: DenseBins, work: DenseWork, slot: int, rows: Ints, by_row: Longs, start: int, end: int
+) -> None:
+    """Sum up the rows of a node, bin by bin, feature by feature."""
+    values, chosen = gather(rows, by_row, start, end, work.values), rows[start:end]
+    histogram = work.histograms[slot]
+    histogram[:] = 0
+    for f in range(features.codes.shape[0]):
+        column, bins = features.codes[f], histogram[f]
+        for i in range(values.shape[0]):
+            bins[column[chosen[i]]] += values[i]
 
 
-@overload(grow.hand_down)
-def _hand_down(features, work, slot, small_slot, rows, by_row, start, end):
-    if not is_dense(features):
-        return None
+@implements(forms.hand_down, DenseBins)
+def hand_down(
+    features: DenseBins,
+    work: DenseWork,
+    slot: int,
+    small_slot: int,
+    rows: Ints,
+    by_row: Longs,
+    start: int,
+    end: int,
+) -> None:
+    """Subtract the smaller child, through its histogram if that is to be kept, else row by row."""
+    if small_slot >= 0:
+        forms.make_histogram(features, work, small_slot, rows, by_row, start, end)
+        larger, smaller = work.histograms[slot].reshape(-1), work.histograms[small_slot].reshape(-1)
+        for i in range(larger.shape[0]):
+            larger[i] -= smaller[i]
+        return
+    values, chosen = gather(rows, by_row, start, end, work.values), rows[start:end]
+    for f in range(features.codes.shape[0]):
+        column, bins = features.codes[f], work.histograms[slot, f]
+        for i in range(values.shape[0]):
+            bins[column[chosen[i]]] -= values[i]
 
-    def hand_down(features, work, slot, small_slot, rows, by_row, start, end):
-        if small_slot >= 0:
-            grow.make_histogram(features, work, small_slot, rows, by_row, start, end)
-            larger, smaller = work.histograms[slot].reshape(-1), work.histograms[small_slot].reshape(-1)
-            for i in range(larger.shape[0]):
-                larger[i] -= smaller[i]
-            return
-        values, chosen = gather(rows, by_row, start, end, work.values), rows[start:end]
-        for f in range(features.codes.shape[0]):
-            column, bins = features.codes[f], work.histograms[slot, f]
-            for i in range(values.shape[0]):
-                bins[column[chosen[i]]] -= values[i]
 
-    return hand_down
-
-
-@numba.njit
-def read_histogram(histogram, n_bins, bins, sums):
+@helper
+def read_histogram(histogram: Longs, n_bins: int, bins: Longs, sums: Longs) -> int:
     """List a feature's occupied bins and their sums, ascending."""
     n_occupied = 0
     for code in range(n_bins):
         bins[n_occupied] = code
         sums[n_occupied] = histogram[code]
-        n_occupied += histogram[code] != 0
+        n_occupied += int(histogram[code] != 0)
     return n_occupied
 
 
-@numba.njit
-def read_rows(column, rows, values, one_feature, mask, bins, sums):
-    """List the occupied bins of a few rows and their sums, ascending: a bit mask spares the walk over empty bins."""
+@helper
+def read_rows(
+    column: Bytes, rows: Ints, values: Longs, one_feature: Longs, mask: Words, bins: Longs, sums: Longs
+) -> int:
+    """List the occupied bins of a few rows and their sums, ascending.
+
+    A bit mask spares the walk over empty bins.
+    """
     for i in range(rows.shape[0]):
         code = np.int64(column[rows[i]])
         one_feature[code] += values[i]
@@ -146,60 +140,61 @@ def read_rows(column, rows, values, one_feature, mask, bins, sums):
     return n_occupied
 
 
-@overload(grow.search)
-def _search(features, work, slot, rows, by_row, start, end, total, order, turn, limits):
-    if not is_dense(features):
-        return None
-
-    def search(features, work, slot, rows, by_row, start, end, total, order, turn, limits):
-        n_features, bins, sums = features.codes.shape[0], work.bins, work.sums
-        values, chosen = gather(rows, by_row, start, end, work.values), rows[start:end]
-        gain, best_feature, best_bin, best_side, best_left = -1.0, -1, 0, -1, np.int64(0)
-        for visited in range(n_features):
-            if visited >= limits.max_features and best_feature >= 0:
+@implements(forms.search, DenseBins)
+def search(
+    features: DenseBins,
+    work: DenseWork,
+    slot: int,
+    rows: Ints,
+    by_row: Longs,
+    start: int,
+    end: int,
+    total: int,
+    order: Order,
+    turn: int,
+    limits: Limits,
+) -> Split:
+    """Search the features one by one in the random order, and more than asked for until one can be split."""
+    n_features, bins, sums = features.codes.shape[0], work.bins, work.sums
+    values, chosen = gather(rows, by_row, start, end, work.values), rows[start:end]
+    gain, best_feature, best_bin, best_side, best_left = -1.0, -1, 0, -1, 0
+    for visited in range(n_features):
+        if visited >= limits.max_features and best_feature >= 0:
+            break
+        f = order.order[visited + turn if visited + turn < n_features else visited + turn - n_features]
+        if slot >= 0:
+            n_occupied = read_histogram(work.histograms[slot, f], features.n_bins[f], bins, sums)
+        else:
+            n_occupied = read_rows(features.codes[f], chosen, values, work.one_feature, work.mask, bins, sums)
+        missing = 0
+        if bins[n_occupied - 1] == features.missing_bins[f]:
+            n_occupied -= 1
+            missing = sums[n_occupied]
+        found, bin_, side, left = best_threshold(
+            bins, sums, n_occupied, missing, features.missing_bins[f] - 1, total, limits, gain
+        )
+        if found > gain:
+            gain, best_feature, best_bin, best_side, best_left = found, f, bin_, side, left
+            if gain == np.inf:
                 break
-            f = order.order[visited + turn if visited + turn < n_features else visited + turn - n_features]
-            if slot >= 0:
-                n_occupied = read_histogram(work.histograms[slot, f], features.n_bins[f], bins, sums)
-            else:
-                n_occupied = read_rows(
-                    features.codes[f], chosen, values, work.one_feature, work.mask, bins, sums
-                )
-            missing = np.int64(0)
-            if bins[n_occupied - 1] == features.missing_bins[f]:
-                n_occupied -= 1
-                missing = sums[n_occupied]
-            found, bin_, side, left = best_threshold(
-                bins, sums, n_occupied, missing, features.missing_bins[f] - 1, total, limits, gain
-            )
-            if found > gain:
-                gain, best_feature, best_bin, best_side, best_left = found, f, bin_, side, left
-                if gain == np.inf:
-                    break
-        return gain, best_feature, best_bin, best_side, best_left
-
-    return search
+    return gain, best_feature, best_bin, best_side, best_left
 
 
-@overload(grow.part_rows)
-def _part_rows(features, work, split, rows, start, end):
-    if not is_dense(features):
-        return None
-
-    def part_rows(features, work, split, rows, start, end):
-        _, f, threshold, side, _ = split
-        column, missing_bin, spare = features.codes[f], features.missing_bins[f], work.spare_rows
-        left, right = start, 0
-        for i in range(start, end):
-            row = rows[i]
-            code = np.int64(column[row])
-            goes_left = side == 1 if code == missing_bin else code <= threshold
-            # Both sides are written and one is overwritten: no branch to mispredict.
-            rows[left] = row
-            spare[right] = row
-            left += goes_left
-            right += not goes_left
-        rows[left:end] = spare[:right]
-        return left
-
-    return part_rows
+@implements(forms.part_rows, DenseBins)
+def part_rows(features: DenseBins, work: DenseWork, split: Split, rows: Ints, start: int, end: int) -> int:
+    """Part the rows of a node; each side keeps its order."""
+    _, f, threshold, side, _ = split
+    column, missing_bin, spare = features.codes[f], features.missing_bins[f], work.spare_rows
+    left, right = start, 0
+    for i in range(start, end):
+        row = rows[i]
+        code = np.int64(column[row])
+        goes_left = side == 1 if code == missing_bin else code <= threshold
+        # Both sides are written and one is overwritten: no branch to mispredict.
+        rows[left] = row
+        spare[right] = row
+        left += int(goes_left)
+        right += int(not goes_left)
+    for i in range(right):
+        rows[left + i] = spare[i]
+    return left

@@ -1,97 +1,72 @@
 """Grow weighted binary trees, a chunk of bits a call, on whatever form the binned features have.
 
-The loop below is the same for dense and sparse features. What differs, namely how a node's best split is searched and its
-rows are parted, is chosen by the type of `features` when numba compiles: ``dense`` and ``sparse`` each overload
-the five functions whose bodies are empty here.
-
-Both forms see the same integers (``packed``) and break ties by the same random order of the features, so
-they grow the same trees.
+The loop below is the same for dense and sparse features; see ``forms`` for what differs. Both forms see the
+same integers (``packed``) and break ties by the same random order of the features, so they grow the same
+trees.
 """
 
-from typing import Any, NamedTuple
+from __future__ import annotations
 
-import numba
+from typing import TYPE_CHECKING, TypeVar
+
 import numpy as np
 
 from refpair._kernels import rng
+from refpair._kernels.forms import (
+    SMALL_NODE,
+    Order,
+    hand_down,
+    make_histogram,
+    make_workspace,
+    part_rows,
+    search,
+    start_tree,
+)
+from refpair._kernels.jit import helper, kernel
 from refpair._kernels.packed import pack_row_weights, signed_sum, weight_sum
+from refpair._kernels.split import Limits
+from refpair._kernels.types import Bools, Bytes, Floats, Ints, Longs, Words
 
-# Up to this many rows, a node's sums are collected anew; above it, its histogram is kept, and the larger child's is
-# the parent's minus the smaller child's. Measured on yeast, scene, enron and bibtex: flat between 16 and 40.
-SMALL_NODE = 24
+if TYPE_CHECKING:
+    from refpair._kernels.dense import DenseBins
+    from refpair._kernels.sparse import SparseBins
 
-
-class Limits(NamedTuple):
-    """What stops a tree, and how its sums are packed."""
-
-    max_depth: int
-    min_samples_leaf: int
-    max_features: int
-    weight_bits: int
-    count_bits: int
+Array = TypeVar("Array", Bools, Bytes, Ints, Floats)
 
 
-class Order(NamedTuple):
-    """A random order of the features: place ``p`` holds feature ``order[p]``, and ``place`` is its inverse."""
-
-    order: Any
-    place: Any
-
-
-def make_workspace(features, n_rows, keep_histograms):
-    """Allocate what one call needs."""
-
-
-def start_tree(features, work, rows, n_kept):
-    """Note which rows a new tree is grown on."""
-
-
-def make_histogram(features, work, slot, rows, by_row, start, end):
-    """Fill the histogram in `slot` with the rows ``start … end``."""
-
-
-def search(features, work, slot, rows, by_row, start, end, total, order, turn, limits):
-    """Return the best split of a node: ``(gain, feature, threshold, side of missing values, left)``.
-
-    The feature is −1 if no split is allowed; the side is 1 (left), 0 (right) or −1 (none is missing).
-    """
-
-
-def part_rows(features, work, split, rows, start, end):
-    """Move the rows of the left child to the front; return where the right child starts."""
-
-
-def hand_down(features, work, slot, small_slot, rows, by_row, start, end):
-    """Turn a node's histogram into its larger child's by subtracting the smaller child's rows ``start … end``.
-
-    If `small_slot` is not −1, the smaller child's histogram is kept there.
-    """
-
-
-@numba.njit
-def is_leaf(total, n_rows, depth, limits):
+@helper
+def is_leaf(total: int, n_rows: int, depth: int, limits: Limits) -> bool:
     """Whether a node is pure, too deep or too small to be split."""
     s = signed_sum(total, limits.weight_bits, limits.count_bits)
     w = weight_sum(total, limits.weight_bits, limits.count_bits)
     return abs(s) == w or depth >= limits.max_depth or n_rows < 2 * limits.min_samples_leaf
 
 
-@numba.njit
-def needs_histogram(total, n_rows, depth, limits):
+@helper
+def needs_histogram(total: int, n_rows: int, depth: int, limits: Limits) -> bool:
     """Whether a node will be split, and is too large to collect its sums anew."""
     return n_rows > SMALL_NODE and not is_leaf(total, n_rows, depth, limits)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def enlarged(array, size):
-    """Return a larger copy."""
-    larger = np.empty(size, array.dtype)
-    larger[: array.size] = array
-    return larger
+@kernel
+def resized(array: Array, size: int) -> Array:
+    """Return a copy of another size."""
+    copy = np.empty(size, array.dtype)
+    for i in range(min(size, array.size)):
+        copy[i] = array[i]
+    return copy
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def grow_trees(features, n_features, vector_of_row, differences, n_sampled, seeds, limits):
+@kernel
+def grow_trees(
+    features: DenseBins | SparseBins,
+    n_features: int,
+    vector_of_row: Ints,
+    differences: Floats,
+    n_sampled: int,
+    seeds: Words,
+    limits: Limits,
+) -> tuple[Longs, Ints, Bytes, Bools, Ints, Floats, Bools]:
     """Grow one tree for each column of `differences`.
 
     Parameters
@@ -143,48 +118,44 @@ def grow_trees(features, n_features, vector_of_row, differences, n_sampled, seed
     rows = np.empty(n_rows, np.int32)
     order = Order(np.empty(n_features, np.int32), np.empty(n_features, np.int32))
 
-    # Nodes that wait: node, start, end, depth, total, slot of its histogram. The smaller child is split first, so no
-    # more than log2(n) larger ones wait with a histogram of their own.
+    # Nodes that wait: node, start, end, depth, total, slot of its histogram. The smaller child is split
+    # first, so no more than log2(n) larger ones wait with a histogram of their own.
     stack = np.empty((n_rows + 2, 6), np.int64)
-    free_slots = np.arange(64)[::-1].copy()  # the lowest is taken first
+    free_slots = np.empty(64, np.int64)
+    for i in range(64):
+        free_slots[i] = 63 - i  # the lowest is taken first
 
     for tree in range(n_trees):
         first = tree_start[tree]
         if first + 2 * n_rows > capacity:
             capacity = 2 * capacity + 2 * n_rows
-            feature = enlarged(feature, capacity)
-            threshold = enlarged(threshold, capacity)
-            missing_left = enlarged(missing_left, capacity)
-            left_child = enlarged(left_child, capacity)
-            value = enlarged(value, capacity)
+            feature = resized(feature, capacity)
+            threshold = resized(threshold, capacity)
+            missing_left = resized(missing_left, capacity)
+            left_child = resized(left_child, capacity)
+            value = resized(value, capacity)
 
         state = seeds[tree]
         sampled = rng.draw_rows(n_rows, n_sampled, state)
         if n_sampled < n_rows:
-            in_bag[tree][sampled] = True
+            for i in range(n_sampled):
+                in_bag[tree, sampled[i]] = True
         n_kept = pack_row_weights(
             differences, tree, vector_of_row, sampled, weight_bits, count_bits, by_row, rows
         )
-        total = np.int64(0)
+        total = 0
         for i in range(n_kept):
             total += by_row[rows[i]]
         start_tree(features, work, rows, n_kept)
         for f in range(n_features):
             order.order[f] = f
-        if keep_histograms:
-            state = rng.shuffle_prefix(order.order, n_features, state)
-            for p in range(n_features):
-                order.place[order.order[p]] = p
+        state = rng.shuffle_prefix(order.order, n_features, state)
+        for p in range(n_features):
+            order.place[order.order[p]] = p
 
         n_nodes, n_waiting, n_free = 1, 1, free_slots.shape[0]
-        stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4], stack[0, 5] = (
-            0,
-            0,
-            n_kept,
-            0,
-            total,
-            -1,
-        )
+        stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, n_kept
+        stack[0, 3], stack[0, 4], stack[0, 5] = 0, total, -1
         while n_waiting > 0:
             n_waiting -= 1
             node, start, end = first + stack[n_waiting, 0], stack[n_waiting, 1], stack[n_waiting, 2]
@@ -246,8 +217,8 @@ def grow_trees(features, n_features, vector_of_row, differences, n_sampled, seed
             n_waiting += 1
         tree_start[tree + 1] = first + n_nodes
 
-    n_used = tree_start[n_trees]
+    n_used = int(tree_start[n_trees])
     return (
-        tree_start, feature[:n_used].copy(), threshold[:n_used].copy(), missing_left[:n_used].copy(),
-        left_child[:n_used].copy(), value[:n_used].copy(), in_bag,
+        tree_start, resized(feature, n_used), resized(threshold, n_used), resized(missing_left, n_used),
+        resized(left_child, n_used), resized(value, n_used), in_bag,
     )  # fmt: skip

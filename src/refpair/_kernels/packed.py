@@ -1,23 +1,27 @@
 """Exact weighted sums, two or three to a machine word.
 
-A row of a bit carries the signed weight ``±w``: plus if the first reference vector is cheaper. Trees need, of any set
-of rows, ``S = Σ ±w``, ``W = Σ w`` and sometimes the number of rows. Weights are quantised to integers and the three
-sums share one ``int64``::
+A row of a bit carries the signed weight ``±w``: plus if the first reference vector is cheaper. Trees need, of
+any set of rows, ``S = Σ ±w``, ``W = Σ w`` and sometimes the number of rows. Weights are quantised to integers
+and the three sums share one ``int64``::
 
     packed = S << (weight_bits + count_bits)  |  W << count_bits  |  count
 
-One addition then updates all of them, and because integer sums are exact, a histogram is the same whatever the order
-of its rows, and *parent minus child* has no rounding error: dense and sparse input, any number of threads and any
-chunking give the same tree, bit for bit.
+One addition then updates all of them, and because integer sums are exact, a histogram is the same whatever
+the order of its rows, and *parent minus child* has no rounding error: dense and sparse input, any number of
+threads and any chunking give the same tree, bit for bit.
 
-``count_bits`` is 0 unless ``min_samples_leaf > 1``, which leaves 31 bits for W: a total weight of two thousand million,
-that is about 2³¹/n steps for the mean weight of n rows.
+``count_bits`` is 0 unless ``min_samples_leaf > 1``, which leaves 31 bits for W: a total weight of two
+thousand million, that is about 2³¹/n steps for the mean weight of n rows.
 """
+
+from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
+
+from refpair._kernels.jit import helper, kernel
+from refpair._kernels.types import Floats, Ints, Longs
 
 
 def field_widths(n_rows: int, min_samples_leaf: int) -> tuple[int, int]:
@@ -32,26 +36,35 @@ def field_widths(n_rows: int, min_samples_leaf: int) -> tuple[int, int]:
     return weight_bits, count_bits
 
 
-@numba.njit
-def signed_sum(packed, weight_bits, count_bits):
-    """S: the weight for the first reference vector minus that for the second."""
+@helper
+def signed_sum(packed: int, weight_bits: int, count_bits: int) -> int:
+    """Return S: the weight for the first reference vector minus that for the second."""
     return packed >> (weight_bits + count_bits)
 
 
-@numba.njit
-def weight_sum(packed, weight_bits, count_bits):
-    """W: the total weight."""
-    return (packed >> count_bits) & ((np.int64(1) << weight_bits) - 1)
+@helper
+def weight_sum(packed: int, weight_bits: int, count_bits: int) -> int:
+    """Return W: the total weight."""
+    return (packed >> count_bits) & ((1 << weight_bits) - 1)
 
 
-@numba.njit
-def row_count(packed, count_bits):
+@helper
+def row_count(packed: int, count_bits: int) -> int:
     """Return the number of rows (meaningless when ``count_bits`` is 0)."""
-    return packed & ((np.int64(1) << count_bits) - 1)
+    return packed & ((1 << count_bits) - 1)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def pack_row_weights(differences, bit, vector_of_row, rows, weight_bits, count_bits, values, kept):
+@kernel
+def pack_row_weights(
+    differences: Floats,
+    bit: int,
+    vector_of_row: Ints,
+    rows: Ints,
+    weight_bits: int,
+    count_bits: int,
+    values: Longs,
+    kept: Ints,
+) -> int:
     """Quantise one bit's weights and pack them by row; leave out the rows that tie.
 
     Parameters
@@ -75,20 +88,23 @@ def pack_row_weights(differences, bit, vector_of_row, rows, weight_bits, count_b
     -------
     n_kept : int
     """
-    total = 0.0
+    # In parts of the largest weight, so that neither a huge nor a tiny cost leaves the range of the floats.
+    largest, total = 0.0, 0.0
     for i in range(rows.shape[0]):
-        total += abs(differences[vector_of_row[rows[i]], bit])
-    if total == 0.0:
+        largest = max(largest, abs(differences[vector_of_row[rows[i]], bit]))
+    if largest == 0.0:
         return 0
+    for i in range(rows.shape[0]):
+        total += abs(differences[vector_of_row[rows[i]], bit]) / largest
     # Each weight is rounded up to at least 1, hence the room left for one unit a row.
-    scale = (float((np.int64(1) << weight_bits) - 1) - 2.0 * rows.shape[0]) / total
-    one_row = np.int64(1) if count_bits > 0 else np.int64(0)
+    scale = (float((1 << weight_bits) - 1) - 2.0 * rows.shape[0]) / total
+    one_row = 1 if count_bits > 0 else 0
     n_kept = 0
     for i in range(rows.shape[0]):
         row = rows[i]
         difference = differences[vector_of_row[row], bit]
         if difference != 0.0:
-            weight = max(np.int64(1), np.int64(abs(difference) * scale + 0.5))
+            weight = max(np.int64(1), np.int64(abs(difference) / largest * scale + 0.5))
             signed = weight if difference > 0.0 else -weight
             values[row] = (signed << (weight_bits + count_bits)) + (weight << count_bits) + one_row
             kept[n_kept] = row

@@ -13,28 +13,24 @@ gained nothing: the kernel is bound by its arithmetic.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from refpair._kernels.jit import kernel
+from refpair._kernels.types import Longs, Words
 from refpair._kernels.words import count_ones
 
-Words: TypeAlias = npt.NDArray[np.uint64]
-Counts: TypeAlias = npt.NDArray[np.int64]
 
-
-@njit(cache=True, nogil=True)
+@kernel
 def _product(signs: Words, plus: Words, mask: Words, n_known: np.int64) -> np.int64:
     differ = np.uint64(0)
     for w in range(signs.shape[0]):
-        differ += count_ones((signs[w] ^ plus[w]) & mask[w])  # type: ignore[call-arg]
+        differ += count_ones((signs[w] ^ plus[w]) & mask[w])
     return n_known - 2 * np.int64(differ)
 
 
-@njit(cache=True, nogil=True)
-def products(signs: Words, plus: Words, mask: Words, n_known: Counts) -> npt.NDArray[np.int32]:
+@kernel
+def products(signs: Words, plus: Words, mask: Words, n_known: Longs) -> npt.NDArray[np.int32]:
     """Return s · e for each row of signs and each code word; n_known is popcount(mask) by row."""
     out = np.empty((signs.shape[0], plus.shape[0]), np.int32)
     for i in range(signs.shape[0]):
@@ -43,8 +39,8 @@ def products(signs: Words, plus: Words, mask: Words, n_known: Counts) -> npt.NDA
     return out
 
 
-@njit(cache=True, nogil=True)
-def nearest(signs: Words, plus: Words, mask: Words, n_known: Counts) -> npt.NDArray[np.int64]:
+@kernel
+def nearest(signs: Words, plus: Words, mask: Words, n_known: Longs) -> npt.NDArray[np.int64]:
     """Return the code word of largest s · e for each row of signs, the first one where several tie."""
     out = np.empty(signs.shape[0], np.int64)
     for i in range(signs.shape[0]):

@@ -1,34 +1,51 @@
 """The best threshold of one feature in one node: the only place where gains are computed.
 
-With S and W of a node (see ``packed``), parting off a child with s and w lowers the weighted Gini impurity in proportion to
+With S and W of a node (see ``packed``), parting off a child with s and w lowers the weighted Gini impurity in
+proportion to
 
     (s·W − S·w)² / (w·(W − w)).
 
 The difference is taken in integers, so it is exact and the same for either child. No split is worth more than
-W² − S², the value of two pure children. Such a split is given an infinite gain: nothing beats it, and saying so
-in integers lets a search stop there without depending on how a quotient was rounded.
+W² − S², the value of two pure children. Such a split is given an infinite gain: nothing beats it, and saying
+so in integers lets a search stop there without depending on how a quotient was rounded.
 """
 
-import numba
+from __future__ import annotations
+
+from typing import NamedTuple
+
 import numpy as np
 
+from refpair._kernels.jit import helper
 from refpair._kernels.packed import row_count, signed_sum, weight_sum
+from refpair._kernels.types import Longs
 
-# A candidate below the best by more than rounding is thrown out by a product; only the rest pays for a division.
+# A candidate below the best by more than rounding is thrown out by a product; only the rest pays for a
+# division.
 NEARLY = 1.0 - 1e-9
 
 
-@numba.njit
-def highest_gain(total, limits):
+class Limits(NamedTuple):
+    """What stops a tree, and how its sums are packed."""
+
+    max_depth: int
+    min_samples_leaf: int
+    max_features: int
+    weight_bits: int
+    count_bits: int
+
+
+@helper
+def highest_gain(total: int, limits: Limits) -> float:
     """Return W² − S², which no finite gain exceeds but for rounding."""
     s = float(signed_sum(total, limits.weight_bits, limits.count_bits))
     w = float(weight_sum(total, limits.weight_bits, limits.count_bits))
     return w * w - s * s
 
 
-@numba.njit
-def split_gain(child, total, limits, floor):
-    """Return the gain of parting `child` from a node's `total`, or −1 if it is below `floor` or forbidden."""
+@helper
+def split_gain(child: int, total: int, limits: Limits, floor: float) -> float:
+    """Return the gain of parting `child` from a node's `total`, or −1 if below `floor` or forbidden."""
     if limits.count_bits > 0:
         n_child = row_count(child, limits.count_bits)
         n_other = row_count(total, limits.count_bits) - n_child
@@ -48,14 +65,24 @@ def split_gain(child, total, limits, floor):
     return numerator / denominator
 
 
-@numba.njit
-def best_threshold(bins, sums, n_occupied, missing, last_bin, total, limits, floor):
+@helper
+def best_threshold(
+    bins: Longs,
+    sums: Longs,
+    n_occupied: int,
+    missing: int,
+    last_bin: int,
+    total: int,
+    limits: Limits,
+    floor: float,
+) -> tuple[float, int, int, int]:
     """Find the best threshold of a feature from its occupied bins.
 
     Parameters
     ----------
     bins : int array
-        The bins that hold rows of the node, ascending; `n_occupied` of them, the bin of missing values left out.
+        The bins that hold rows of the node, ascending; `n_occupied` of them, the bin of missing values left
+        out.
     sums : int64 array
         Their packed sums.
     n_occupied : int
@@ -74,15 +101,15 @@ def best_threshold(bins, sums, n_occupied, missing, last_bin, total, limits, flo
     gain : float
         −1 if no allowed split reaches `floor`.
     threshold : int
-        Bins up to this one go left. It lies half-way between two occupied bins: the tree knows nothing about the
-        values between them.
+        Bins up to this one go left. It lies half-way between two occupied bins: the tree knows nothing about
+        the values between them.
     missing_side : int
         Where missing values go: 1 left, 0 right, −1 if the node has none.
     left : int64
         The packed sum of the left child.
     """
-    gain, threshold, missing_side, best_left = -1.0, 0, 0 if missing != 0 else -1, np.int64(0)
-    left = np.int64(0)
+    gain, threshold, missing_side, best_left = -1.0, 0, 0 if missing != 0 else -1, 0
+    left = 0
     for i in range(n_occupied - 1):
         left += sums[i]
         candidate = split_gain(left, total, limits, max(gain, floor))

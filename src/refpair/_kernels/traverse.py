@@ -1,36 +1,62 @@
 """Send binned rows down the trees."""
 
-import numba
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
 
 from refpair._kernels.binning import MISSING
+from refpair._kernels.jit import helper, kernel
+from refpair._kernels.types import Bools, Bytes, Floats, Ints, Longs
 
 
-@numba.njit(cache=True, nogil=True)
-def leaf_values(codes, tree_start, feature, threshold, missing_left, left_child, value, out):
+@helper
+def find_leaf(
+    codes: Bytes, root: int, feature: Ints, threshold: Bytes, missing_left: Bools, left_child: Ints
+) -> int:
+    """Return the leaf that one row reaches in the tree with this root."""
+    node = root
+    while feature[node] >= 0:
+        code = codes[feature[node]]
+        goes_left = missing_left[node] if code == MISSING else code <= threshold[node]
+        node = root + left_child[node] + (not goes_left)
+    return node
+
+
+@kernel
+def leaf_values(
+    codes: Bytes,
+    tree_start: Longs,
+    feature: Ints,
+    threshold: Bytes,
+    missing_left: Bools,
+    left_child: Ints,
+    value: Floats,
+    out: Floats,
+) -> None:
     """Write the value of the leaf that each row reaches in each tree to ``out[row, tree]``.
 
     Trees are the outer loop: a tree's nodes stay in the fast cache while a block of rows passes through it.
     """
     for tree in range(tree_start.shape[0] - 1):
-        root = tree_start[tree]
         for row in range(codes.shape[0]):
-            node = root
-            while feature[node] >= 0:
-                code = codes[row, feature[node]]
-                goes_left = missing_left[node] if code == MISSING else code <= threshold[node]
-                node = root + left_child[node] + (not goes_left)
-            out[row, tree] = value[node]
+            leaf = find_leaf(codes[row], tree_start[tree], feature, threshold, missing_left, left_child)
+            out[row, tree] = value[leaf]
 
 
-@numba.njit(cache=True, nogil=True)
-def leaf_signs(codes, tree_start, feature, threshold, missing_left, left_child, value, out):
+@kernel
+def leaf_signs(
+    codes: Bytes,
+    tree_start: Longs,
+    feature: Ints,
+    threshold: Bytes,
+    missing_left: Bools,
+    left_child: Ints,
+    value: Floats,
+    out: npt.NDArray[np.int8],
+) -> None:
     """Write +1 where the value of the leaf is positive, else −1; otherwise as :func:`leaf_values`."""
     for tree in range(tree_start.shape[0] - 1):
-        root = tree_start[tree]
         for row in range(codes.shape[0]):
-            node = root
-            while feature[node] >= 0:
-                code = codes[row, feature[node]]
-                goes_left = missing_left[node] if code == MISSING else code <= threshold[node]
-                node = root + left_child[node] + (not goes_left)
-            out[row, tree] = 1 if value[node] > 0 else -1
+            leaf = find_leaf(codes[row], tree_start[tree], feature, threshold, missing_left, left_child)
+            out[row, tree] = 1 if value[leaf] > 0 else -1

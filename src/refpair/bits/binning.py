@@ -16,13 +16,14 @@ from refpair._kernels.sparse import SparseBins
 
 __all__ = ["Bins", "Features", "bin_for_training", "find_bins"]
 
-Matrix: TypeAlias = "npt.NDArray[np.floating[Any]] | sp.csr_array"
+Matrix: TypeAlias = Any  # a float ndarray or a csr_array without duplicates; SciPy carries no types
 Features: TypeAlias = DenseBins | SparseBins
 
-# Below this share of cells outside their feature's common bin the sparse form is the faster one: 9 times on enron
-# (8 %), level at about a third.
+# Below this share of cells outside their feature's common bin the sparse form is the faster one: 9 times on
+# enron (8 %), level at about a third.
 SPARSE_BELOW = 0.25
 _BLOCK_BYTES = 1 << 20  # binned rows a block when predicting: they stay in the second-level cache
+_SORTED_CELLS = 1 << 20  # of a dense matrix that are copied at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +70,7 @@ class Bins:
     def blocks(self, X: Matrix) -> Iterator[tuple[slice, npt.NDArray[np.uint8]]]:
         """Yield the rows of X by blocks, binned row by row for prediction."""
         n_rows = max(1, min(1024, _BLOCK_BYTES // max(1, self.n_features)))
-        zero_bins = self.zero_bins() if sp.issparse(X) else None
+        zero_bins = self.zero_bins()
         for first in range(0, X.shape[0], n_rows):
             last = min(first + n_rows, X.shape[0])
             codes = np.empty((last - first, self.n_features), np.uint8)
@@ -83,7 +84,9 @@ class Bins:
 
 
 def find_bins(X: Matrix, max_bins: int) -> Bins:
-    """Cut each feature into at most `max_bins` bins: one a value if it has no more values, else about equally full.
+    """Cut each feature into at most `max_bins` bins.
+
+    A feature with no more values than that has a bin for each; else the bins are about equally full.
 
     Parameters
     ----------
@@ -105,24 +108,34 @@ def find_bins(X: Matrix, max_bins: int) -> Bins:
     array([3, 3], dtype=int32)
     """
     n_rows, n_features = X.shape
-    found: list[npt.NDArray[np.float64]] = []
-    has_missing = np.zeros(n_features, bool)
-    scratch = np.empty(max_bins)
-    columns = X.tocsc() if sp.issparse(X) else X
-    for f in range(n_features):
-        if sp.issparse(X):
-            stored = np.sort(columns.data[columns.indptr[f] : columns.indptr[f + 1]])
-            n_zeros = n_rows - len(stored)
-        else:
-            stored, n_zeros = np.sort(columns[:, f]), 0
-        n_finite = len(stored)
-        if n_finite and np.isnan(stored[-1]):  # sorting puts NaN last
-            n_finite = int(np.searchsorted(stored, np.nan))
-            has_missing[f] = True
-        n_edges = kernels.find_edges(stored[:n_finite], n_zeros, max_bins, scratch)
-        found.append(scratch[:n_edges].copy())
-    edge_start = np.concatenate([[0], np.cumsum([len(edges) for edges in found])]).astype(np.int64)
-    return Bins(np.concatenate([*found, np.empty(0)]), edge_start, has_missing)
+    has_missing = np.empty(n_features, bool)
+    n_edges = np.empty(n_features, np.int64)
+    found = []
+    for features, values, column_start in _sorted_columns(X):
+        # At most one edge for each stored value: the implicit zeros make one value more.
+        size = np.minimum(np.diff(column_start), max_bins - 1).sum()
+        edges = np.empty(size)
+        n_found = kernels.find_all_edges(
+            values, column_start, n_rows, max_bins, edges, n_edges[features], has_missing[features]
+        )
+        found.append(edges[:n_found])
+    return Bins(np.concatenate(found), np.concatenate([[0], np.cumsum(n_edges)]), has_missing)
+
+
+def _sorted_columns(X: Matrix) -> Iterator[tuple[slice, npt.NDArray[Any], npt.NDArray[np.int64]]]:
+    """Yield blocks of features: their values, each feature's ascending, and where each feature begins."""
+    n_rows, n_features = X.shape
+    if sp.issparse(X):
+        columns = X.tocsc(copy=True)
+        for f in np.flatnonzero(np.diff(columns.indptr) > 1):
+            columns.data[columns.indptr[f] : columns.indptr[f + 1]].sort()
+        yield slice(0, n_features), columns.data, columns.indptr.astype(np.int64)
+        return
+    width = max(1, _SORTED_CELLS // n_rows)
+    for first in range(0, n_features, width):
+        columns = np.ascontiguousarray(X[:, first : first + width].T)
+        columns.sort(axis=1)  # NaN last
+        yield slice(first, first + len(columns)), columns.ravel(), np.arange(len(columns) + 1) * n_rows
 
 
 def bin_for_training(X: Matrix, bins: Bins) -> Features:
@@ -140,13 +153,20 @@ def bin_for_training(X: Matrix, bins: Bins) -> Features:
         columns = X.tocsc()
         column_bins = np.empty(columns.nnz, np.uint8)
         kernels.bin_stored(
-            columns.data, columns.indptr, bins.edges, bins.edge_start, missing_bins, column_bins
+            columns.data,
+            columns.indptr.astype(np.int64),
+            bins.edges,
+            bins.edge_start,
+            missing_bins,
+            column_bins,
         )
         common = bins.zero_bins()
         feature_of = np.repeat(np.arange(n_features), np.diff(columns.indptr))
         stored = column_bins != common[feature_of]
-        column_start = np.concatenate([[0], np.cumsum(np.bincount(feature_of[stored], minlength=n_features))])
-        return _sparse(bins, n_rows, common, column_start, columns.indices[stored], column_bins[stored])
+        column_start = np.zeros(n_features + 1, np.int64)
+        np.cumsum(np.bincount(feature_of[stored], minlength=n_features), out=column_start[1:])
+        column_rows = columns.indices[stored].astype(np.int32)
+        return _sparse(bins, n_rows, common, column_start, column_rows, column_bins[stored])
 
     codes = np.empty((n_features, n_rows), np.uint8)
     dense = X.toarray() if sp.issparse(X) else X
@@ -168,11 +188,11 @@ def _sparse(
     bins: Bins,
     n_rows: int,
     common: npt.NDArray[np.uint8],
-    column_start: npt.NDArray[np.integer[Any]],
-    column_rows: npt.NDArray[np.integer[Any]],
+    column_start: npt.NDArray[np.int64],
+    column_rows: npt.NDArray[np.int32],
     column_bins: npt.NDArray[np.uint8],
 ) -> SparseBins:
-    """Number the slots, features with a single one first, and list them by row."""
+    """Give the slots their numbers, features with a single one first, and list them by row."""
     n_bins, missing_bins = bins.n_bins, bins.missing_bins
     single = (n_bins == 2) & (missing_bins < 0)
     in_slot_order = np.concatenate([np.flatnonzero(single), np.flatnonzero(~single)]).astype(np.int32)
@@ -185,7 +205,6 @@ def _sparse(
     slot_bin += slot_bin >= common[slot_feature]
     row_start = np.empty(n_rows + 1, np.int64)
     row_slots = np.empty(len(column_rows), np.int32)
-    column_start, column_rows = column_start.astype(np.int64), column_rows.astype(np.int32)
     kernels.slots_by_row(
         column_start, column_rows, column_bins, common, in_slot_order, first_slot, row_start, row_slots
     )

@@ -27,7 +27,8 @@ class EstimatorBank:
     estimator : classifier
         Its ``fit`` takes ``sample_weight``. If it has a ``random_state`` that is None, each bit sets its own.
     max_samples : int or float, optional
-        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is None.
+        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is
+        None.
     n_jobs : int, optional
         How many bits are learnt at once, through joblib.
     verbose : int, default=0
@@ -83,7 +84,9 @@ class EstimatorBank:
         parts = run_chunks(learn, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
         learnt = [bit for part in parts for bit in part]
         self.estimators_ = [estimator for estimator, _ in learnt]
-        self.in_bag_ = np.stack([in_bag for _, in_bag in learnt]) if n_sampled < n_rows else None
+        self.in_bag_ = None
+        if n_sampled < n_rows:
+            self.in_bag_ = np.array([in_bag for _, in_bag in learnt], np.uint8).reshape(-1, -(-n_rows // 8))
         return self
 
     def _learn_bit(self, X: Matrix, difference: npt.NDArray[np.float64], seed: np.uint64) -> Any:
@@ -106,5 +109,12 @@ class EstimatorBank:
                 signs[:, bit] = learnt if isinstance(learnt, int) else learnt.predict(X)
 
         chunks = chunks_of(len(self.estimators_), _BITS_A_CALL)
-        run_chunks(predict_bits, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="predicting bits")
+        run_chunks(
+            predict_bits,
+            chunks,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            title="predicting bits",
+            in_place=True,
+        )
         return signs

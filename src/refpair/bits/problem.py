@@ -18,8 +18,8 @@ __all__ = ["BitLearner", "BitProblems", "chunks_of"]
 class BitProblems:
     """M weighted binary problems on the same rows (section 3.2 of the paper).
 
-    Targets are given by distinct label vector, not by row: rows of the same label vector have the same bits and
-    weights.
+    Targets are given by distinct label vector, not by row: rows of the same label vector have the same bits
+    and weights.
 
     Attributes
     ----------
@@ -27,8 +27,8 @@ class BitProblems:
         Which of the distinct label vectors each training row carries.
     n_bits : int
     differences : callable
-        ``differences(slice)`` gives C(y, β) − C(y, α) of the bits in the slice, one row a distinct vector. The
-        sign is the bit, the size is its weight, and 0 leaves the row out.
+        ``differences(slice)`` gives C(y, β) − C(y, α) of the bits in the slice, one row a distinct vector.
+        The sign is the bit, the size is its weight, and 0 leaves the row out.
     seeds : ndarray of uint64
         One a bit: whatever a learner draws for a bit comes from its seed alone.
     """
@@ -50,11 +50,11 @@ class BitLearner(Protocol):
 
 
 def chunks_of(n: int, size: int) -> list[slice]:
-    """Cut 0 … n−1 into slices of at most `size`.
+    """Cut 0 … n−1 into slices of at most `size`; at least one, if an empty one.
 
     Examples
     --------
     >>> chunks_of(5, 2)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+    return [slice(start, min(start + size, n)) for start in range(0, max(n, 1), size)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
+
+import numpy as np
 
 __all__ = ["resolve_max_features", "resolve_share"]
 
@@ -33,6 +34,6 @@ def resolve_share(amount: int | float | None, n: int) -> int:
     """
     if amount is None:
         return n
-    if isinstance(amount, Integral):
+    if isinstance(amount, int | np.integer):
         return min(int(amount), n)
     return max(1, round(amount * n))

@@ -8,8 +8,9 @@ from typing import Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from refpair._kernels.grow import Limits, grow_trees
+from refpair._kernels.grow import grow_trees
 from refpair._kernels.packed import field_widths
+from refpair._kernels.split import Limits
 from refpair._kernels.traverse import leaf_signs
 from refpair._progress import run_chunks
 from refpair.bits.binning import Matrix, bin_for_training, find_bins
@@ -74,7 +75,8 @@ class TreeBank:
     max_features : int, float, "sqrt" or "log2", optional
         How many features a split looks at: a number, a share, or all if it is None.
     max_samples : int or float, optional
-        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is None.
+        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is
+        None.
     max_bins : int, default=64
         How finely numeric features are cut; a feature with fewer values is kept exactly.
     n_jobs : int, optional
@@ -140,11 +142,11 @@ class TreeBank:
         n_sampled = resolve_share(self.max_samples, n_rows)
 
         def grow(bits: slice) -> tuple[Trees, npt.NDArray[np.uint8]]:
-            *arrays, in_bag = grow_trees(
+            grown = grow_trees(
                 features, n_features, problems.vector_of_row, problems.differences(bits),
                 n_sampled, problems.seeds[bits], limits,
             )  # fmt: skip
-            return Trees(*arrays), np.packbits(in_bag, axis=1)
+            return Trees(*grown[:-1]), np.packbits(grown[-1], axis=1)
 
         chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
         grown = run_chunks(grow, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
@@ -165,5 +167,7 @@ class TreeBank:
                 )  # fmt: skip
 
         chunks = chunks_of(X.shape[0], _ROWS_A_CALL)
-        run_chunks(traverse, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="predicting bits")
+        run_chunks(
+            traverse, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="predicting bits", in_place=True
+        )
         return signs

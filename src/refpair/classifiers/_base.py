@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from refpair.classifiers._labels import LabelFormat, read_labels
+from refpair.classifiers._labels import LabelFormat, LabelMatrix, read_labels
 from refpair.costs import Cost
 
 __all__ = ["MultiLabelClassifier"]
@@ -29,16 +29,16 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         raise TypeError(f"{type(self).__name__} defines no _predict_labels")
 
-    def _read(self, X: Any, Y: Any) -> tuple[Any, npt.NDArray[np.uint8] | sp.csr_array]:
+    def _read(self, X: Any, Y: Any) -> tuple[Any, LabelMatrix]:
         """Validate the training data; note the features' and labels' names and how Y was given."""
-        labels, self._label_format = read_labels(Y)
         X = self._read_features(X, reset=True)
+        labels, self._label_format = read_labels(Y)
         check_consistent_length(X, labels)
         self.classes_ = self._label_format.classes
         return X, labels
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
-        """Return X as a float array or CSR matrix."""
+        """Return X as a float array, or as a CSR array that has no cell twice."""
         X = validate_data(
             self,
             X,
@@ -47,7 +47,13 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             dtype=[np.float64, np.float32],
             ensure_all_finite="allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True,
         )
-        return sp.csr_array(X) if sp.issparse(X) else X
+        if not sp.issparse(X):
+            return X
+        matrix = sp.csr_array(X)
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()  # else it shares its memory with the caller's
+            matrix.sum_duplicates()
+        return matrix
 
     def predict(self, X: Any) -> Any:
         """Predict the label vectors of rows.
@@ -59,19 +65,20 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         Y : of shape (n, n_labels)
-            In the kind that Y had in ``fit``: array, CSR matrix or DataFrame with the labels' names.
+            In the kind that the labels had in ``fit``: array, CSR matrix, or DataFrame with their names.
         """
         check_is_fitted(self)
         labels = self._predict_labels(self._read_features(X, reset=False))
         return self._label_format.write(labels, X)
 
-    def score(self, X: Any, Y: Any) -> float:
+    def score(self, X: Any, y: Any) -> float:
         """Return how well the labels of rows are predicted, by the model's own cost.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
-        Y : array, sparse matrix or DataFrame of shape (n, n_labels)
+        y : array, sparse matrix or DataFrame of shape (n, n_labels)
+            The true labels.
 
         Returns
         -------
@@ -81,19 +88,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         check_is_fitted(self)
         predicted = self._predict_labels(self._read_features(X, reset=False))
-        reported = self.cost_.score(self._read_known_labels(Y), predicted)
+        reported = self.cost_.score(self._label_format.read_more(y), predicted)
         return reported if self.cost_.greater_is_better else -reported
-
-    def _read_known_labels(self, Y: Any) -> npt.NDArray[np.uint8] | sp.csr_array:
-        """Read labels that must be those of the training data."""
-        if self._label_format.kind == "classes":
-            return (np.asarray(Y)[:, None] == self.classes_[-1]).astype(np.uint8) * (len(self.classes_) > 1)
-        labels, _ = read_labels(Y)
-        if labels.shape[1] != len(self.classes_):
-            raise ValueError(
-                f"Y has {labels.shape[1]} labels, but the model was fitted with {len(self.classes_)}"
-            )
-        return labels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

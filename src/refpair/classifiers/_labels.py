@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from typing import Any, Literal
+from importlib import import_module
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_array, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
-__all__ = ["DistinctLabels", "LabelFormat", "distinct_labels", "read_labels"]
+__all__ = ["DistinctLabels", "LabelFormat", "LabelMatrix", "distinct_labels", "read_labels"]
 
-Kind = Literal["classes", "array", "sparse", "pandas", "polars"]
+Kind = Literal["classes", "array", "sparse", "spmatrix", "pandas", "polars"]
+LabelMatrix: TypeAlias = Any  # an ndarray of uint8 or a csr_array of ones, which carries no types
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +26,9 @@ class LabelFormat:
 
     Attributes
     ----------
-    kind : {"classes", "array", "sparse", "pandas", "polars"}
-        "classes" is a one-dimensional y of one or two classes.
+    kind : {"classes", "array", "sparse", "spmatrix", "pandas", "polars"}
+        "classes" is a one-dimensional y of one or two classes; "sparse" and "spmatrix" are SciPy's two kinds
+        of sparse matrices.
     classes : ndarray
         The names of the labels; the classes themselves if the kind is "classes".
     dtype : numpy dtype
@@ -38,25 +41,62 @@ class LabelFormat:
     def write(self, labels: npt.NDArray[np.uint8], X: object) -> Any:
         """Return a 0/1 matrix in this format; rows of a pandas frame are named as those of X."""
         if self.kind == "classes":
-            return self.classes[labels[:, 0] if len(self.classes) > 1 else np.zeros(len(labels), np.intp)]
-        if self.kind == "sparse":
-            return sp.csr_array(labels.astype(self.dtype))
+            return self.classes[labels[:, 0]]
         matrix = labels.astype(self.dtype)
+        if self.kind == "sparse":
+            return sp.csr_array(matrix)
+        if self.kind == "spmatrix":
+            return sp.csr_matrix(matrix)
         if self.kind == "pandas":
             index = X.index if isinstance(X, pd.DataFrame) else None
             return pd.DataFrame(matrix, columns=self.classes, index=index)
         if self.kind == "polars":
-            return sys.modules["polars"].DataFrame(matrix, schema=list(self.classes))
+            return import_module("polars").DataFrame(matrix, schema=self.classes.tolist(), orient="row")
         return matrix
 
+    def read_more(self, Y: Any, name: str = "Y") -> LabelMatrix:
+        """Read more labels, which must be those that this format was made of.
 
-def read_labels(Y: Any) -> tuple[npt.NDArray[np.uint8] | sp.csr_array, LabelFormat]:
+        Parameters
+        ----------
+        Y : array, sparse matrix or DataFrame of shape (n, n_labels), or array of shape (n,)
+        name : str
+            The argument to name in the ValueError.
+        """
+        if self.kind == "classes":
+            return self._read_more_classes(Y)
+        if not sp.issparse(Y) and np.asarray(Y).ndim == 1:  # a single label
+            Y = np.asarray(Y)[:, None]
+        labels, given = read_labels(Y, name)
+        if labels.shape[1] != len(self.classes):
+            raise ValueError(
+                f"{name} has {labels.shape[1]} labels (columns), but the model has {len(self.classes)}"
+            )
+        named = ("pandas", "polars")
+        if given.kind in named and self.kind in named and list(given.classes) != list(self.classes):
+            raise ValueError(
+                f"the columns of {name} are {list(given.classes)}, but the labels of the model are "
+                f"{list(self.classes)}, in this order"
+            )
+        return labels
+
+    def _read_more_classes(self, y: Any) -> npt.NDArray[np.uint8]:
+        y = column_or_1d(np.asarray(y))
+        if len(self.classes) == 2 and not (known := np.isin(y, self.classes)).all():
+            raise ValueError(f"y has the class {y[known.argmin()]!r}, but the model knows {self.classes}")
+        # A model of a single class knows no other: whatever else y holds is not that class.
+        return np.asarray(y != self.classes[0], np.uint8)[:, None]
+
+
+def read_labels(Y: Any, name: str = "Y") -> tuple[LabelMatrix, LabelFormat]:
     """Read Y into a 0/1 matrix, dense or CSR, and note how it was given.
 
     Parameters
     ----------
     Y : array, sparse matrix or DataFrame of shape (n, n_labels), or array of shape (n,)
         0/1 or boolean; a one-dimensional y may hold any two classes.
+    name : str
+        The argument to name in the ValueError.
 
     Examples
     --------
@@ -70,36 +110,61 @@ def read_labels(Y: Any) -> tuple[npt.NDArray[np.uint8] | sp.csr_array, LabelForm
     if Y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     if sp.issparse(Y):
-        matrix = sp.csr_array(Y)
-        matrix.sum_duplicates()
-        matrix.eliminate_zeros()
-        if not (matrix.data == 1).all():
-            raise ValueError("Y must be 0/1: a stored entry is not 1")
-        dtype = matrix.dtype
-        return matrix.astype(np.uint8), LabelFormat("sparse", np.arange(matrix.shape[1]), dtype)
+        return _read_sparse(Y, name)
     kind: Kind = "array"
-    names = getattr(Y, "columns", None)
-    if names is not None:
-        kind = "pandas" if isinstance(Y, pd.DataFrame) else "polars"
-        Y = Y.to_numpy()
-    if (np.ndim(Y) == 1 and not hasattr(Y[0], "__len__")) or (np.ndim(Y) == 1 and isinstance(Y[0], str)):
-        return _read_classes(Y)
-    array = check_array(Y, dtype=None, ensure_all_finite=True, input_name="Y", ensure_min_samples=0)
-    if array.shape[1] == 0:
-        raise ValueError("Y has no columns: at least one label is needed")
-    if array.dtype == object:
-        array = array.astype(np.float64)
-    if not ((array == 0) | (array == 1)).all():
-        row, column = np.argwhere((array != 0) & (array != 1))[0]
-        what = f"column {names[column]!r}" if names is not None else f"column {column}"
-        raise ValueError(f"Y must be 0/1 or boolean: {what} has {array[row, column]!r} in row {row}")
-    classes = np.asarray(names if names is not None else np.arange(array.shape[1]))
-    return np.ascontiguousarray(array, dtype=np.uint8), LabelFormat(kind, classes, array.dtype)
+    if isinstance(Y, pd.DataFrame):
+        kind = "pandas"
+    elif type(Y).__module__.startswith("polars.") and hasattr(Y, "columns"):
+        kind = "polars"
+    array = Y.to_numpy() if kind != "array" else np.asarray(Y)
+    if array.ndim == 1:
+        return _read_classes(array)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise ValueError(f"{name} must have a row for each sample and a column for each label")
+    names = np.arange(array.shape[1]) if kind == "array" else np.asarray(Y.columns)
+    zero, one, dtype = _zeros_and_ones(array)
+    if not (zero | one).all():
+        row, column = np.argwhere(~(zero | one))[0]
+        raise ValueError(_not_a_label(name, array[row, column], row, names[column]))
+    return np.ascontiguousarray(one, dtype=np.uint8), LabelFormat(kind, names, dtype)
 
 
-def _read_classes(y: Any) -> tuple[npt.NDArray[np.uint8], LabelFormat]:
+def _zeros_and_ones(
+    array: npt.NDArray[Any],
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], np.dtype[Any]]:
+    """Return which entries are 0 and which are 1, and the dtype to write labels in."""
+    if array.dtype.kind in "biuf":
+        return array == 0, array == 1, array.dtype
+    # Columns of several types, or with pandas' own missing values, which are neither equal nor unequal to 0.
+    known = ~pd.isna(array)
+    zero, one = np.zeros(array.shape, bool), np.zeros(array.shape, bool)
+    values = array[known].astype(object)
+    zero[known], one[known] = values == 0, values == 1
+    return zero, one, np.dtype(np.int64)
+
+
+def _not_a_label(name: str, value: object, row: int, column: object) -> str:
+    return f"{name} must be 0/1 or boolean: column {column!s} has {value!s} in row {row}"
+
+
+def _read_sparse(Y: Any, name: str) -> tuple[sp.csr_array, LabelFormat]:
+    kind: Kind = "sparse" if isinstance(Y, sp.sparray) else "spmatrix"
+    if Y.ndim != 2 or Y.shape[1] == 0:
+        raise ValueError(f"{name} must have a row for each sample and a column for each label")
+    matrix = sp.csr_array(Y, copy=True)  # what follows works in place
+    matrix.sum_duplicates()
+    wrong = (matrix.data != 0) & (matrix.data != 1)
+    if wrong.any():
+        entry = int(wrong.argmax())
+        row = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
+        raise ValueError(_not_a_label(name, matrix.data[entry], row, matrix.indices[entry]))
+    matrix.eliminate_zeros()
+    return matrix.astype(np.uint8), LabelFormat(kind, np.arange(matrix.shape[1]), matrix.dtype)
+
+
+def _read_classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], LabelFormat]:
     """Read a one-dimensional y of one or two classes; the second one is the label."""
-    y = column_or_1d(y)
+    assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) > 2:
@@ -128,8 +193,12 @@ class DistinctLabels:
     counts: npt.NDArray[np.int64]
 
 
-def distinct_labels(labels: npt.NDArray[np.uint8] | sp.csr_array) -> DistinctLabels:
-    """Find the distinct rows of a 0/1 matrix; a sparse one is never made dense.
+def distinct_labels(labels: LabelMatrix) -> DistinctLabels:
+    """Find the distinct rows of a 0/1 matrix; of a sparse one, only they are made dense.
+
+    Parameters
+    ----------
+    labels : ndarray of uint8, or csr_array without zeros and in canonical format
 
     Examples
     --------
@@ -138,22 +207,22 @@ def distinct_labels(labels: npt.NDArray[np.uint8] | sp.csr_array) -> DistinctLab
     ([[0, 1], [1, 0]], [1, 0, 1], [1, 2])
     """
     if sp.issparse(labels):
-        labels.sort_indices()
-        keys = [
-            labels.indices[a:b].tobytes() for a, b in zip(labels.indptr[:-1], labels.indptr[1:], strict=True)
-        ]
-        _, first, of_row = np.unique(np.array(keys, dtype=object), return_index=True, return_inverse=True)
+        ends = zip(labels.indptr[:-1], labels.indptr[1:], strict=True)
+        keys = np.array([labels.indices[start:end].tobytes() for start, end in ends], dtype=object)
+        _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
         vectors = labels[first].toarray()
+        # Numbered as below, so that the same labels give the same model in either form.
+        _, order, rank = np.unique(_as_bytes(vectors), return_index=True, return_inverse=True)
+        vectors, of_row = vectors[order], rank[of_row]
     else:
-        packed = np.packbits(labels, axis=1)
-        _, first, of_row = np.unique(
-            packed.view(f"V{packed.shape[1]}"), return_index=True, return_inverse=True
-        )
+        _, first, of_row = np.unique(_as_bytes(labels), return_index=True, return_inverse=True)
         vectors = labels[first]
-    order = np.lexsort(vectors.T[::-1])
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order))
-    of_row = rank[of_row.ravel()]
     return DistinctLabels(
-        np.ascontiguousarray(vectors[order]), of_row, np.bincount(of_row, minlength=len(order))
+        np.ascontiguousarray(vectors), of_row.astype(np.int32), np.bincount(of_row, minlength=len(vectors))
     )
+
+
+def _as_bytes(labels: npt.NDArray[np.uint8]) -> npt.NDArray[np.void]:
+    """Return each row as one item, which sorts by the first label, then by the second, and so on."""
+    packed = np.packbits(labels, axis=1)
+    return packed.view(f"V{packed.shape[1]}").ravel()

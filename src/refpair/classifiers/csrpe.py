@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from refpair.bits import BitLearner, BitProblems, EstimatorBank, TreeBank
 from refpair.classifiers._base import MultiLabelClassifier
-from refpair.classifiers._labels import DistinctLabels, distinct_labels, read_labels
+from refpair.classifiers._labels import DistinctLabels, distinct_labels
 from refpair.coding import CodeBook, draw_code
-from refpair.costs import get_cost
+from refpair.costs import Cost, get_cost
 
 __all__ = ["CSRPEClassifier"]
 
@@ -24,15 +24,15 @@ _TREE_ONLY = {"max_depth": None, "min_samples_leaf": 1, "max_features": None, "m
 class CSRPEClassifier(MultiLabelClassifier):
     """The multi-label classifier that is best for a given cost, by cost-sensitive reference pair encoding.
 
-    Label vectors are encoded as thousands of bits, each the answer to the question which of two random label vectors
-    is the cheaper prediction. Every bit is learnt with the difference of the two costs as weight. A row gets the
-    label vector whose code is nearest to its predicted bits.
+    Label vectors are encoded as thousands of bits, each the answer to the question which of two random label
+    vectors is the cheaper prediction. Every bit is learnt with the difference of the two costs as weight. A
+    row gets the label vector whose code is nearest to its predicted bits.
 
     Parameters
     ----------
     cost : str, Cost or callable, default="f1"
-        What a prediction costs: "f1", "accuracy" (or "jaccard"), "hamming", "zero_one", "rank", "f2" and so on, or
-        a cost of your own; see :class:`refpair.Cost`.
+        What a prediction costs: "f1", "accuracy" (or "jaccard"), "hamming", "zero_one", "rank", "f2" and so
+        on, or a cost of your own; see :class:`refpair.Cost`.
     n_bits : int, default=3000
         The length of the code.
     learner : "tree" or classifier, default="tree"
@@ -82,8 +82,8 @@ class CSRPEClassifier(MultiLabelClassifier):
 
     Notes
     -----
-    Cells of X may be missing (NaN): a tree sends them to the better side. Ties between equally near code words go
-    to the more frequent label vector.
+    Cells of X may be missing (NaN): a tree sends them to the better side. Ties between equally near code words
+    go to the more frequent label vector.
 
     References
     ----------
@@ -94,9 +94,16 @@ class CSRPEClassifier(MultiLabelClassifier):
     --------
     >>> from refpair import CSRPEClassifier
     >>> from refpair.datasets import load_dataset
-    >>> digits = load_dataset("digits")
+    >>> digits = load_dataset("digits")  # pictures with up to three digits on top of each other
     >>> model = CSRPEClassifier(cost="f1", n_bits=200, random_state=0).fit(digits.X[:1500], digits.Y[:1500])
     >>> model.predict(digits.X[1500:1502])
+    array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0],
+           [0, 1, 0, 0, 1, 0, 0, 1, 0, 0]], dtype=uint8)
+    >>> digits.Y[1500:1502]
+    array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0],
+           [0, 1, 0, 0, 1, 0, 0, 0, 0, 0]], dtype=uint8)
+    >>> round(model.score(digits.X[1500:], digits.Y[1500:]), 2)
+    0.86
     """
 
     def __init__(
@@ -131,15 +138,15 @@ class CSRPEClassifier(MultiLabelClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         """Draw a code for the cost and learn its bits.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
             NaN is a missing value.
-        Y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            0/1 or boolean. A one-dimensional y of two classes is taken as a single label.
+        y : array, sparse matrix or DataFrame of shape (n, n_labels)
+            The labels, 0/1 or boolean. A one-dimensional y of two classes is taken as a single label.
 
         Returns
         -------
@@ -147,21 +154,21 @@ class CSRPEClassifier(MultiLabelClassifier):
         """
         self._check_parameters()
         self.cost_ = get_cost(self.cost)
-        X, labels = self._read(X, Y)
+        X, labels = self._read(X, y)
         distinct = distinct_labels(labels)
 
-        seed = np.random.SeedSequence(check_random_state(self.random_state).randint(2**31, size=4))
-        for_pairs, for_bits = seed.spawn(2)
+        drawn = check_random_state(self.random_state).randint(2**31, size=4, dtype=np.int64)
+        for_pairs, for_bits = np.random.SeedSequence(drawn).spawn(2)
         self.code_ = draw_code(
             self.cost_, distinct.vectors, self.n_bits, self.pairs, rng=np.random.default_rng(for_pairs)
         )
         self._set_relevant_set(distinct)
-        self._code_book = CodeBook(self.code_.encode(self.relevant_set_))
+        self._make_code_book()
         problems = BitProblems(
             vector_of_row=distinct.of_row,
             n_bits=len(self.code_),
             differences=lambda bits: self.code_[bits].differences(distinct.vectors),
-            seeds=for_bits.generate_state(len(self.code_), np.uint64),
+            seeds=for_bits.generate_state(len(self.code_), np.uint64).astype(np.uint64),
         )
         self.bits_ = self._make_learner().fit(X, problems)
         return self
@@ -178,7 +185,7 @@ class CSRPEClassifier(MultiLabelClassifier):
         code_words : ndarray of int8, shape (n, n_bits)
         """
         check_is_fitted(self)
-        return self.code_.encode(self._read_known_labels(Y))
+        return self.code_.encode(self._label_format.read_more(Y))
 
     def predict_code(self, X: Any) -> npt.NDArray[np.int8]:
         """Return the predicted bits of rows, −1 or +1.
@@ -203,15 +210,16 @@ class CSRPEClassifier(MultiLabelClassifier):
         """Order the vectors that can be predicted by falling frequency, then by the vectors themselves."""
         vectors, counts = distinct.vectors, distinct.counts
         if self.relevant_set is not None:
-            given = distinct_labels(_dense_labels(self.relevant_set)).vectors
-            if given.shape[1] != vectors.shape[1]:
-                raise ValueError(
-                    f"relevant_set has {given.shape[1]} labels (columns), but Y has {vectors.shape[1]}"
-                )
+            given = distinct_labels(self._label_format.read_more(self.relevant_set, "relevant_set")).vectors
+            if len(given) == 0:
+                raise ValueError("relevant_set has no rows: nothing could be predicted")
             known = {vector.tobytes(): count for vector, count in zip(vectors, counts, strict=True)}
             vectors, counts = given, np.array([known.get(vector.tobytes(), 0) for vector in given])
         order = np.argsort(-counts, kind="stable")
         self.relevant_set_, self.relevant_counts_ = vectors[order], counts[order]
+
+    def _make_code_book(self) -> None:
+        self._code_book = CodeBook(self.code_.encode(self.relevant_set_))
 
     def _make_learner(self) -> BitLearner:
         if self.learner == "tree":
@@ -230,9 +238,12 @@ class CSRPEClassifier(MultiLabelClassifier):
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters, naming them and what they may be."""
+        if not isinstance(self.cost, str | Cost) and not callable(self.cost):
+            raise ValueError(f"cost must be a name, a Cost or a function, not {self.cost!r}")
         _check_count("n_bits", self.n_bits)
         _check_count("min_samples_leaf", self.min_samples_leaf)
         _check_count("max_bins", self.max_bins, low=2, high=255)
+        _check_count("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0)
         if self.max_depth is not None:
             _check_count("max_depth", self.max_depth)
         if self.max_features not in ("sqrt", "log2"):
@@ -240,42 +251,54 @@ class CSRPEClassifier(MultiLabelClassifier):
                 "max_features", self.max_features, 'a number, a share in (0, 1], "sqrt", "log2" or None'
             )
         _check_amount("max_samples", self.max_samples, "a number, a share in (0, 1] or None")
+        if self.n_jobs is not None and (not _is_integer(self.n_jobs) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs must be an integer other than 0 or None, not {self.n_jobs!r}")
         if self.pairs not in ("uniform", "observed"):
             raise ValueError(f'pairs must be "uniform" or "observed", not {self.pairs!r}')
         if self.decoder != "nearest":
             raise ValueError(f'decoder must be "nearest", not {self.decoder!r}')
+        try:
+            check_random_state(self.random_state)
+        except ValueError as error:
+            raise ValueError(f"random_state must be a seed: {error}") from error
+        self._check_learner()
+
+    def _check_learner(self) -> None:
         if isinstance(self.learner, str):
             if self.learner != "tree":
                 raise ValueError(f'learner must be "tree" or a scikit-learn classifier, not {self.learner!r}')
             return
-        if not hasattr(self.learner, "fit") or not has_fit_parameter(self.learner, "sample_weight"):
-            raise ValueError(
-                f"learner must be a classifier whose fit takes sample_weight, which {self.learner!r} does not"
-            )
+        if not _is_estimator(self.learner) or not is_classifier(self.learner):
+            raise ValueError(f'learner must be "tree" or a scikit-learn classifier, not {self.learner!r}')
+        if not has_fit_parameter(self.learner, "sample_weight"):
+            raise ValueError(f"learner must take sample_weight in fit, which {self.learner!r} does not")
         for name, default in _TREE_ONLY.items():
             if getattr(self, name) != default:
                 raise ValueError(f'{name} belongs to learner="tree": set it on the learner itself instead')
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if not isinstance(self.learner, str):
+        if _is_estimator(self.learner):
             tags.input_tags = get_tags(self.learner).input_tags
         return tags
 
 
-def _dense_labels(labels: Any) -> npt.NDArray[np.uint8]:
-    matrix, _ = read_labels(labels)
-    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
+def _is_estimator(learner: Any) -> bool:
+    return hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type)
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _check_count(name: str, value: Any, low: int = 1, high: int | None = None) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < low or (high and value > high):
-        limits = f"from {low} to {high}" if high else f"of at least {low}"
+    if not _is_integer(value) or value < low or (high is not None and value > high):
+        limits = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise ValueError(f"{name} must be an integer {limits}, not {value!r}")
 
 
 def _check_amount(name: str, value: Any, allowed: str) -> None:
-    if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and value >= 1):
+    if value is None or (_is_integer(value) and value >= 1):
         return
-    if not isinstance(value, Real) or isinstance(value, bool | Integral) or not 0.0 < float(value) <= 1.0:
+    if not isinstance(value, float | np.floating) or not 0.0 < value <= 1.0:
         raise ValueError(f"{name} must be {allowed}, not {value!r}")

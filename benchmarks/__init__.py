@@ -1,0 +1,1 @@
+"""Ratios against peers, one file a question; see README.md."""

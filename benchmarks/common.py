@@ -1,0 +1,75 @@
+"""What the benchmarks share: data, half splits, a table, the machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from refpair.datasets import MultiLabelData, load_dataset
+
+PAPER_SETS = (
+    "flags",
+    "emotions",
+    "CAL500",
+    "genbase",
+    "medical",
+    "enron",
+    "yeast",
+    "scene",
+    "Corel5k",
+    "bibtex",
+)
+COSTS = ("f1", "accuracy", "hamming", "rank")
+
+
+def load(name: str) -> MultiLabelData:
+    """Load one of the paper's data sets; in a checkout they may stand beside the repository."""
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    if "REFPAIR_DATA" not in os.environ and beside.is_dir():
+        os.environ["REFPAIR_DATA"] = str(beside)
+    return load_dataset(name)
+
+
+def half_split(n: int, split: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the rows of the training and test halves of random split number `split`."""
+    order = np.random.default_rng(split).permutation(n)
+    return order[: n // 2], order[n // 2 :]
+
+
+def dense_float32(X: Any) -> npt.NDArray[np.float32]:
+    """Return X as scikit-learn's trees want it."""
+    return np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float32)
+
+
+def best_time(work: Callable[[], object], repeats: int = 1) -> float:
+    """Return the shortest wall time of several runs: the one least disturbed."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def print_table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    """Print a Markdown table."""
+    header = list(header)
+    print("| " + " | ".join(header) + " |")
+    print("|" + "---|" * len(header))
+    for row in rows:
+        print("| " + " | ".join(str(cell) for cell in row) + " |")
+
+
+def print_machine() -> None:
+    """Print what the numbers were measured on."""
+    packages = ", ".join(f"{name} {version(name)}" for name in ("refpair", "scikit-learn", "numba", "numpy"))
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {packages}\n")

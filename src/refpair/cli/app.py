@@ -1,0 +1,221 @@
+"""The subcommands and their options; what they do is in the modules beside this one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import refpair
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="refpair",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        help="A .csv, .tsv, .parquet, .arff or .svm file, or the name of a data set (see refpair datasets).",
+        metavar="DATA",
+        show_default=False,
+    ),
+]
+Model = Annotated[
+    Path, typer.Argument(help="A file that refpair fit wrote.", metavar="MODEL", show_default=False)
+]
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+def _run(command: str, **options: Any) -> None:
+    """Do the work of a subcommand; a mistake of the user's ends in one sentence, not in a traceback.
+
+    The work is imported only now: scikit-learn, pandas and numba take two seconds, which ``--help`` and
+    mistyped options should not wait for. This is the one place where that happens.
+    """
+    try:
+        import_module(f"refpair.cli.{command}").run(**options)
+        sys.stdout.flush()  # so that a closed pipe is noticed here
+    except BrokenPipeError:  # the reader, head say, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(128 + 13) from None
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        raise typer.Exit(128 + 2) from None
+    except (ImportError, OSError, ValueError) as error:
+        typer.echo(f"{typer.style('error:', fg='red', bold=True)} {_sentence(error)}", err=True)
+        raise typer.Exit(2) from None
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        what = error.strerror[0].lower() + error.strerror[1:]
+        return what if error.filename is None else f"{error.filename}: {what}"
+    return str(error) or type(error).__name__
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"refpair {refpair.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Multi-label classification that is best for your own cost.
+
+    Try: refpair demo
+    """
+
+
+@app.command()
+def demo() -> None:
+    """Show in half a minute what it is to be made for a cost."""
+    _run("demo")
+
+
+@app.command()
+def fit(
+    data: Data,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.", show_default=False)],
+    labels: Annotated[
+        str | None, typer.Option(help="The label columns, as in joy,anger.", show_default=False)
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            help="What a wrong prediction costs: f1, f2, f0.5, ..., accuracy, hamming, rank or zero_one.",
+            show_default="f1",
+        ),
+    ] = None,
+    false_positive: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Instead of --cost, the price of a label too much: a number for all labels, label=number "
+            "for one. Can be repeated.",
+            metavar="PRICE",
+        ),
+    ] = None,
+    false_negative: Annotated[
+        list[str] | None,
+        typer.Option(help="The price of a missed label, likewise; as in fraud=50.", metavar="PRICE"),
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="A column that is no feature. Can be repeated.", metavar="COLUMN")
+    ] = None,
+    n_bits: Annotated[int, typer.Option(help="The length of the code.")] = 3000,
+    max_depth: Annotated[
+        int | None, typer.Option(help="The depth of the trees.", show_default="no limit")
+    ] = None,
+    min_samples_leaf: Annotated[int, typer.Option(help="How many rows a leaf has at least.")] = 1,
+    max_features: Annotated[
+        str | None,
+        typer.Option(help="Features a split looks at: number, share, sqrt or log2.", show_default="all"),
+    ] = None,
+    max_samples: Annotated[
+        str | None, typer.Option(help="Rows a bit is learnt from: number or share.", show_default="all")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
+) -> None:
+    """Fit a model to a table and save it. The very first time takes longer: kernels are compiled.
+
+    For example:
+
+    refpair fit songs.csv --labels joy,anger --drop title -o songs.refpair
+
+    refpair fit mail.csv --labels spam,fraud --false-negative fraud=50 -o m
+
+    refpair fit emotions --cost rank -o emotions.refpair
+    """
+    _run(
+        "fit",
+        data=data,
+        output=output,
+        labels=labels,
+        cost=cost,
+        false_positive=false_positive or [],
+        false_negative=false_negative or [],
+        drop=drop or [],
+        n_bits=n_bits,
+        max_depth=max_depth,
+        min_samples_leaf=min_samples_leaf,
+        max_features=max_features,
+        max_samples=max_samples,
+        jobs=jobs,
+        seed=seed,
+    )
+
+
+@app.command()
+def predict(
+    model: Model,
+    data: Data,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A .csv or .parquet file.", show_default="the terminal"),
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id", help="A column of DATA to copy.", metavar="COLUMN")
+    ] = None,
+) -> None:
+    """Predict the labels of a table: 0 or 1 in a column for each.
+
+    For example:
+
+    refpair predict songs.refpair new.csv
+
+    refpair predict songs.refpair new.csv --id title -o labels.csv
+    """
+    _run("predict", model=model, data=data, output=output, id_column=id_column)
+
+
+@app.command()
+def evaluate(
+    model: Model,
+    data: Data,
+    cost: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A cost to report, besides the model's own. Can be repeated.",
+            metavar="NAME",
+            show_default="all that have names",
+        ),
+    ] = None,
+    per_label: Annotated[
+        bool, typer.Option("--per-label", help="Precision and recall of each label, too.")
+    ] = False,
+) -> None:
+    """Tell what a model's predictions cost, on a table with labels.
+
+    For example:
+
+    refpair evaluate songs.refpair test.csv --per-label
+
+    refpair evaluate songs.refpair test.csv --cost f1 --cost f2
+    """
+    _run("evaluate", model=model, data=data, costs=cost or [], per_label=per_label)
+
+
+@app.command()
+def datasets() -> None:
+    """List the data sets that can be used by name."""
+    _run("datasets")

@@ -1,0 +1,114 @@
+"""DATA and MODEL, as a user names them."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+
+from refpair.classifiers import CSRPEClassifier
+from refpair.datasets import Table, load_dataset, match_columns, read_table
+from refpair.datasets._data import Matrix, unknown_name
+
+__all__ = [
+    "check_output",
+    "label_names",
+    "named_columns",
+    "predict_labels",
+    "read_data",
+    "read_for",
+    "split_names",
+]
+
+
+def read_data(data: str, labels: Sequence[str] | None, drop: Sequence[str]) -> Table:
+    """Read a table with labels: a file, or a data set by its name."""
+    if _is_file(data):
+        return read_table(data, labels, drop=drop)
+    table = _data_set(data)
+    if labels is not None:
+        raise ValueError(f"the data set {table.name!r} has its own labels; leave out --labels")
+    for name in drop:
+        if name not in table.feature_names:
+            raise ValueError(f"{data}: {unknown_name('column', name, table.feature_names)}")
+    return match_columns(table, [name for name in table.feature_names if name not in drop])
+
+
+def read_for(model: CSRPEClassifier, data: str, *, require_labels: bool) -> Table:
+    """Read a table with the features of a model, and its labels if they are there."""
+    features = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
+    if _is_file(data):
+        table = read_table(data, label_names(model), features=features, require_labels=False)
+    else:
+        table = _data_set(data)
+        table = table if features is None else match_columns(table, features)
+    if require_labels and table.label_names != label_names(model):
+        wanted = ", ".join(label_names(model))
+        raise ValueError(f"{data}: it has not all labels of the model to compare with, which are {wanted}")
+    return table
+
+
+def predict_labels(model: CSRPEClassifier, table: Table) -> npt.NDArray[np.uint8]:
+    """Return the predictions as a 0/1 array, in whatever kind the model gives them."""
+    named = hasattr(model, "feature_names_in_")
+    predicted = model.predict(named_columns(table.X, table.feature_names) if named else table.X)
+    if np.ndim(predicted) == 1 and not sp.issparse(predicted):
+        raise ValueError("the model predicts one class a row, not labels; use it in Python")
+    return np.asarray(predicted.toarray() if sp.issparse(predicted) else predicted).astype(np.uint8)
+
+
+def label_names(model: CSRPEClassifier) -> list[str]:
+    """Return the names of a model's labels, as they are in files."""
+    return [str(name) for name in model.classes_]
+
+
+def named_columns(X: Matrix, names: Sequence[str]) -> pd.DataFrame:
+    """Return features with their names, so that models learn them and check them."""
+    if sp.issparse(X):
+        frame: pd.DataFrame = cast(Any, pd.DataFrame).sparse.from_spmatrix(X, columns=list(names))
+        return frame
+    return pd.DataFrame(X, columns=list(names))
+
+
+def split_names(listed: str | None) -> list[str] | None:
+    """Split a list such as ``joy,anger``.
+
+    >>> split_names("joy, anger")
+    ['joy', 'anger']
+    """
+    return None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]
+
+
+def check_output(path: Path) -> None:
+    """Refuse a path that cannot be written to, before any work is done for it."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "this is a folder; add the name of a file", str(path))
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, "no permission to write in this folder", str(path.parent))
+
+
+def _is_file(data: str) -> bool:
+    """Whether the word is meant as a file; data sets have no dots and slashes in their names."""
+    path = Path(data)
+    if path.is_file():
+        return True
+    if path.suffix or len(path.parts) != 1:
+        raise FileNotFoundError(errno.ENOENT, "there is no such file", data)
+    return False
+
+
+def _data_set(name: str) -> Table:
+    try:
+        found = load_dataset(name)
+    except ValueError as error:
+        raise ValueError(f"{name}: there is no such file; {error}") from None
+    return Table(found.name, found.X, found.Y, found.feature_names, found.label_names)

@@ -1,0 +1,73 @@
+"""``refpair evaluate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from refpair.cli.data import label_names, predict_labels, read_for
+from refpair.costs import Cost, cost_names, get_cost
+from refpair.persistence import load
+
+__all__ = ["run"]
+
+
+def run(*, model: Path, data: str, costs: list[str], per_label: bool) -> None:
+    """Show a table of costs, and one of labels if wanted."""
+    asked_for = [get_cost(name) for name in costs or cost_names()]
+    fitted = load(model)
+    table = read_for(fitted, data, require_labels=True)
+    predicted = predict_labels(fitted, table)
+    console = Console()
+    truth = np.asarray(table.Y)
+    # Names may mean the same cost, and the model's own need not be among them.
+    shown = list(dict.fromkeys([fitted.cost_, *asked_for]))
+    console.print(f"{model.name} on {table.name}, {len(truth):,} rows", markup=False, highlight=False)
+    console.print(_costs(shown, truth, predicted))
+    console.print("* the cost that the model was made for")
+    if per_label:
+        console.print(_labels(label_names(fitted), truth, predicted))
+
+
+def _costs(costs: list[Cost], truth: npt.NDArray[np.uint8], predicted: npt.NDArray[np.uint8]) -> RichTable:
+    table = RichTable()
+    table.add_column("cost")
+    table.add_column("value", justify="right")
+    table.add_column("better")
+    for cost in costs:
+        own = cost is costs[0]
+        table.add_row(
+            escape(f"{cost.name} *" if own else cost.name),
+            f"{cost.score(truth, predicted):.4f}",
+            "higher" if cost.greater_is_better else "lower",
+            style="bold" if own else None,
+        )
+    return table
+
+
+def _labels(names: list[str], truth: npt.NDArray[np.uint8], predicted: npt.NDArray[np.uint8]) -> RichTable:
+    table = RichTable()
+    table.add_column("label")
+    for column in ("precision", "recall", "F1", "rows with it", "predicted"):
+        table.add_column(column, justify="right")
+    right = (truth & predicted).sum(axis=0, dtype=int)
+    there, said = truth.sum(axis=0, dtype=int), predicted.sum(axis=0, dtype=int)
+    for name, n_right, n_there, n_said in zip(names, right, there, said, strict=True):
+        table.add_row(
+            escape(name),
+            _share(n_right, n_said),
+            _share(n_right, n_there),
+            _share(2 * n_right, n_there + n_said),
+            f"{n_there:,}",
+            f"{n_said:,}",
+        )
+    return table
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.3f}" if whole else "–"

@@ -1,0 +1,112 @@
+"""Growing trees from a test: every form of the features, the packed weights, and walks down the result."""
+
+from unittest.mock import patch
+
+import numpy as np
+import scipy.sparse as sp
+
+from refpair._kernels.grow import grow_trees
+from refpair._kernels.packed import field_widths, pack_row_weights, signed_sum
+from refpair._kernels.split import Limits
+from refpair.bits import binning
+from refpair.bits.binning import Bins, bin_for_training, find_bins
+from refpair.bits.trees import Trees
+from tests import naive
+
+NO_LIMIT = 2**31 - 1
+
+
+def forms_of(X, bins: Bins) -> dict:
+    """The same bins as dense features, as sparse ones by common bin, and as sparse ones of a CSR matrix."""
+    with patch.object(binning, "SPARSE_BELOW", 0.0):
+        dense = bin_for_training(X, bins)
+    with patch.object(binning, "SPARSE_BELOW", 2.0):
+        return {
+            "dense": dense,
+            "sparse": bin_for_training(X, bins),
+            "csr": bin_for_training(sp.csr_array(X), bins),
+        }
+
+
+def limits_for(X, *, weight_bits=None, max_depth=None, min_samples_leaf=1, max_features=None) -> Limits:
+    wide, count_bits = field_widths(len(X), min_samples_leaf)
+    return Limits(
+        max_depth or NO_LIMIT, min_samples_leaf, max_features or X.shape[1], weight_bits or wide, count_bits
+    )
+
+
+def grow(features, differences, limits: Limits, *, seeds=None, n_sampled=None):
+    """Trees for the columns of differences, given by row; and which rows were in the bag."""
+    n_rows, n_trees = differences.shape
+    n_features = len(features.n_bins)
+    seeds = np.arange(n_trees, dtype=np.uint64) * np.uint64(7919) if seeds is None else np.uint64(seeds)
+    *arrays, in_bag = grow_trees(
+        features,
+        n_features,
+        np.arange(n_rows, dtype=np.int32),
+        np.ascontiguousarray(differences, dtype=np.float64),
+        n_rows if n_sampled is None else n_sampled,
+        seeds,
+        limits,
+    )
+    return Trees(*arrays), in_bag
+
+
+def grow_all_forms(X, differences, *, max_bins=64, seeds=None, n_sampled=None, **limits):
+    """Trees that dense and sparse features agree on, array for array."""
+    limits = limits_for(X, **limits)
+    grown = {
+        name: grow(features, differences, limits, seeds=seeds, n_sampled=n_sampled)
+        for name, features in forms_of(X, find_bins(X, max_bins)).items()
+    }
+    trees, in_bag = grown["dense"]
+    for name in ("sparse", "csr"):
+        for field in vars(trees):
+            np.testing.assert_array_equal(
+                getattr(grown[name][0], field), getattr(trees, field), err_msg=f"{field} of {name}"
+            )
+        np.testing.assert_array_equal(grown[name][1], in_bag)
+    return trees, in_bag
+
+
+def integer_weights(differences, rows, limits: Limits) -> list[int]:
+    """The signed integers that the kernels make of one column of differences; 0 where a row is left out."""
+    n = len(differences)
+    values, kept = np.zeros(n, np.int64), np.empty(n, np.int32)
+    n_kept = pack_row_weights(
+        np.float64(differences)[:, None],
+        0,
+        np.arange(n, dtype=np.int32),
+        np.int32(rows),
+        limits.weight_bits,
+        limits.count_bits,
+        values,
+        kept,
+    )
+    signed = [0] * n
+    for row in kept[:n_kept]:
+        signed[row] = int(signed_sum(values[row], limits.weight_bits, limits.count_bits))
+    return signed
+
+
+def naive_codes(X, max_bins: int) -> list[list[int | None]]:
+    edges = [naive.bin_edges([float(v) for v in column], max_bins) for column in X.T]
+    return [[naive.bin_of(v, e) for v, e in zip(row, edges, strict=True)] for row in X.tolist()]
+
+
+def assert_same_tree(trees: Trees, tree: int, expected: naive.Node) -> None:
+    first, seen = int(trees.start[tree]), set()
+
+    def compare(node: int, twin: naive.Node) -> None:
+        seen.add(node)
+        at = first + node
+        assert trees.value[at] == np.float32(float(twin.value))
+        assert trees.feature[at] == twin.feature
+        if twin.children is not None:
+            assert trees.threshold[at] == twin.threshold
+            assert trees.missing_left[at] == twin.missing_left
+            for child, child_twin in enumerate(twin.children):
+                compare(int(trees.left_child[at]) + child, child_twin)
+
+    compare(0, expected)
+    assert seen == set(range(int(trees.start[tree + 1]) - first))
