@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -73,6 +74,14 @@ def test_each_bit_has_a_random_state_of_its_own(data):
     np.testing.assert_array_equal(bank.predict(X), again.predict(X))
     fixed = EstimatorBank(DecisionTreeClassifier(random_state=7)).fit(X, problems)
     assert {learnt.random_state for learnt in fixed.estimators_ if not isinstance(learnt, int)} == {7}
+
+
+def test_parts_of_a_learner_have_a_random_state_too(data):
+    X, problems, _ = data
+    learner = BaggingClassifier(DecisionTreeClassifier(splitter="random"), n_estimators=2)
+    first, second = (EstimatorBank(learner).fit(X, problems) for _ in range(2))
+    assert isinstance(first.estimators_[0].estimator.random_state, int)
+    np.testing.assert_array_equal(first.predict(X), second.predict(X))
 
 
 def test_threads_and_sparse_features_change_nothing(data):

@@ -20,6 +20,8 @@ from refpair._kernels.jit import kernel
 from refpair._kernels.types import Longs, Words
 from refpair._kernels.words import count_ones
 
+__all__ = ["Words", "nearest", "products"]
+
 
 @kernel
 def _product(signs: Words, plus: Words, mask: Words, n_known: np.int64) -> np.int64:

@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
 Instruction: TypeAlias = Callable[[np.uint64], np.uint64]
+Generate: TypeAlias = Callable[[Any, Any, Any], Any]  # an LLVM builder, context and value to a value
 
 
-def instruction(generate: Callable[[ir.IRBuilder, ir.Value], ir.Value]) -> Instruction:
+def instruction(generate: Generate) -> Instruction:
     """Make a function of what writes its code: from a ``uint64`` to a ``uint64``, for kernels only."""
 
     def of_types(typing_context: Any, word: Any) -> Any:
         def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return generate(builder, arguments[0])
+            return generate(builder, context, arguments[0])
 
         return types.uint64(types.uint64), write
 
-    made: Any = intrinsic(of_types)
-    return made  # type: ignore[no-any-return]
+    return cast(Instruction, intrinsic(of_types))
 
 
 @instruction
-def trailing_zeros(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:
+def trailing_zeros(builder: Any, context: Any, word: Any) -> Any:
     """Return the index of the lowest set bit (64 if there is none)."""
-    return builder.cttz(word, ir.Constant(ir.IntType(1), 0))
+    undefined_for_zero = context.get_constant(types.boolean, False)
+    return builder.cttz(word, undefined_for_zero)
 
 
 @instruction
-def count_ones(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:
+def count_ones(builder: Any, context: Any, word: Any) -> Any:
     """Return the number of set bits."""
     return builder.ctpop(word)

@@ -133,7 +133,7 @@ def _sorted_columns(X: Matrix) -> Iterator[tuple[slice, npt.NDArray[Any], npt.ND
         return
     width = max(1, _SORTED_CELLS // n_rows)
     for first in range(0, n_features, width):
-        columns = np.ascontiguousarray(X[:, first : first + width].T)
+        columns = np.array(X[:, first : first + width].T, order="C")  # always a copy
         columns.sort(axis=1)  # NaN last
         yield slice(first, first + len(columns)), columns.ravel(), np.arange(len(columns) + 1) * n_rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -25,7 +26,8 @@ class EstimatorBank:
     Parameters
     ----------
     estimator : classifier
-        Its ``fit`` takes ``sample_weight``. If it has a ``random_state`` that is None, each bit sets its own.
+        Its ``fit`` takes ``sample_weight``. Where it or a part of it has a ``random_state`` that is None,
+        each bit sets its own.
     max_samples : int or float, optional
         How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is
         None.
@@ -70,16 +72,7 @@ class EstimatorBank:
         n_rows = X.shape[0]
         n_sampled = resolve_share(self.max_samples, n_rows)
 
-        def learn(bits: slice) -> list[tuple[Any, npt.NDArray[np.uint8]]]:
-            differences = problems.differences(bits)[problems.vector_of_row]
-            learnt = []
-            for difference, seed in zip(differences.T, problems.seeds[bits], strict=True):
-                rows = draw_rows(n_rows, n_sampled, seed)
-                in_bag = np.zeros(n_rows, bool)
-                in_bag[rows] = True
-                learnt.append((self._learn_bit(X, difference * in_bag, seed), np.packbits(in_bag)))
-            return learnt
-
+        learn = partial(_learn, self.estimator, X, problems, n_sampled)
         chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
         parts = run_chunks(learn, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
         learnt = [bit for part in parts for bit in part]
@@ -88,16 +81,6 @@ class EstimatorBank:
         if n_sampled < n_rows:
             self.in_bag_ = np.array([in_bag for _, in_bag in learnt], np.uint8).reshape(-1, -(-n_rows // 8))
         return self
-
-    def _learn_bit(self, X: Matrix, difference: npt.NDArray[np.float64], seed: np.uint64) -> Any:
-        rows = np.flatnonzero(difference)
-        bit = np.where(difference[rows] > 0, 1, -1).astype(np.int8)
-        if len(rows) == 0 or (bit == bit[0]).all():
-            return int(bit[0]) if len(rows) else -1
-        estimator = clone(self.estimator)
-        if estimator.get_params().get("random_state", 0) is None:
-            estimator.set_params(random_state=int(seed % np.uint64(2**31)))
-        return estimator.fit(X[rows], bit, sample_weight=np.abs(difference[rows]))
 
     def predict(self, X: Matrix) -> npt.NDArray[np.int8]:
         """Return the predicted code of each row: (n, n_bits) of −1 and +1."""
@@ -118,3 +101,33 @@ class EstimatorBank:
             in_place=True,
         )
         return signs
+
+
+def _learn(
+    estimator: BaseEstimator, X: Matrix, problems: BitProblems, n_sampled: int, bits: slice
+) -> list[tuple[Any, npt.NDArray[np.uint8]]]:
+    """Learn some bits; return with each the rows it was learnt from."""
+    differences = problems.differences(bits)[problems.vector_of_row]
+    learnt = []
+    for difference, seed in zip(differences.T, problems.seeds[bits], strict=True):
+        in_bag = np.zeros(len(difference), bool)
+        in_bag[draw_rows(len(difference), n_sampled, seed)] = True
+        learnt.append((_learn_bit(estimator, X, difference * in_bag, seed), np.packbits(in_bag)))
+    return learnt
+
+
+def _learn_bit(
+    estimator: BaseEstimator, X: Matrix, difference: npt.NDArray[np.float64], seed: np.uint64
+) -> Any:
+    rows = np.flatnonzero(difference)
+    bit = np.where(difference[rows] > 0, 1, -1).astype(np.int8)
+    if len(rows) == 0 or (bit == bit[0]).all():
+        return int(bit[0]) if len(rows) else -1
+    learner = clone(estimator)
+    states = {
+        name: int(seed % np.uint64(2**31))
+        for name, value in learner.get_params().items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    }
+    learner.set_params(**states)
+    return learner.fit(X[rows], bit, sample_weight=np.abs(difference[rows]))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 
 __all__ = ["resolve_max_features", "resolve_share"]
 
 
-def resolve_max_features(max_features: int | float | str | None, n_features: int) -> int:
+def resolve_max_features(max_features: int | float | Literal["sqrt", "log2"] | None, n_features: int) -> int:
     """Return how many features a split looks at.
 
     Examples
@@ -21,7 +22,7 @@ def resolve_max_features(max_features: int | float | str | None, n_features: int
         return max(1, math.isqrt(n_features))
     if max_features == "log2":
         return max(1, int(math.log2(n_features)))
-    return resolve_share(max_features, n_features)  # type: ignore[arg-type]
+    return resolve_share(max_features, n_features)
 
 
 def resolve_share(amount: int | float | None, n: int) -> int:

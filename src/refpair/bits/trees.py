@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from refpair._kernels.packed import field_widths
 from refpair._kernels.split import Limits
 from refpair._kernels.traverse import leaf_signs
 from refpair._progress import run_chunks
-from refpair.bits.binning import Matrix, bin_for_training, find_bins
+from refpair.bits.binning import Features, Matrix, bin_for_training, find_bins
 from refpair.bits.problem import BitProblems, chunks_of
 from refpair.bits.sizes import resolve_max_features, resolve_share
 
@@ -141,13 +142,7 @@ class TreeBank:
         )
         n_sampled = resolve_share(self.max_samples, n_rows)
 
-        def grow(bits: slice) -> tuple[Trees, npt.NDArray[np.uint8]]:
-            grown = grow_trees(
-                features, n_features, problems.vector_of_row, problems.differences(bits),
-                n_sampled, problems.seeds[bits], limits,
-            )  # fmt: skip
-            return Trees(*grown[:-1]), np.packbits(grown[-1], axis=1)
-
+        grow = partial(_grow, features, problems, limits, n_sampled)
         chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
         grown = run_chunks(grow, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
         self.trees_ = Trees.join([trees for trees, _ in grown])
@@ -171,3 +166,17 @@ class TreeBank:
             traverse, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="predicting bits", in_place=True
         )
         return signs
+
+
+def _grow(
+    features: Features, problems: BitProblems, limits: Limits, n_sampled: int, bits: slice
+) -> tuple[Trees, npt.NDArray[np.uint8]]:
+    """Grow the trees of some bits; return also their rows.
+
+    Not a method: another process is given its name, and finds it and the compiled kernels by itself.
+    """
+    grown = grow_trees(
+        features, len(features.n_bins), problems.vector_of_row, problems.differences(bits),
+        n_sampled, problems.seeds[bits], limits,
+    )  # fmt: skip
+    return Trees(*grown[:-1]), np.packbits(grown[-1], axis=1)

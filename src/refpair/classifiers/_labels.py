@@ -224,5 +224,5 @@ def distinct_labels(labels: LabelMatrix) -> DistinctLabels:
 
 def _as_bytes(labels: npt.NDArray[np.uint8]) -> npt.NDArray[np.void]:
     """Return each row as one item, which sorts by the first label, then by the second, and so on."""
-    packed = np.packbits(labels, axis=1)
+    packed = np.ascontiguousarray(np.packbits(labels, axis=1))
     return packed.view(f"V{packed.shape[1]}").ravel()

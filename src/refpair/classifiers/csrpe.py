@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from refpair.bits import BitLearner, BitProblems, EstimatorBank, TreeBank
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._labels import DistinctLabels, distinct_labels
-from refpair.coding import CodeBook, draw_code
+from refpair.classifiers._parameters import check_amount, check_count, is_integer
+from refpair.coding import CodeBook, ReferencePairCode, draw_code
 from refpair.costs import Cost, get_cost
 
 __all__ = ["CSRPEClassifier"]
@@ -82,8 +84,8 @@ class CSRPEClassifier(MultiLabelClassifier):
 
     Notes
     -----
-    Cells of X may be missing (NaN): a tree sends them to the better side. Ties between equally near code words
-    go to the more frequent label vector.
+    Cells of X may be missing (NaN): a tree sends them to the better side. Ties between equally near code
+    words go to the more frequent label vector.
 
     References
     ----------
@@ -167,7 +169,7 @@ class CSRPEClassifier(MultiLabelClassifier):
         problems = BitProblems(
             vector_of_row=distinct.of_row,
             n_bits=len(self.code_),
-            differences=lambda bits: self.code_[bits].differences(distinct.vectors),
+            differences=partial(_differences, self.code_, distinct.vectors),
             seeds=for_bits.generate_state(len(self.code_), np.uint64).astype(np.uint64),
         )
         self.bits_ = self._make_learner().fit(X, problems)
@@ -240,18 +242,18 @@ class CSRPEClassifier(MultiLabelClassifier):
         """Refuse bad parameters, naming them and what they may be."""
         if not isinstance(self.cost, str | Cost) and not callable(self.cost):
             raise ValueError(f"cost must be a name, a Cost or a function, not {self.cost!r}")
-        _check_count("n_bits", self.n_bits)
-        _check_count("min_samples_leaf", self.min_samples_leaf)
-        _check_count("max_bins", self.max_bins, low=2, high=255)
-        _check_count("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0)
+        check_count("n_bits", self.n_bits)
+        check_count("min_samples_leaf", self.min_samples_leaf)
+        check_count("max_bins", self.max_bins, low=2, high=255)
+        check_count("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0)
         if self.max_depth is not None:
-            _check_count("max_depth", self.max_depth)
+            check_count("max_depth", self.max_depth)
         if self.max_features not in ("sqrt", "log2"):
-            _check_amount(
+            check_amount(
                 "max_features", self.max_features, 'a number, a share in (0, 1], "sqrt", "log2" or None'
             )
-        _check_amount("max_samples", self.max_samples, "a number, a share in (0, 1] or None")
-        if self.n_jobs is not None and (not _is_integer(self.n_jobs) or self.n_jobs == 0):
+        check_amount("max_samples", self.max_samples, "a number, a share in (0, 1] or None")
+        if self.n_jobs is not None and (not is_integer(self.n_jobs) or self.n_jobs == 0):
             raise ValueError(f"n_jobs must be an integer other than 0 or None, not {self.n_jobs!r}")
         if self.pairs not in ("uniform", "observed"):
             raise ValueError(f'pairs must be "uniform" or "observed", not {self.pairs!r}')
@@ -283,22 +285,11 @@ class CSRPEClassifier(MultiLabelClassifier):
         return tags
 
 
+def _differences(
+    code: ReferencePairCode, vectors: npt.NDArray[np.uint8], bits: slice
+) -> npt.NDArray[np.float64]:
+    return code[bits].differences(vectors)
+
+
 def _is_estimator(learner: Any) -> bool:
     return hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type)
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _check_count(name: str, value: Any, low: int = 1, high: int | None = None) -> None:
-    if not _is_integer(value) or value < low or (high is not None and value > high):
-        limits = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name} must be an integer {limits}, not {value!r}")
-
-
-def _check_amount(name: str, value: Any, allowed: str) -> None:
-    if value is None or (_is_integer(value) and value >= 1):
-        return
-    if not isinstance(value, float | np.floating) or not 0.0 < value <= 1.0:
-        raise ValueError(f"{name} must be {allowed}, not {value!r}")

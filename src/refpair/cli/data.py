@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +17,6 @@ from refpair.datasets import Table, load_dataset, match_columns, read_table
 from refpair.datasets._data import Matrix, unknown_name
 
 __all__ = [
-    "check_output",
     "label_names",
     "named_columns",
     "predict_labels",
@@ -84,16 +82,6 @@ def split_names(listed: str | None) -> list[str] | None:
     ['joy', 'anger']
     """
     return None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]
-
-
-def check_output(path: Path) -> None:
-    """Refuse a path that cannot be written to, before any work is done for it."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "this is a folder; add the name of a file", str(path))
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(errno.EACCES, "no permission to write in this folder", str(path.parent))
 
 
 def _is_file(data: str) -> bool:

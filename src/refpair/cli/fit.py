@@ -11,10 +11,11 @@ import typer
 from rich.filesize import decimal
 
 from refpair.classifiers import CSRPEClassifier
-from refpair.cli.data import check_output, named_columns, read_data, split_names
+from refpair.cli.data import named_columns, read_data, split_names
 from refpair.costs import Cost, get_cost
 from refpair.datasets._data import unknown_name
 from refpair.persistence import save
+from refpair.persistence._file import check_output
 
 __all__ = ["amount", "cost_of", "run"]
 
@@ -37,7 +38,7 @@ def run(
     seed: int,
 ) -> None:
     """Fit a model, save it, and say so in a line."""
-    check_output(output)
+    check_output(output)  # now, not when the work is done
     if cost is not None:
         get_cost(cost)  # a mistyped name is told before a large table is read
     table = read_data(data, split_names(labels), drop)

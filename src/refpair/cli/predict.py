@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy.typing as npt
 import pandas as pd
 import typer
 
-from refpair.cli.data import check_output, label_names, predict_labels, read_for
+from refpair.cli.data import label_names, predict_labels, read_for
 from refpair.datasets._data import unknown_name
 from refpair.persistence import load
+from refpair.persistence._file import check_output
 
 __all__ = ["run"]
 
@@ -38,7 +41,7 @@ def run(*, model: Path, data: str, output: Path | None, id_column: str | None) -
     typer.echo(f"{len(predicted):,} rows, {len(fitted.classes_)} labels; {output}", err=True)
 
 
-def _read_column(data: str, name: str) -> pd.Series[str]:
+def _read_column(data: str, name: str) -> npt.NDArray[Any]:
     """Read a column as it is written: an id such as 007 is no number."""
     path = Path(data)
     if path.name.lower().endswith((".parquet", ".pq")):
@@ -51,7 +54,7 @@ def _read_column(data: str, name: str) -> pd.Series[str]:
     frame.columns = frame.columns.astype(str).str.strip()
     if name not in frame:
         raise ValueError(f"{data}: {unknown_name('column', name, frame.columns)}")
-    return frame[name]
+    return frame[name].to_numpy()  # without the index that Parquet may bring, which is not that of the rows
 
 
 def _write_parquet(frame: pd.DataFrame, path: Path) -> None:

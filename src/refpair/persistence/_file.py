@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ModelFileError", "damaged", "read_model_file", "write_model_file"]
+__all__ = ["ModelFileError", "check_output", "damaged", "read_model_file", "write_model_file"]
 
 _FORMAT = "refpair model"
 _VERSION = 1  # goes up when an older refpair could not make sense of the file
@@ -47,6 +47,16 @@ class ModelFileError(ValueError):
     >>> issubclass(ModelFileError, ValueError)
     True
     """
+
+
+def check_output(path: Path) -> None:
+    """Refuse a path that no file can be written to, in words that tell why."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "this is a folder; add the name of a file", str(path))
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, "no permission to write in this folder", str(path.parent))
 
 
 def write_model_file(path: Path, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -167,10 +177,7 @@ def damaged(path: Path, what: str) -> ModelFileError:
 @contextmanager
 def _whole_or_not_at_all(path: Path) -> Iterator[BinaryIO]:
     """Write to a name of its own in the same folder, then rename, which is all or nothing."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "this is a folder; add the name of a file", str(path))
+    check_output(path)
     # Not by tempfile, whose files only their owner may read, whatever the umask says.
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:

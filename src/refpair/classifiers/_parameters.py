@@ -1,0 +1,29 @@
+"""Checks of parameters; the errors name the parameter and what it may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["check_amount", "check_count", "is_integer"]
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is a whole number of Python or numpy; a bool is not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def check_count(name: str, value: Any, low: int = 1, high: int | None = None) -> None:
+    """Refuse what is not a whole number within limits."""
+    if not is_integer(value) or value < low or (high is not None and value > high):
+        limits = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{name} must be an integer {limits}, not {value!r}")
+
+
+def check_amount(name: str, value: Any, allowed: str) -> None:
+    """Refuse what is neither None, a whole number of at least 1, nor a share in (0, 1]."""
+    if value is None or (is_integer(value) and value >= 1):
+        return
+    if not isinstance(value, float | np.floating) or not 0.0 < value <= 1.0:
+        raise ValueError(f"{name} must be {allowed}, not {value!r}")

@@ -1,0 +1,42 @@
+"""``refpair evaluate``."""
+
+from __future__ import annotations
+
+from refpair import Cost, get_cost
+from tests.cli.running import FEATURES, FIT, LABELS, same_in_python, works
+
+
+def test_evaluate_reports_all_costs_and_marks_the_models_own(folder, songs):
+    works("fit", "songs.csv", *FIT, "--false-negative", 5)
+    train, test = songs[:40], songs[40:]
+    train.to_csv("train.csv", index=False)
+    test.to_csv("test.csv", index=False)
+    works("fit", "train.csv", *FIT, "--false-negative", 5)
+    cost = Cost.per_label(false_negative=5)
+    predicted = same_in_python(train, cost=cost).predict(test[FEATURES])
+    printed = works("evaluate", "model", "test.csv")
+    assert "model on test.csv, 40 rows" in printed
+    assert f"│ per_label * │ {cost.score(test[LABELS], predicted):.4f} │ lower  │" in printed
+    for name in ("hamming", "zero_one", "rank", "f1", "accuracy"):
+        score = get_cost(name).score(test[LABELS], predicted)
+        better = "higher" if get_cost(name).greater_is_better else "lower "
+        assert f"│ {name:<11} │ {score:.4f} │ {better} │" in printed
+
+
+def test_evaluate_reports_the_costs_asked_for(model, songs):
+    printed = works("evaluate", model, "songs.csv", "--cost", "f2", "--cost", "jaccard", "--cost", "accuracy")
+    costs = [line.split("│")[1].strip() for line in printed.splitlines() if line.startswith("│")]
+    assert costs == ["f1 *", "f2", "accuracy"]
+
+
+def test_evaluate_label_by_label(folder):
+    (folder / "train.csv").write_text("a,one,two,[b]\n0,0,0,0\n1,1,0,0\n2,0,1,0\n")
+    works("fit", "train.csv", "--labels", "one,two,[b]", "--cost", "hamming", "--n-bits", 28, "-o", "model")
+    (folder / "test.csv").write_text("a,one,two,[b]\n0,1,0,0\n1,1,0,1\n1,1,0,0\n1,0,0,0\n2,0,1,0\n")
+    printed = works("evaluate", "model", "test.csv", "--per-label")
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines() if "│" in line]
+    assert rows[-3:] == [
+        ["one", "0.667", "0.667", "0.667", "3", "3"],
+        ["two", "1.000", "1.000", "1.000", "1", "1"],
+        ["[b]", "–", "0.000", "0.000", "1", "0"],
+    ]

@@ -1,0 +1,75 @@
+"""``refpair fit``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import refpair
+from refpair import Cost
+from refpair.cli import fit as fit_module
+from tests.cli.running import FEATURES, FIT, same_in_python, works
+
+
+def test_fit_makes_the_model_that_python_makes(folder, songs):
+    said = works(
+        "fit", "songs.csv", *FIT, "--cost", "rank", "--max-depth", 3, "--min-samples-leaf", 2,
+        "--max-features", "sqrt", "--max-samples", 0.7, "--seed", 5, "--jobs", 1,
+    )  # fmt: skip
+    expected = same_in_python(
+        songs,
+        cost="rank",
+        max_depth=3,
+        min_samples_leaf=2,
+        max_features="sqrt",
+        max_samples=0.7,
+        random_state=5,
+    )
+    loaded = refpair.load("model")
+    pd.testing.assert_frame_equal(
+        loaded.predict(songs[FEATURES]), expected.predict(songs[FEATURES]), check_dtype=False
+    )
+    np.testing.assert_array_equal(
+        loaded.predict_code(songs[FEATURES]), expected.predict_code(songs[FEATURES])
+    )
+    assert loaded.verbose == 0
+    n_vectors, n_bits = len(expected.relevant_set_), len(expected.code_)
+    assert said.startswith(
+        f"80 rows, 4 features, 3 labels, {n_vectors} distinct label vectors, {n_bits} bits for rank in "
+    )
+    assert "; model, " in said
+
+
+def test_a_single_thing_is_counted_in_the_singular(folder):
+    (folder / "one.csv").write_text("a,joy\n1,1\n2,1\n")
+    said = works("fit", "one.csv", "--labels", "joy", "-o", "m")
+    assert said.startswith("2 rows, 1 feature, 1 label, 1 distinct label vector, 0 bits for f1 in ")
+
+
+def test_prices_make_a_cost_for_each_label(folder):
+    works("fit", "songs.csv", *FIT, "--false-negative", "2,anger=50", "--false-positive", "calm=0.5")
+    expected = Cost.per_label(false_positive=[1, 1, 0.5], false_negative=[2, 50, 2])
+    assert refpair.load("model").cost_ == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "prices"),
+    [
+        ([], (1, 1)),
+        (["3"], (3, 3)),
+        (["3", "b=7"], (3, 7)),
+        (["b=7,3"], (3, 7)),
+        (["a=1", "b = 2"], (1, 2)),
+        (["x=y=4"], (1, 1, 4)),
+    ],
+)
+def test_how_prices_are_written(given, prices):
+    labels = ["a", "b", "x=y"][: len(prices)]
+    cost = fit_module.cost_of(None, given, ["1"], labels)
+    assert cost.false_positive == prices
+
+
+def test_a_model_can_replace_an_older_one(model):
+    works("fit", "songs.csv", *FIT, "--n-bits", 5)
+    assert refpair.load(model).n_bits == 5

@@ -1,0 +1,125 @@
+"""What can be saved, what loading asks for, and how files are written."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import zipfile
+
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+import refpair
+from refpair import Cost, CSRPEClassifier
+from refpair.persistence import load, save
+
+
+def n_wrong(Y, Z):
+    return (Y != Z).sum(axis=1)
+
+
+def first_wrong(Y, Z):
+    return Y[:, 0] != Z[:, 0]
+
+
+@pytest.mark.parametrize("cost", [n_wrong, Cost.from_counts(lambda tp, fp, fn, tn: fp + fn, name="mine")])
+def test_a_function_is_asked_for_when_loading(cost, data, tmp_path):
+    X, Y = data
+    model = CSRPEClassifier(cost=cost, n_bits=20, random_state=0).fit(X, Y)
+    save(model, tmp_path / "m")
+    with pytest.raises(ValueError, match=rf"{model.cost_.name}.* is a Python function.*load\(path, cost="):
+        load(tmp_path / "m")
+    loaded = load(tmp_path / "m", cost=cost)
+    assert loaded.cost is cost
+    assert loaded.score(X, Y) == model.score(X, Y)
+    with pytest.raises(ValueError, match="not fitted with the cost 'first_wrong'"):
+        load(tmp_path / "m", cost=first_wrong)
+
+
+def test_a_known_cost_may_be_given_but_no_other(path, model):
+    assert load(path, cost="f1").cost == "f1"
+    with pytest.raises(ValueError, match="not fitted with the cost 'hamming'"):
+        load(path, cost="hamming")
+    with pytest.raises(ValueError, match="did you mean 'hamming'"):
+        load(path, cost="haming")
+
+
+class OtherModel(CSRPEClassifier):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "says"),
+    [
+        (lambda X, Y: CSRPEClassifier(), NotFittedError, "not fitted"),
+        (lambda X, Y: LogisticRegression().fit(X, Y[:, 0]), TypeError, "not a LogisticRegression"),
+        (lambda X, Y: OtherModel(n_bits=4).fit(X, Y), TypeError, "not a OtherModel"),
+        (
+            lambda X, Y: CSRPEClassifier(n_bits=4, learner=LogisticRegression()).fit(X, Y),
+            ValueError,
+            "joblib.dump",
+        ),
+        (
+            lambda X, Y: CSRPEClassifier(n_bits=4).fit(X, pd.DataFrame(Y, columns=[(1, 2), (3, 4), (5, 6)])),
+            ValueError,
+            "the name of a label",
+        ),
+    ],
+)
+def test_what_cannot_be_saved_leaves_no_file(make, error, says, data, tmp_path):
+    with pytest.raises(error, match=says):
+        save(make(*data), tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_write_leaves_the_old_file_alone(path, data, monkeypatch):
+    before = path.read_bytes()
+
+    def no_space(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(OSError, match="No space"):
+        save(CSRPEClassifier(n_bits=5, random_state=1).fit(*data), path)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_saving_replaces_the_file(path, data):
+    save(CSRPEClassifier(n_bits=5, random_state=1).fit(*data), path)
+    assert load(path).n_bits == 5
+
+
+def test_others_may_read_the_file_as_far_as_the_umask_lets_them(model, tmp_path):
+    before = os.umask(0o027)
+    try:
+        save(model, tmp_path / "m")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "m").stat().st_mode) == 0o640
+
+
+def test_a_wrong_place_is_named(model, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no such folder: .*nowhere'"):
+        save(model, tmp_path / "nowhere" / "m")
+    with pytest.raises(IsADirectoryError, match="add the name of a file"):
+        save(model, tmp_path)
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "m")
+
+
+def test_the_time_of_saving_does_not_show(path):
+    """So that the same model always gives the same file."""
+    with zipfile.ZipFile(path) as archive:
+        assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+
+
+def test_the_header_can_be_read_by_people(path):
+    with zipfile.ZipFile(path) as archive:
+        header = json.loads(archive.read("header.json"))
+    assert header["refpair"] == refpair.__version__
+    assert header["cost"] == {"name": "f1"}
+    assert header["parameters"]["n_bits"] == 40
