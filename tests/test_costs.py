@@ -279,6 +279,11 @@ def test_an_unknown_name_gets_a_hint(name, nearest):
         get_cost(name)
 
 
+def test_a_name_like_no_other_gets_no_hint():
+    with pytest.raises(ValueError, match=r"unknown cost 'nme'\. Known: hamming, "):
+        get_cost("nme")
+
+
 def test_only_names_costs_and_functions_are_costs():
     with pytest.raises(TypeError, match="not int"):
         get_cost(1)

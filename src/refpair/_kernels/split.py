@@ -70,9 +70,9 @@ def may_reach(histogram: Longs, n_bins: int, total: int, limits: Limits, floor: 
     """Whether a feature may have a threshold with a gain of `floor`: a quick look that is never wrongly no.
 
     Most features of a node are far from the best, so this look, in floats and at half the price, spares the
-    exact search. Divided by W², the gain is u² / (w·(W − w)) with u = s − (S / W)·w. Rounding changes u by less
-    than 2W / 2⁵³. Where the floor is above W² / 10⁶, a split that reaches it has u > √W / 1500, so that u² is
-    wrong by less than one part in 10⁷; below that floor the answer is always yes.
+    exact search. Divided by W², the gain is u² / (w·(W − w)) with u = s − (S / W)·w. Rounding changes u by
+    less than 2W / 2⁵³. Where the floor is above W² / 10⁶, a split that reaches it has u > √W / 1500, so that
+    u² is wrong by less than one part in 10⁷; below that floor the answer is always yes.
     """
     s_total = float(signed_sum(total, limits.weight_bits, limits.count_bits))
     w_total = float(weight_sum(total, limits.weight_bits, limits.count_bits))

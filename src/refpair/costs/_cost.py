@@ -382,9 +382,9 @@ def get_cost(cost: str | Cost | LabelFunction) -> Cost:
     if name.startswith("f"):
         with contextlib.suppress(ValueError):
             return Cost.f_beta(float(name[1:]))
-    near = difflib.get_close_matches(cost, cost_names(), n=1, cutoff=0.0)[0]
-    known = ", ".join([*cost_names(), "f<beta>"])
-    raise ValueError(f"unknown cost {cost!r}, did you mean {near!r}? Known: {known}")
+    near = difflib.get_close_matches(cost.lower(), cost_names(), n=1)
+    hint = f", did you mean {near[0]!r}?" if near else "."
+    raise ValueError(f"unknown cost {cost!r}{hint} Known: {', '.join([*cost_names(), 'f<beta>'])}")
 
 
 def _prices(what: str, prices: npt.ArrayLike) -> float | tuple[float, ...]:

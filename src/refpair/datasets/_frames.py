@@ -106,7 +106,7 @@ def label_array(frame: pd.DataFrame, labels: Sequence[str], source: Path) -> NDA
             values = np.array([_TRUTH.get(str(value).strip().lower(), np.nan) for value in column])
         bad = np.flatnonzero((values != 0) & (values != 1))
         if bad.size:
-            value = column.iloc[bad[0]]
+            value = column.iloc[[bad[0]]].tolist()[0]  # a plain Python value, as the user wrote it
             got = "an empty cell" if pd.isna(value) else repr(value)
             raise ValueError(
                 f"{source}: label column {name!r}, row {bad[0] + 1}: expected 0, 1, true or false, got {got}"
