@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from refpair._kernels.sparse import sort_slots
 from refpair._kernels.split import Limits, highest_gain, split_gain
 from refpair._kernels.words import count_ones, trailing_zeros
 
@@ -68,3 +69,11 @@ def test_the_two_instructions(word):
     ones, zeros = words_of(np.uint64(word))
     assert ones == word.bit_count()
     assert zeros == (64 if word == 0 else (word & -word).bit_length() - 1)
+
+
+@given(st.lists(st.integers(0, 2**31 - 1), max_size=300), st.integers(0, 5))
+@settings(deadline=None)
+def test_slots_are_sorted_and_what_follows_is_left_alone(items, n_after):
+    slots = np.array([*items, *range(n_after, 0, -1)], np.int32)
+    sort_slots(slots, len(items))
+    assert slots.tolist() == [*sorted(items), *range(n_after, 0, -1)]

@@ -135,6 +135,22 @@ def hand_down(
     work.n_active[slot] = n_active
 
 
+@helper
+def sort_slots(slots: Ints, n: int) -> None:
+    """Sort the first `n` slots (Shell's way: no slower here than numba's own, which takes 5 s to compile)."""
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            slot, j = slots[i], i
+            while j >= gap and slots[j - gap] > slot:
+                slots[j] = slots[j - gap]
+                j -= gap
+            slots[j] = slot
+        gap //= 3
+
+
 @implements(forms.search, SparseBins)
 def search(
     features: SparseBins,
@@ -160,7 +176,7 @@ def search(
     else:
         if features.n_single < features.slot_bin.shape[0]:
             # Some features have several slots: bring them together.
-            touched[:n_touched].sort()
+            sort_slots(touched, n_touched)
         split = search_all(features, work, few, touched, n_touched, total, order, turn, limits)
     for i in range(n_touched):
         few[touched[i]] = 0
