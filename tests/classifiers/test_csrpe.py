@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from refpair import Cost, CSRPEClassifier
@@ -102,6 +104,10 @@ def test_any_learner_with_sample_weight(small):
     assert not model.__sklearn_tags__().input_tags.allow_nan
     with pytest.raises(ValueError, match="Input X contains NaN"):
         model.fit(np.where(X > 1, np.nan, X), Y)
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        CSRPEClassifier(learner=GaussianNB()).fit(sp.csr_array(X), Y)
+    with_missing = CSRPEClassifier(n_bits=20, learner=DecisionTreeClassifier(), random_state=0)
+    assert with_missing.fit(np.where(X > 1, np.nan, X), Y).score(X, Y) > 0.5
 
 
 def test_missing_values_are_learnt_from():

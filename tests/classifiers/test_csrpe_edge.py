@@ -181,6 +181,18 @@ def test_costs_that_are_no_numbers_are_named(small):
         fit(X, Y, cost=Cost.per_label(false_negative=[1, 2, 3]))
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+def test_costs_at_the_ends_of_the_range_of_floats(small):
+    X, Y = small
+    hamming = fit(X, Y, cost="hamming").predict(X)
+    for price in (1e-300, 1e300):
+        huge = Cost.from_counts(lambda tp, fp, fn, tn, price=price: price * (fp + fn), name="price")
+        np.testing.assert_array_equal(fit(X, Y, cost=huge).predict(X), hamming)
+    too_huge = Cost.from_counts(lambda tp, fp, fn, tn: 4e307 * (fp - fn), name="gains_and_losses")
+    with pytest.raises(ValueError, match="the cost 'gains_and_losses' is too large"):
+        fit(X, Y, cost=too_huge)
+
+
 # ---- parameters ----
 
 

@@ -39,13 +39,14 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         """Return X as a float array, or as a CSR array that has no cell twice."""
+        allowed = self.__sklearn_tags__().input_tags
         X = validate_data(
             self,
             X,
             reset=reset,
-            accept_sparse="csr",
+            accept_sparse="csr" if allowed.sparse else False,
             dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True,
+            ensure_all_finite="allow-nan" if allowed.allow_nan else True,
         )
         if not sp.issparse(X):
             return X

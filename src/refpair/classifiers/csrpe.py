@@ -288,7 +288,10 @@ class CSRPEClassifier(MultiLabelClassifier):
 def _differences(
     code: ReferencePairCode, vectors: npt.NDArray[np.uint8], bits: slice
 ) -> npt.NDArray[np.float64]:
-    return code[bits].differences(vectors)
+    differences = code[bits].differences(vectors)
+    if not np.isfinite(differences).all():
+        raise ValueError(f"the cost {code.cost.name!r} is too large: its differences are infinite")
+    return differences
 
 
 def _is_estimator(learner: Any) -> bool:
