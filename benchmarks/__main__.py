@@ -6,7 +6,7 @@ import importlib
 import sys
 
 QUICK = ("bits", "decoding", "forest", "startup", "memory")
-LONG = ("bins", "quality")
+LONG = ("bins", "distances", "quality")
 
 
 def main() -> None:

@@ -82,8 +82,8 @@ def main() -> None:
     parser.add_argument(
         "--depth", type=int, default=None, help="the depth of the trees; unlimited by default"
     )
-    parser.add_argument("--bits", type=int, default=300)
-    parser.add_argument("--seconds", type=float, default=12.0, help="time for each data set")
+    parser.add_argument("--bits", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=10.0, help="time for each data set")
     arguments = parser.parse_args()
     print_machine()
     print(
