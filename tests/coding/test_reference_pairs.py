@@ -316,3 +316,10 @@ def test_the_code_depends_on_the_seed_and_the_distinct_vectors_only(how):
         np.testing.assert_array_equal(same.alpha, codes[0].alpha)
         np.testing.assert_array_equal(same.beta, codes[0].beta)
     assert (codes[3].alpha != codes[0].alpha).any()
+
+
+def test_labels_may_be_in_fortran_order():
+    Y = np.asfortranarray(np.random.default_rng(0).integers(0, 2, (20, 9)))
+    code = draw_code(get_cost("f1"), Y, 16, "uniform", rng=np.random.default_rng(1))
+    same = draw_code(get_cost("f1"), Y.copy("C"), 16, "uniform", rng=np.random.default_rng(1))
+    np.testing.assert_array_equal(code.alpha, same.alpha)

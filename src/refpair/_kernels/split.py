@@ -72,21 +72,22 @@ def may_reach(histogram: Longs, n_bins: int, total: int, limits: Limits, floor: 
     Most features of a node are far from the best, so this look, in floats and at half the price, spares the
     exact search. Divided by W², the gain is u² / (w·(W − w)) with u = s − (S / W)·w. Rounding changes u by
     less than 2W / 2⁵³. Where the floor is above W² / 10⁶, a split that reaches it has u > √W / 1500, so that
-    u² is wrong by less than one part in 10⁷; below that floor the answer is always yes.
+    u² is wrong by less than one part in 10⁷; below that floor the answer is always yes. Where all rows are
+    left or all are right, u² is nothing but rounding, less than 10⁻³⁰ W².
     """
     s_total = float(signed_sum(total, limits.weight_bits, limits.count_bits))
     w_total = float(weight_sum(total, limits.weight_bits, limits.count_bits))
     mean, enough = s_total / w_total, floor / (w_total * w_total)
     if enough < 1e-6:
         return True
-    enough *= 1.0 - 1e-6
+    enough, rounding = enough * (1.0 - 1e-6), 1e-30 * w_total * w_total
     left, reached = np.int64(0), False
     for b in range(n_bins):
         left += histogram[b]
         s = float(signed_sum(left, limits.weight_bits, limits.count_bits))
         w = float(weight_sum(left, limits.weight_bits, limits.count_bits))
         u = s - mean * w
-        reached |= u * u > enough * (w * (w_total - w))
+        reached |= u * u > enough * (w * (w_total - w)) + rounding
     return reached
 
 

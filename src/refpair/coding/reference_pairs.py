@@ -305,7 +305,7 @@ def _binary(numbers: npt.NDArray[np.int64], n_labels: int) -> Vectors:
 
 def _distinct(vectors: Vectors) -> Vectors:
     """Return the distinct rows in an order that does not depend on theirs."""
-    packed = np.packbits(vectors, axis=1)
+    packed = np.ascontiguousarray(np.packbits(vectors, axis=1))  # of Fortran-ordered labels it is not
     _, first = np.unique(packed.view(f"V{packed.shape[1]}"), return_index=True)
     return vectors[first]
 
