@@ -87,6 +87,10 @@ class CSRPEClassifier(MultiLabelClassifier):
     Cells of X may be missing (NaN): a tree sends them to the better side. Ties between equally near code
     words go to the more frequent label vector.
 
+    With many label vectors ``cost="zero_one"`` is out of reach of nearest decoding: a bit then tells apart
+    just two label vectors, few of them can be drawn, and those with a single observed vector vote for it
+    whatever the row. "rank" or "accuracy" get more rows entirely right.
+
     References
     ----------
     Y.-Y. Yang, K.-H. Huang, C.-W. Chang, H.-T. Lin: Cost-Sensitive Reference Pair Encoding for Multi-Label
