@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from refpair._kernels.binning import MISSING
-from refpair._kernels.traverse import leaf_signs, leaf_values
+from refpair._kernels.traverse import find_leaf, leaf_signs
 from refpair.bits.binning import find_bins
 from refpair.bits.trees import Trees
 from tests import naive
@@ -13,12 +13,11 @@ MAX_BINS = 16
 
 
 def traverse(trees, codes):
-    arrays = (trees.start, trees.feature, trees.threshold, trees.missing_left, trees.left_child, trees.value)
-    values = np.empty((len(codes), len(trees)), np.float32)
+    nodes = (trees.feature, trees.threshold, trees.missing_left, trees.left_child)
+    leaves = [[find_leaf(row, root, *nodes) for root in trees.start[:-1]] for row in codes]
     signs = np.empty((len(codes), len(trees)), np.int8)
-    leaf_values(codes, *arrays, values)
-    leaf_signs(codes, *arrays, signs)
-    return values, signs
+    leaf_signs(codes, trees.start, *nodes, trees.value, signs)
+    return trees.value[np.array(leaves)], signs
 
 
 def as_nodes(trees, tree):

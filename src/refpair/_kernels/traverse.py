@@ -24,27 +24,6 @@ def find_leaf(
 
 
 @kernel
-def leaf_values(
-    codes: Bytes,
-    tree_start: Longs,
-    feature: Ints,
-    threshold: Bytes,
-    missing_left: Bools,
-    left_child: Ints,
-    value: Floats,
-    out: Floats,
-) -> None:
-    """Write the value of the leaf that each row reaches in each tree to ``out[row, tree]``.
-
-    Trees are the outer loop: a tree's nodes stay in the fast cache while a block of rows passes through it.
-    """
-    for tree in range(tree_start.shape[0] - 1):
-        for row in range(codes.shape[0]):
-            leaf = find_leaf(codes[row], tree_start[tree], feature, threshold, missing_left, left_child)
-            out[row, tree] = value[leaf]
-
-
-@kernel
 def leaf_signs(
     codes: Bytes,
     tree_start: Longs,
@@ -55,7 +34,10 @@ def leaf_signs(
     value: Floats,
     out: npt.NDArray[np.int8],
 ) -> None:
-    """Write +1 where the value of the leaf is positive, else −1; otherwise as :func:`leaf_values`."""
+    """Write to ``out[row, tree]``: +1 where the value of the leaf that a row reaches is positive, else −1.
+
+    Trees are the outer loop: a tree's nodes stay in the fast cache while a block of rows passes through it.
+    """
     for tree in range(tree_start.shape[0] - 1):
         for row in range(codes.shape[0]):
             leaf = find_leaf(codes[row], tree_start[tree], feature, threshold, missing_left, left_child)
