@@ -5,7 +5,8 @@
 * known bits: the share of wrong bits among those on which the vector does not tie.
 * weighted: bits vote with the cost they decide about instead of one vote each.
 
-Depths and features a split are those that cross-validation chose most often.
+Depth and features a split are set by hand, near what cross-validation chose: compare the columns with each
+other, not with the paper.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def run(
         max_depth=max_depth,
         min_samples_leaf=min_samples_leaf,
         max_features=amount(max_features),  # type: ignore[arg-type]  # the model refuses other words
-        max_samples=amount(max_samples),  # type: ignore[arg-type]
+        max_samples=amount(max_samples),  # type: ignore[arg-type]  # likewise
         n_jobs=jobs,
         random_state=seed,
         verbose=int(sys.stderr.isatty()),
