@@ -256,3 +256,34 @@ def leaf(node: Node, codes) -> Node:
         goes_left = node.missing_left if code is None else code <= node.threshold
         node = node.children[0] if goes_left else node.children[1]
     return node
+
+
+# ---- decisions ----
+
+
+def expected_cost(vectors: Sequence[Vector], weights: Sequence[int], z: Vector, cost) -> Fraction:
+    """What z costs on average if each vector is the truth as often as its whole weight says."""
+    total = sum(weight * cost(y, z) for y, weight in zip(vectors, weights, strict=True) if weight)
+    return Fraction(total) / sum(weights)
+
+
+def least_expected_cost(vectors: Sequence[Vector], weights: Sequence[int], cost) -> Fraction:
+    return min(expected_cost(vectors, weights, z, cost) for z in all_vectors(len(vectors[0])))
+
+
+def independent_weights(marginals: Sequence[Fraction]) -> list[Fraction]:
+    """The probabilities of all label vectors if labels are independent."""
+    weights = []
+    for y in all_vectors(len(marginals)):
+        weight = Fraction(1)
+        for label, p in zip(y, marginals, strict=True):
+            weight *= p if label else 1 - p
+        weights.append(weight)
+    return weights
+
+
+def neighbours(z: Vector) -> list[tuple[int, ...]]:
+    """The vectors that a flip of one label or a swap of two unlike ones makes of z."""
+    flips = [(k,) for k in range(len(z))]
+    swaps = [pair for pair in combinations(range(len(z)), 2) if z[pair[0]] != z[pair[1]]]
+    return [tuple(1 - v if k in change else v for k, v in enumerate(z)) for change in [*flips, *swaps]]

@@ -1,0 +1,219 @@
+"""Label sets of low expected cost, by local search, for any cost of the counts.
+
+The search takes the cheapest of some starts and then the flip of one label that lowers the expected cost
+most, until no flip does; then the best swap of two labels, one in and one out, and so on until nothing helps.
+The expected costs of all flips come from one pass over the labels of the row's vectors: with T the table of
+costs (see ``expected.py``) and t_i the overlap of vector i, of size s_i, with the set z of m labels,
+
+    E C(z + k) = Σ_i w_i T[m + 1, s_i, t_i] + Σ_{i has k} w_i (T[m + 1, s_i, t_i + 1] − T[m + 1, s_i, t_i]).
+
+Some T here are of counts that cannot be, where a vector has all labels that are not in z; they cancel.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from refpair._kernels.expected import find_cells, sum_cells
+from refpair._kernels.jit import helper, kernel
+from refpair._kernels.types import Bytes, Floats, Ints, Longs
+
+__all__ = ["search"]
+
+
+@helper
+def size_of(z: Bytes) -> int:
+    """Return the number of labels."""
+    size = 0
+    for k in range(z.shape[0]):
+        size += z[k]
+    return size
+
+
+@helper
+def add_steps(
+    vectors: Ints,
+    weight: Floats,
+    label_start: Longs,
+    label_index: Ints,
+    cells: Longs,
+    z: Bytes,
+    step: int,
+    costs: Floats,
+    gains: Floats,
+) -> None:
+    """Add to gains[k] what the vectors with label k cost more if the label is flipped.
+
+    Only labels to be set are seen for step +1, only those to be cleared for −1; costs is the row of the table
+    for the set after the flip.
+    """
+    now = 0 if step > 0 else 1
+    for i in range(vectors.shape[0]):
+        v = vectors[i]
+        cell = cells[i]
+        for a in range(label_start[v], label_start[v + 1]):
+            k = label_index[a]
+            if z[k] == now:
+                gains[k] += weight[i] * (costs[cell + step] - costs[cell])
+
+
+@helper
+def best_flip(
+    vectors: Ints,
+    weight: Floats,
+    label_start: Longs,
+    label_index: Ints,
+    table: Floats,
+    cells: Longs,
+    z: Bytes,
+    size: int,
+    cost: float,
+    gains: Floats,
+) -> tuple[int, float]:
+    """Return the label whose flip gives the least expected cost, and this cost; −1 if none is below cost."""
+    best = -1
+    gains[:] = 0.0
+    fewer = more = np.inf
+    if size > 0:
+        fewer = sum_cells(weight, cells, table[size - 1])
+        add_steps(vectors, weight, label_start, label_index, cells, z, -1, table[size - 1], gains)
+    if size + 1 < table.shape[0]:
+        more = sum_cells(weight, cells, table[size + 1])
+        add_steps(vectors, weight, label_start, label_index, cells, z, 1, table[size + 1], gains)
+    for k in range(z.shape[0]):
+        after = gains[k] + (fewer if z[k] else more)
+        if after < cost:
+            best, cost = k, after
+    return best, cost
+
+
+@helper
+def best_swap(
+    vectors: Ints,
+    weight: Floats,
+    label_start: Longs,
+    label_index: Ints,
+    costs: Floats,
+    cells: Longs,
+    z: Bytes,
+    size: int,
+    cost: float,
+    gains: Floats,
+) -> tuple[int, int, float]:
+    """Return the label to clear, the label to set and the expected cost then; −1, −1 if none is below cost.
+
+    The swap costs what clearing and setting cost, each alone and the size as it is, except that a vector
+    with both labels costs no more than before: that is taken back pair by pair.
+    """
+    n_labels = z.shape[0]
+    inside = np.nonzero(z)[0]
+    place = np.empty(n_labels, np.int64)
+    place[inside] = np.arange(size)
+    gains[:] = 0.0
+    add_steps(vectors, weight, label_start, label_index, cells, z, -1, costs, gains)
+    add_steps(vectors, weight, label_start, label_index, cells, z, 1, costs, gains)
+    back = np.zeros((size, n_labels))
+    for i in range(vectors.shape[0]):
+        first, end = label_start[vectors[i]], label_start[vectors[i] + 1]
+        for a in range(first, end):
+            if z[label_index[a]] == 0:
+                continue
+            row = back[place[label_index[a]]]
+            cell = cells[i]
+            for b in range(first, end):
+                if z[label_index[b]] == 0:
+                    row[label_index[b]] += weight[i] * (
+                        costs[cell + 1] - costs[cell] + costs[cell - 1] - costs[cell]
+                    )
+    now = sum_cells(weight, cells, costs)
+    best_out = best_in = -1
+    for slot in range(size):
+        j = inside[slot]
+        row = back[slot]
+        for k in range(n_labels):
+            if z[k] == 0:
+                after = now + gains[j] + gains[k] - row[k]
+                if after < cost:
+                    best_out, best_in, cost = int(j), k, after
+    return best_out, best_in, cost
+
+
+@helper
+def likely_vectors(weight: Floats, n_likely: int) -> Longs:
+    """Return the places of the largest weights, in falling order, ties by place."""
+    found = np.empty(min(n_likely, weight.shape[0]), np.int64)
+    for c in range(found.shape[0]):
+        best = -1
+        for i in range(weight.shape[0]):
+            if best >= 0 and weight[i] <= weight[best]:
+                continue
+            if (
+                c == 0
+                or weight[i] < weight[found[c - 1]]
+                or (weight[i] == weight[found[c - 1]] and i > found[c - 1])
+            ):
+                best = i
+        found[c] = best
+    return found
+
+
+@kernel
+def search(
+    start: Longs,
+    index: Ints,
+    weight: Floats,
+    label_start: Longs,
+    label_index: Ints,
+    first_cell: Longs,
+    table: Floats,
+    starts: Bytes,
+    n_likely: int,
+    slack: float,
+) -> Bytes:
+    """Return labels (n, n_labels) whose expected cost no flip and no swap of labels lowers.
+
+    The table has a row for each |z| from 0 on; no set of a size that it has no row for is looked at. The
+    search starts at the cheapest of starts[:, i] and the row's n_likely most probable vectors. Expected costs
+    that differ by no more than the slack are the same.
+    """
+    n, n_labels = starts.shape[1], starts.shape[2]
+    out = np.zeros((n, n_labels), np.uint8)
+    all_cells = np.empty(index.shape[0], np.int64)
+    gains = np.empty(n_labels)
+    z = np.empty(n_labels, np.uint8)
+    for i in range(n):
+        row = slice(start[i], start[i + 1])
+        vectors, w, cells = index[row], weight[row], all_cells[row]
+        likely = likely_vectors(w, n_likely)
+        cost = np.inf
+        for c in range(starts.shape[0] + likely.shape[0]):
+            if c < starts.shape[0]:
+                z[:] = starts[c, i]
+            else:
+                v = vectors[likely[c - starts.shape[0]]]
+                z[:] = 0
+                z[label_index[label_start[v] : label_start[v + 1]]] = 1
+            size = size_of(z)
+            if size < table.shape[0]:
+                find_cells(vectors, label_start, label_index, first_cell, z, cells)
+                after = sum_cells(w, cells, table[size])
+                if after < cost - slack:
+                    cost = after
+                    out[i] = z
+        z[:] = out[i]  # the empty set, if all starts were too large
+        while True:
+            size = size_of(z)
+            find_cells(vectors, label_start, label_index, first_cell, z, cells)
+            cost = sum_cells(w, cells, table[size])
+            k, _ = best_flip(vectors, w, label_start, label_index, table, cells, z, size, cost - slack, gains)
+            if k >= 0:
+                z[k] = 1 - z[k]
+                continue
+            j, k, _ = best_swap(
+                vectors, w, label_start, label_index, table[size], cells, z, size, cost - slack, gains
+            )
+            if k < 0:
+                break
+            z[j], z[k] = 0, 1
+        out[i] = z
+    return out

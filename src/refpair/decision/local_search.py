@@ -1,0 +1,47 @@
+"""Costs of the counts without a rule of their own, such as accuracy: local search in a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair._kernels import local_search
+from refpair._kernels.prefixes import best_prefixes
+from refpair.costs import CountCost
+from refpair.decision.f_measure import best_f_beta
+from refpair.decision.function_search import function_search_rule
+from refpair.decision.table import bounded_table
+from refpair.posterior import LabelDistribution
+
+__all__ = ["N_LIKELY", "local_search_rule"]
+
+N_LIKELY = 8  # how many of a row's most probable vectors are starts
+_NOISE = 1e-12  # of the largest cost: expected costs that differ by less are the same but for rounding
+
+
+def local_search_rule(
+    vectors: npt.NDArray[np.uint8], cost: CountCost
+) -> Callable[[LabelDistribution], npt.NDArray[np.uint8]]:
+    """Return a function that decides on distributions over the vectors.
+
+    No flip of a label and no swap of two lowers the expected cost of the decision, and it costs no more than
+    the best for F1, the row's most probable labels however many are taken, and its most probable vectors.
+
+    Where the table of costs would grow beyond 50 MB, only decisions with fewer labels than it has room for
+    are looked at, though never less than the largest vector has.
+    """
+    n_labels = vectors.shape[1]
+    table = bounded_table(cost, vectors.sum(axis=1, dtype=np.int64), n_labels)
+    if table is None:
+        return function_search_rule(cost)
+    slack = _NOISE * float(np.abs(table.costs).max(initial=0.0))
+
+    def rule(distribution: LabelDistribution) -> npt.NDArray[np.uint8]:
+        row = (distribution.start, distribution.index, distribution.weight, *distribution.labels_of_vector())
+        given = (*row, table.first_cell, table.costs)
+        starts = np.stack([best_f_beta(distribution, 1.0), best_prefixes(*given, n_labels)])
+        return np.asarray(local_search.search(*given, starts, N_LIKELY, slack))
+
+    return rule

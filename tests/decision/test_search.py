@@ -1,0 +1,125 @@
+"""The local searches, on few enough labels that all label vectors can be tried."""
+
+import numpy as np
+import pytest
+
+from refpair._kernels.prefixes import best_prefixes
+from refpair.costs import CountCost, get_cost
+from refpair.decision import decide, expected_cost, table
+from refpair.decision.exhaustive import exhaustive_rule
+from refpair.decision.f_measure import best_f_beta
+from refpair.decision.function_search import function_search_rule
+from refpair.decision.local_search import N_LIKELY, local_search_rule
+from refpair.posterior import LabelDistribution
+from tests import naive
+from tests.decision.cases import ALL, OWN, random_distribution
+
+COUNTS = {name: cost for name, (cost, _) in ALL.items() if isinstance(cost, CountCost)}
+
+
+def rule_for(kind, distribution, cost):
+    return local_search_rule(distribution.vectors, cost) if kind == "kernel" else function_search_rule(cost)
+
+
+def costs_of_all(distribution, cost):
+    """The expected costs (n, 2^K) of all label vectors, in the order of naive.all_vectors."""
+    everything = np.array(naive.all_vectors(distribution.n_labels), np.uint8)
+    return distribution.weights().toarray() @ cost.matrix(distribution.vectors, everything)
+
+
+def places(labels):
+    return labels @ (1 << np.arange(labels.shape[1])[::-1])
+
+
+@pytest.mark.parametrize("kind", ["kernel", "function"])
+@pytest.mark.parametrize("name", COUNTS)
+def test_nothing_near_costs_less_nor_does_any_start(name, kind):
+    cost = COUNTS[name]
+    rng = np.random.default_rng(1)
+    for n_labels in (1, 2, 3, 5, 6):
+        distribution = random_distribution(rng, 60, n_labels, 2**n_labels)
+        labels = rule_for(kind, distribution, cost)(distribution)
+        expected = costs_of_all(distribution, cost)
+        slack = 1e-9 * np.abs(expected).max()
+        for row, costs in zip(labels.tolist(), expected, strict=True):
+            near = naive.neighbours(row)[: n_labels if kind == "function" else None]
+            assert costs[places(np.array([row]))] <= costs[places(np.array(near))].min() + slack
+        own = expected_cost(distribution, labels, cost)
+        likely, weight = distribution.most_likely(N_LIKELY)
+        starts = [best_f_beta(distribution, 1.0), distribution.marginals() > 0.5]
+        starts += [np.where(weight[:, [j]] > 0, likely[:, j], labels) for j in range(N_LIKELY)]
+        for start in starts:
+            assert (own <= expected_cost(distribution, start, cost) + slack).all()
+
+
+@pytest.mark.parametrize("kind", ["kernel", "function"])
+@pytest.mark.parametrize("name", ["accuracy", "counts"])
+@pytest.mark.parametrize("n_vectors", [8, 64])
+def test_nearly_always_the_best_of_all(name, kind, n_vectors):
+    cost = COUNTS[name]
+    distribution = random_distribution(np.random.default_rng(7), 500, 6, n_vectors)
+    found = expected_cost(distribution, rule_for(kind, distribution, cost)(distribution), cost)
+    least = costs_of_all(distribution, cost).min(axis=1)
+    assert (found >= least - 1e-9).all()
+    assert (found <= least + 1e-9).mean() >= 0.98
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_eleven_labels_against_all_vectors(name):
+    cost, _ = OWN[name]
+    distribution = sparse_distribution(np.random.default_rng(11), 40, 11)
+    found = expected_cost(distribution, decide(distribution, cost), cost)
+    least = expected_cost(distribution, exhaustive_rule(distribution.vectors, cost)(distribution), cost)
+    assert (found <= least + 1e-9).mean() >= 0.9
+
+
+def sparse_distribution(rng, n, n_labels):
+    vectors = np.unique((rng.random((60, n_labels)) < 0.3).astype(np.uint8), axis=0)
+    weights = rng.random((n, len(vectors))) * (rng.random((n, len(vectors))) < 0.2)
+    weights[:, 0] += 0.01
+    return LabelDistribution.from_dense(vectors, weights)
+
+
+def test_the_best_prefix():
+    cost = COUNTS["accuracy"]
+    rng = np.random.default_rng(4)
+    distribution = random_distribution(rng, 50, 5, 9)
+    costs = table.tabulate(cost, distribution.vectors.sum(axis=1, dtype=np.int64), np.arange(6), 5)
+    row = (distribution.start, distribution.index, distribution.weight, *distribution.labels_of_vector())
+    found = best_prefixes(*row, costs.first_cell, costs.costs, 5)
+    marginals, expected = distribution.marginals(), costs_of_all(distribution, cost)
+    for z, p, costs in zip(found, marginals, expected, strict=True):
+        order = np.argsort(-p)
+        prefixes = np.array([[k in order[:m] for k in range(5)] for m in range(6)], int)
+        assert costs[places(z[None])] == pytest.approx(costs[places(prefixes)].min(), abs=1e-12)
+
+
+def test_tables_are_bounded(monkeypatch):
+    cost, _ = OWN["counts"]
+    distribution = sparse_distribution(np.random.default_rng(12), 30, 12)
+    largest = int(distribution.vectors.sum(axis=1).max())
+    free = decide(distribution, cost)
+    monkeypatch.setattr(table, "_CELLS", 200)
+    bounded = decide(distribution, cost)
+    assert bounded.sum(axis=1).max() <= largest
+    monkeypatch.setattr(table, "_CELLS", 0)
+    without = decide(distribution, cost)
+    for labels in (bounded, without):
+        assert (
+            expected_cost(distribution, labels, cost) >= expected_cost(distribution, free, cost) - 1e-9
+        ).mean() > 0.9
+
+
+def test_labels_that_no_vector_has_can_be_worth_it():
+    # A cost that wants as many labels as possible, whatever they are.
+    cost = type(get_cost("f1"))("many", False, lambda tp, fp, fn, tn: fn + tn)
+    distribution = LabelDistribution.from_dense(np.eye(2, 14), [[1, 2]])
+    assert decide(distribution, cost).all()
+
+
+def test_weights_of_zero_are_no_trouble():
+    vectors = np.array([[0] * 12, [1] + [0] * 11, [1] * 12], np.uint8)
+    rows = (np.array([0, 3, 6]), np.array([0, 1, 2] * 2, np.int32), np.array([0, 1, 0, 1.0, 0, 0]))
+    distribution = LabelDistribution(vectors, *rows)
+    for name in ("f1", "accuracy", "zero_one", "counts", "function"):
+        assert decide(distribution, ALL[name][0]).sum(axis=1).tolist() == [1, 0]
