@@ -4,17 +4,18 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["CSRPEClassifier", "Cost", "get_cost", "load", "save"]
+__all__ = ["BayesDecisionClassifier", "CSRPEClassifier", "Cost", "get_cost", "load", "save"]
 __version__ = version("refpair")
 
 if TYPE_CHECKING:
-    from refpair.classifiers import CSRPEClassifier
+    from refpair.classifiers import BayesDecisionClassifier, CSRPEClassifier
     from refpair.costs import Cost, get_cost
     from refpair.persistence import load, save
 else:
     # Imported when first asked for: scikit-learn, pandas and numba take two seconds, which `refpair --help`
     # should not wait for.
     _HOMES = {
+        "BayesDecisionClassifier": "refpair.classifiers",
         "CSRPEClassifier": "refpair.classifiers",
         "Cost": "refpair.costs",
         "get_cost": "refpair.costs",

@@ -42,3 +42,21 @@ def leaf_signs(
         for row in range(codes.shape[0]):
             leaf = find_leaf(codes[row], tree_start[tree], feature, threshold, missing_left, left_child)
             out[row, tree] = 1 if value[leaf] > 0 else -1
+
+
+@kernel
+def leaf_values(
+    codes: Bytes,
+    tree_start: Longs,
+    feature: Ints,
+    threshold: Bytes,
+    missing_left: Bools,
+    left_child: Ints,
+    value: Floats,
+    out: npt.NDArray[np.float32],
+) -> None:
+    """Write to ``out[row, tree]`` the value of the leaf that a row reaches."""
+    for tree in range(tree_start.shape[0] - 1):
+        for row in range(codes.shape[0]):
+            leaf = find_leaf(codes[row], tree_start[tree], feature, threshold, missing_left, left_child)
+            out[row, tree] = value[leaf]

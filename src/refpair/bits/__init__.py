@@ -1,7 +1,8 @@
 """Learners of bits: from the rows of X to the code of their label vectors."""
 
 from refpair.bits.estimator import EstimatorBank
+from refpair.bits.out_of_bag import out_of_bag
 from refpair.bits.problem import BitLearner, BitProblems
 from refpair.bits.trees import TreeBank
 
-__all__ = ["BitLearner", "BitProblems", "EstimatorBank", "TreeBank"]
+__all__ = ["BitLearner", "BitProblems", "EstimatorBank", "TreeBank", "out_of_bag"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +13,14 @@ from sklearn.base import BaseEstimator, clone
 from refpair._kernels.rng import draw_rows
 from refpair._progress import run_chunks
 from refpair.bits.binning import Matrix
-from refpair.bits.problem import BitProblems, chunks_of
+from refpair.bits.problem import ALL, BitProblems, chunks_of
 from refpair.bits.sizes import resolve_share
 
 __all__ = ["EstimatorBank"]
 
 _BITS_A_CALL = 4
+
+Number = TypeVar("Number", np.int8, np.float32)
 
 
 class EstimatorBank:
@@ -82,25 +85,43 @@ class EstimatorBank:
             self.in_bag_ = np.array([in_bag for _, in_bag in learnt], np.uint8).reshape(-1, -(-n_rows // 8))
         return self
 
-    def predict(self, X: Matrix) -> npt.NDArray[np.int8]:
-        """Return the predicted code of each row: (n, n_bits) of −1 and +1."""
-        signs = np.empty((X.shape[0], len(self.estimators_)), np.int8)
+    def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
+        """Return the predicted code of each row, or some bits of it: −1 and +1, one column a bit."""
+        return self._ask(X, bits, _sign, np.int8)
 
-        def predict_bits(bits: slice) -> None:
-            for bit in range(bits.start, bits.stop):
-                learnt = self.estimators_[bit]
-                signs[:, bit] = learnt if isinstance(learnt, int) else learnt.predict(X)
+    def values(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.float32]:
+        """Return how sure each bit is: 2p − 1 by ``predict_proba``, or −1 and +1 where there is none."""
+        return self._ask(X, bits, _value, np.float32)
 
-        chunks = chunks_of(len(self.estimators_), _BITS_A_CALL)
+    def _ask(
+        self, X: Matrix, bits: slice, question: Callable[[Any, Matrix], Any], dtype: type[Number]
+    ) -> npt.NDArray[Number]:
+        asked = self.estimators_[bits]
+        answers = np.empty((X.shape[0], len(asked)), dtype)
+
+        def ask(some: slice) -> None:
+            for bit in range(some.start, some.stop):
+                answers[:, bit] = question(asked[bit], X)
+
         run_chunks(
-            predict_bits,
-            chunks,
+            ask,
+            chunks_of(len(asked), _BITS_A_CALL),
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             title="predicting bits",
             in_place=True,
         )
-        return signs
+        return answers
+
+
+def _sign(learnt: Any, X: Matrix) -> Any:
+    return learnt if isinstance(learnt, int) else learnt.predict(X)
+
+
+def _value(learnt: Any, X: Matrix) -> Any:
+    if isinstance(learnt, int) or not hasattr(learnt, "predict_proba"):
+        return _sign(learnt, X)
+    return 2 * learnt.predict_proba(X)[:, 1] - 1
 
 
 def _learn(

@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from refpair.bits.binning import Matrix
 
-__all__ = ["BitLearner", "BitProblems", "chunks_of"]
+__all__ = ["ALL", "BitLearner", "BitProblems", "chunks_of"]
+
+ALL = slice(None)  # bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +47,13 @@ class BitLearner(Protocol):
     def fit(self, X: Matrix, problems: BitProblems) -> Self:
         """Learn every bit from the rows of X."""
 
-    def predict(self, X: Matrix) -> npt.NDArray[np.int8]:
-        """Return the predicted code of each row: (n, n_bits) of −1 and +1."""
+    in_bag_: npt.NDArray[np.uint8] | None
+
+    def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
+        """Return the predicted code of each row, or some bits of it: −1 and +1, one column a bit."""
+
+    def values(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.float32]:
+        """Return how sure each bit is: from −1 to +1, with the sign of the predicted bit."""
 
 
 def chunks_of(n: int, size: int) -> list[slice]:

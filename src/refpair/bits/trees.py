@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +14,10 @@ import numpy.typing as npt
 from refpair._kernels.grow import grow_trees
 from refpair._kernels.packed import field_widths
 from refpair._kernels.split import Limits
-from refpair._kernels.traverse import leaf_signs
+from refpair._kernels.traverse import leaf_signs, leaf_values
 from refpair._progress import run_chunks
 from refpair.bits.binning import Features, Matrix, bin_for_training, find_bins
-from refpair.bits.problem import BitProblems, chunks_of
+from refpair.bits.problem import ALL, BitProblems, chunks_of
 from refpair.bits.sizes import resolve_max_features, resolve_share
 
 __all__ = ["TreeBank", "Trees"]
@@ -53,6 +55,41 @@ class Trees:
     def __len__(self) -> int:
         return len(self.start) - 1
 
+    def cut(self, depth: int) -> Trees:
+        """Return the trees cut off at a depth: a node there is a leaf, and answers by its own value.
+
+        Examples
+        --------
+        >>> two = Trees(
+        ...     np.int64([0, 3]), np.int32([0, -1, -1]), np.uint8([1, 0, 0]), np.zeros(3, bool),
+        ...     np.int32([1, 0, 0]), np.float32([0.1, -1, 1]),
+        ... )
+        >>> two.cut(0).value
+        array([0.1], dtype=float32)
+        """
+        root = np.repeat(self.start[:-1], np.diff(self.start))  # of the tree that a node is in
+        level, kept = self.start[:-1], [self.start[:-1]]
+        for _ in range(depth):
+            inner = level[self.feature[level] >= 0]
+            left = root[inner] + self.left_child[inner]
+            level = np.concatenate([left, left + 1])
+            kept.append(level)
+        nodes = np.sort(np.concatenate(kept))
+        place = np.zeros(len(self.feature), np.int64)
+        place[nodes] = np.arange(len(nodes))
+        feature = self.feature.copy()
+        feature[level] = -1
+        is_inner = feature[nodes] >= 0
+        left = np.where(is_inner, place[root[nodes] + self.left_child[nodes]] - place[root[nodes]], 0)
+        return Trees(
+            np.append(place[self.start[:-1]], len(nodes)),
+            feature[nodes],
+            self.threshold[nodes],
+            self.missing_left[nodes],
+            left.astype(np.int32),
+            self.value[nodes],
+        )
+
     @classmethod
     def join(cls, parts: list[Trees]) -> Trees:
         """Lay several banks one after the other."""
@@ -73,8 +110,10 @@ class TreeBank:
     max_depth : int, optional
         Trees grow until their leaves are pure if it is None.
     min_samples_leaf : int, default=1
-    max_features : int, float, "sqrt" or "log2", optional
-        How many features a split looks at: a number, a share, or all if it is None.
+    max_features : int, float, "sqrt", "log2" or "auto", optional
+        How many features a split looks at: a number, a share, or all if it is None. "auto" takes the square
+        root if most features have more than two values, else all: among many that are there or not (words,
+        say) only few tell anything, and a small draw would miss them.
     max_samples : int or float, optional
         How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is
         None.
@@ -98,7 +137,7 @@ class TreeBank:
         *,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
-        max_features: int | float | Literal["sqrt", "log2"] | None = None,
+        max_features: int | float | Literal["sqrt", "log2", "auto"] | None = None,
         max_samples: int | float | None = None,
         max_bins: int = 64,
         n_jobs: int | None = None,
@@ -136,7 +175,7 @@ class TreeBank:
         limits = Limits(
             max_depth=np.iinfo(np.int32).max if self.max_depth is None else self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
-            max_features=resolve_max_features(self.max_features, n_features),
+            max_features=resolve_max_features(self._max_features(), n_features),
             weight_bits=weight_bits,
             count_bits=count_bits,
         )
@@ -149,23 +188,52 @@ class TreeBank:
         self.in_bag_ = np.concatenate([in_bag for _, in_bag in grown]) if n_sampled < n_rows else None
         return self
 
-    def predict(self, X: Matrix) -> npt.NDArray[np.int8]:
-        """Return the predicted code of each row: (n, n_bits) of −1 and +1."""
+    def _max_features(self) -> int | float | Literal["sqrt", "log2"] | None:
+        if self.max_features != "auto":
+            return self.max_features
+        return "sqrt" if (self.bins_.n_bins > 2).mean() > 0.5 else None
+
+    def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
+        """Return the predicted code of each row, or some bits of it: −1 and +1, one column a bit.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, n_features)
+        bits : slice, optional
+            Which of the bits, without a step.
+        """
+        signs = np.empty((X.shape[0], len(range(*bits.indices(len(self.trees_))))), np.int8)
+        self._traverse(X, bits, leaf_signs, signs)
+        return signs
+
+    def values(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.float32]:
+        """Return how sure each bit is: the weighted mean of −1 and +1 in the leaf that a row reaches."""
+        values = np.empty((X.shape[0], len(range(*bits.indices(len(self.trees_))))), np.float32)
+        self._traverse(X, bits, leaf_values, values)
+        return values
+
+    def cut(self, depth: int) -> Self:
+        """Return the same bank with its trees cut off at a depth."""
+        bank = copy(self)
+        bank.trees_ = self.trees_.cut(depth)
+        return bank
+
+    def _traverse(self, X: Matrix, bits: slice, kernel: Callable[..., None], out: npt.NDArray[Any]) -> None:
         trees = self.trees_
-        signs = np.empty((X.shape[0], len(trees)), np.int8)
+        first, last, _ = bits.indices(len(trees))
+        start = trees.start[first : last + 1]
 
         def traverse(rows: slice) -> None:
             for block, codes in self.bins_.blocks(X[rows]):
-                leaf_signs(
-                    codes, trees.start, trees.feature, trees.threshold, trees.missing_left, trees.left_child,
-                    trees.value, signs[rows][block],
+                kernel(
+                    codes, start, trees.feature, trees.threshold, trees.missing_left, trees.left_child,
+                    trees.value, out[rows][block],
                 )  # fmt: skip
 
         chunks = chunks_of(X.shape[0], _ROWS_A_CALL)
         run_chunks(
             traverse, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="predicting bits", in_place=True
         )
-        return signs
 
 
 def _grow(

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from refpair._kernels import popcount
 
-__all__ = ["CodeBook", "pack_signs"]
+__all__ = ["CodeBook", "pack_bits", "pack_signs"]
 
 
 class CodeBook:
@@ -44,7 +44,7 @@ class CodeBook:
         if not ((words == 0) | (words == 1) | (words == -1)).all():
             raise ValueError("code_words must be -1, 0 and +1 only")
         self.n_words, self.n_bits = words.shape
-        self._plus, self._mask = _pack(words > 0), _pack(words != 0)
+        self._plus, self._mask = pack_bits(words > 0), pack_bits(words != 0)
         self._n_known = np.count_nonzero(words, axis=1).astype(np.int64)
 
     def __repr__(self) -> str:
@@ -108,10 +108,17 @@ def pack_signs(signs: npt.ArrayLike) -> popcount.Words:
     array = np.asarray(signs)
     if array.ndim != 2 or not ((array == 1) | (array == -1)).all():
         raise ValueError("signs must be a matrix of -1 and +1 only")
-    return _pack(array > 0)
+    return pack_bits(array > 0)
 
 
-def _pack(bits: npt.NDArray[np.bool_]) -> popcount.Words:
+def pack_bits(bits: npt.NDArray[np.bool_]) -> popcount.Words:
+    """Pack rows of bits into words of 64, filled up with zeros.
+
+    Examples
+    --------
+    >>> pack_bits(np.array([[True, False, True, True]]))
+    array([[13]], dtype=uint64)
+    """
     n_words = -(-bits.shape[1] // 64)
     packed = np.zeros((bits.shape[0], 8 * n_words), np.uint8)
     packed[:, : -(-bits.shape[1] // 8)] = np.packbits(bits, axis=1, bitorder="little")

@@ -21,9 +21,10 @@ import scipy.sparse as sp
 
 from refpair.costs import Cost, Labels, check_labels
 
-__all__ = ["PairSampling", "ReferencePairCode", "draw_code", "sample_pairs"]
+__all__ = ["PairMixture", "PairSampling", "ReferencePairCode", "draw_code", "sample_pairs"]
 
-PairSampling: TypeAlias = Literal["uniform", "observed"]
+PairSampling: TypeAlias = Literal["uniform", "observed", "density"]
+PairMixture: TypeAlias = Literal["uniform", "observed", "density", "mixed"]
 Vectors: TypeAlias = npt.NDArray[np.uint8]
 Number = TypeVar("Number", np.float64, np.int8)
 
@@ -155,9 +156,10 @@ def sample_pairs(
         The length K of a label vector.
     n_bits : int
         How many pairs.
-    how : {"uniform", "observed"}, default="uniform"
+    how : {"uniform", "observed", "density"}, default="uniform"
         "uniform" draws from all 2^(K−1)(2^K−1) pairs of {0,1}^K, as in the paper; "observed" from the pairs
-        of distinct rows of ``label_vectors``.
+        of distinct rows of ``label_vectors``; "density" puts each label into a vector as often as it is in
+        the rows of ``label_vectors``, so that pairs are as sparse as the truths they are to tell apart.
     label_vectors : array-like or sparse matrix of shape (n, n_labels), optional
         The observed label vectors, repeats allowed.
     rng : numpy.random.Generator
@@ -167,7 +169,8 @@ def sample_pairs(
     -------
     alpha, beta : ndarray of shape (n_pairs, n_labels), dtype uint8
         Row i of both is a pair of distinct label vectors. Above 31 labels "uniform" draws independent pairs:
-        that two of them are the same is less likely than one in 10^9 for 100,000 pairs.
+        that two of them are the same is less likely than one in 10^9 for 100,000 pairs. "density" finds
+        fewer than asked for where the labels allow few.
 
     Examples
     --------
@@ -177,16 +180,19 @@ def sample_pairs(
     >>> len({frozenset([tuple(a), tuple(b)]) for a, b in zip(alpha.tolist(), beta.tolist())})
     6
     """
-    if how == "observed":
+    if how in ("observed", "density"):
         if label_vectors is None:
-            raise ValueError('how="observed" draws pairs of label_vectors, which are missing')
-        vectors = _distinct(_dense(label_vectors, "label_vectors"))
-        if vectors.shape[1] != n_labels:
-            raise ValueError(f"label_vectors has {vectors.shape[1]} labels (columns), not {n_labels}")
+            raise ValueError(f'how="{how}" draws pairs like label_vectors, which are missing')
+        observed = _dense(label_vectors, "label_vectors")
+        if observed.shape[1] != n_labels:
+            raise ValueError(f"label_vectors has {observed.shape[1]} labels (columns), not {n_labels}")
+        if how == "density":
+            return _draw_at_density(observed.mean(axis=0), len(observed), n_bits, rng)
+        vectors = _distinct(observed)
         first, second = _draw_indices(len(vectors), n_bits, rng)
         return vectors[first], vectors[second]
     if how != "uniform":
-        raise ValueError(f'how must be "uniform" or "observed", not {how!r}')
+        raise ValueError(f'how must be "uniform", "observed" or "density", not {how!r}')
     if n_labels <= _MAX_INDEXED:
         first, second = _draw_indices(2**n_labels, n_bits, rng)
         return _binary(first, n_labels), _binary(second, n_labels)
@@ -197,7 +203,7 @@ def sample_pairs(
 
 
 def draw_code(
-    cost: Cost, label_vectors: Labels, n_bits: int, how: PairSampling, rng: np.random.Generator
+    cost: Cost, label_vectors: Labels, n_bits: int, how: PairMixture, rng: np.random.Generator
 ) -> ReferencePairCode:
     """Draw a code without useless bits.
 
@@ -207,16 +213,20 @@ def draw_code(
     pairs are of use, observed pairs make up the number: under ``zero_one``, say, only a pair with an observed
     vector in it tells anything, and a uniform pair of many labels never has one.
 
+    Pairs at the density of the labels are for posterior decoding: there a bit that all observed vectors
+    answer alike is passed over too.
+
     Parameters
     ----------
     cost : Cost
         The cost the bits compare.
     label_vectors : array-like or sparse matrix of shape (n, n_labels)
-        The observed label vectors, repeats allowed; only the distinct ones count.
+        The observed label vectors, repeats allowed; how often a label is in them counts for "density" alone.
     n_bits : int
         The length of the code.
-    how : {"uniform", "observed"}
-        Which pairs to draw; see :func:`sample_pairs`.
+    how : {"uniform", "observed", "density", "mixed"}
+        Which pairs to draw; see :func:`sample_pairs`. "mixed" draws half of them at the density of the
+        labels, the others uniformly.
     rng : numpy.random.Generator
         The source of randomness.
 
@@ -242,27 +252,35 @@ def draw_code(
     >>> len(draw_code(get_cost("f1"), Y, 16, "observed", np.random.default_rng(0)))
     3
     """
-    vectors = _distinct(_dense(label_vectors, "label_vectors"))
-    n_labels = vectors.shape[1]
+    observed = _dense(label_vectors, "label_vectors")
+    vectors, n_labels = _distinct(observed), observed.shape[1]
     none = np.empty((0, n_labels), np.uint8)
     code = ReferencePairCode(none, none, cost)
     if len(vectors) < 2:
         return code
-    stages: tuple[PairSampling, ...] = ("uniform", "observed") if how == "uniform" else (how,)
-    for stage in stages:
-        if len(code) == n_bits:
-            break
-        alpha, beta = sample_pairs(n_labels, _TRIES * n_bits, how=stage, label_vectors=vectors, rng=rng)
+    for stage, length in _stages(how, n_bits):
+        if len(code) >= length:
+            continue
+        alpha, beta = sample_pairs(n_labels, _TRIES * length, how=stage, label_vectors=observed, rng=rng)
         fresh = _fresh(alpha, beta, code)
         alpha, beta = alpha[fresh], beta[fresh]
-        while len(code) < n_bits and len(alpha):
+        while len(code) < length and len(alpha):
             batch = ReferencePairCode(alpha[:n_bits], beta[:n_bits], cost)
-            batch = batch[_useful(batch, vectors)][: n_bits - len(code)]
+            useful = _both_answers(batch, vectors) if stage == "density" else _useful(batch, vectors)
+            batch = batch[useful][: length - len(code)]
             code = ReferencePairCode(
                 np.vstack([code.alpha, batch.alpha]), np.vstack([code.beta, batch.beta]), cost
             )
             alpha, beta = alpha[n_bits:], beta[n_bits:]
     return code
+
+
+def _stages(how: PairMixture, n_bits: int) -> list[tuple[PairSampling, int]]:
+    """Return which pairs to draw one after the other, each until the code has that many bits."""
+    if how == "observed":
+        return [("observed", n_bits)]
+    at_density = {"uniform": 0, "density": n_bits, "mixed": n_bits // 2}[how]
+    return [("density", at_density), ("uniform", n_bits), ("observed", n_bits)]
 
 
 def _useful(code: ReferencePairCode, vectors: Vectors) -> npt.NDArray[np.bool_]:
@@ -272,6 +290,12 @@ def _useful(code: ReferencePairCode, vectors: Vectors) -> npt.NDArray[np.bool_]:
         open_bits = np.flatnonzero(~useful)
         useful[open_bits] = code[open_bits].encode(some).any(axis=0)
     return useful
+
+
+def _both_answers(code: ReferencePairCode, vectors: Vectors) -> npt.NDArray[np.bool_]:
+    """Return which bits some vectors answer with +1 and others with −1."""
+    words = code.encode(vectors)
+    return np.asarray((words > 0).any(axis=0) & (words < 0).any(axis=0))
 
 
 def _fresh(alpha: Vectors, beta: Vectors, code: ReferencePairCode) -> npt.NDArray[np.bool_]:
@@ -297,6 +321,21 @@ def _draw_indices(
     numbers = rng.choice(total, size=min(n_pairs, total), replace=False)
     steps, first = np.divmod(numbers, n_vectors)
     return first, (first + steps + 1) % n_vectors
+
+
+def _draw_at_density(
+    frequencies: npt.NDArray[np.float64], n_rows: int, n_pairs: int, rng: np.random.Generator
+) -> tuple[Vectors, Vectors]:
+    """Draw pairs of distinct vectors, label k in a vector with the probability that it has, none twice."""
+    # Half a row more of each kind: a label that no row or every row has is drawn otherwise now and then.
+    probability = (frequencies * n_rows + 0.5) / (n_rows + 1)
+    alpha, beta = (rng.random((2, n_pairs, len(frequencies))) < probability).astype(np.uint8)
+    order = [a.tobytes() < b.tobytes() for a, b in zip(alpha, beta, strict=True)]
+    swap = np.array(order, dtype=bool)[:, None]  # a pair is the same either way round
+    low, high = np.where(swap, alpha, beta), np.where(swap, beta, alpha)
+    _, first = np.unique(np.packbits(np.hstack([low, high]), axis=1), axis=0, return_index=True)
+    first = np.sort(first[(alpha[first] != beta[first]).any(axis=1)])
+    return alpha[first], beta[first]
 
 
 def _binary(numbers: npt.NDArray[np.int64], n_labels: int) -> Vectors:

@@ -14,8 +14,16 @@ the same, K independent    the likeliest labels, as many as cost least; exact fo
 Where two decisions cost the same but for rounding, the exact rules take the one with fewer labels.
 """
 
+from refpair.decision.choice import View, choose_reading
 from refpair.decision.decide import decide
 from refpair.decision.expected import expected_cost
 from refpair.decision.linear import decide_from_marginals, needs_only_marginals
 
-__all__ = ["decide", "decide_from_marginals", "expected_cost", "needs_only_marginals"]
+__all__ = [
+    "View",
+    "choose_reading",
+    "decide",
+    "decide_from_marginals",
+    "expected_cost",
+    "needs_only_marginals",
+]

@@ -67,7 +67,7 @@ def decide(
     rule = _rule_for(distribution, cost)
     chunks = [slice(i, min(i + _ROWS, len(distribution))) for i in range(0, len(distribution), _ROWS)]
     decided = run_chunks(
-        lambda rows: rule(distribution[rows]), chunks, n_jobs=n_jobs, verbose=0, title="Deciding"
+        lambda rows: rule(distribution[rows]), chunks, n_jobs=n_jobs, verbose=0, title="deciding", in_place=True
     )
     return np.concatenate([np.zeros((0, distribution.n_labels), np.uint8), *decided])
 

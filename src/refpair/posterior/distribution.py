@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -142,6 +143,23 @@ class LabelDistribution:
         start = _starts(np.bincount(cells // max(1, len(first)), minlength=n))
         index = (cells % max(1, len(first))).astype(np.int32)
         return cls(np.ascontiguousarray(flat[first]), start, index, counts / n_samples)
+
+    @classmethod
+    def join(cls, parts: Sequence[LabelDistribution]) -> LabelDistribution:
+        """Lay distributions on the same label vectors one after the other.
+
+        Examples
+        --------
+        >>> p = LabelDistribution.from_dense([[0, 1], [1, 1]], [[2, 6]])
+        >>> len(LabelDistribution.join([p, p]))
+        2
+        """
+        return cls(
+            parts[0].vectors,
+            _starts(np.concatenate([np.diff(part.start) for part in parts])),
+            np.concatenate([part.index for part in parts]),
+            np.concatenate([part.weight for part in parts]),
+        )
 
     def __repr__(self) -> str:
         n_vectors, n_labels = self.vectors.shape

@@ -1,0 +1,130 @@
+"""From agreements with code words to weights of label vectors, and from weights to labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair._kernels.jit import kernel
+from refpair._kernels.types import Floats, Ints, Longs, Words
+from refpair._kernels.words import count_ones
+
+
+@kernel
+def partial_agreements(
+    signs: Words, known: Words, plus: Words, mask: Words, out: npt.NDArray[np.float32]
+) -> None:
+    """Write s · e / |known| of each row and code word, by the row's known bits alone; 0 if it has none."""
+    for i in range(signs.shape[0]):
+        n_known = np.int64(0)
+        for w in range(known.shape[1]):
+            n_known += np.int64(count_ones(known[i, w]))
+        for u in range(plus.shape[0]):
+            both, differ = np.int64(0), np.int64(0)
+            for w in range(signs.shape[1]):
+                bits = known[i, w] & mask[u, w]
+                both += np.int64(count_ones(bits))
+                differ += np.int64(count_ones((signs[i, w] ^ plus[u, w]) & bits))
+            out[i, u] = (both - 2 * differ) / n_known if n_known else 0.0
+
+
+@kernel
+def weigh(
+    agreement: npt.NDArray[np.float32],
+    temperature: float,
+    count: Floats,
+    vector: Ints,
+    own: Longs,
+    out: npt.NDArray[np.float64],
+) -> None:
+    """Add to ``out[i, y]`` the posterior weight of label vector y for row i: the weights of a row sum to 1.
+
+    Anchor u stands for ``count[u]`` training rows of the label vector ``vector[u]`` and weighs
+    ``count[u] · exp(temperature · agreement[i, u])``; at an infinite temperature only the anchors that agree
+    most count. ``own[i]`` is the anchor that row i itself is one of, and is counted once less, or −1.
+    """
+    n_rows, n_anchors = agreement.shape
+    weight = np.empty(n_anchors)
+    for i in range(n_rows):
+        largest = np.float32(-np.inf)
+        for u in range(n_anchors):
+            if agreement[i, u] > largest and (u != own[i] or count[u] > 1):
+                largest = agreement[i, u]
+        total = 0.0
+        for u in range(n_anchors):
+            behind = largest - agreement[i, u]
+            n = count[u] - 1.0 if u == own[i] else count[u]
+            if n <= 0.0 or behind < 0.0:  # no anchor but its own
+                weight[u] = 0.0
+            elif behind == 0.0:
+                weight[u] = n
+            else:
+                weight[u] = n * np.exp(-temperature * behind)
+            total += weight[u]
+        if total == 0.0:  # the only training row: nothing else is known
+            weight[:] = count
+            total = count.sum()
+        for u in range(n_anchors):
+            if weight[u] > 0.0:
+                out[i, vector[u]] += weight[u] / total
+
+
+@kernel
+def sum_labels(weights: Floats, label_start: Longs, label_index: Ints, out: Floats) -> None:
+    """Write the probability of each label: the weights of the label vectors that have it."""
+    out[:] = 0.0
+    for i in range(weights.shape[0]):
+        for y in range(weights.shape[1]):
+            weight = weights[i, y]
+            if weight > 0.0:
+                for at in range(label_start[y], label_start[y + 1]):
+                    out[i, label_index[at]] += weight
+
+
+@kernel
+def tilt(weights: Floats, log_odds: Floats, label_start: Longs, label_index: Ints) -> None:
+    """Multiply the weight of each label vector by exp of the log odds of its labels, and norm each row."""
+    n_vectors = weights.shape[1]
+    exponent = np.empty(n_vectors)
+    for i in range(weights.shape[0]):
+        largest = -np.inf
+        for y in range(n_vectors):
+            if weights[i, y] > 0.0:
+                exponent[y] = np.log(weights[i, y])
+                for at in range(label_start[y], label_start[y + 1]):
+                    exponent[y] += log_odds[i, label_index[at]]
+                largest = max(largest, exponent[y])
+        total = 0.0
+        for y in range(n_vectors):
+            if weights[i, y] > 0.0:
+                weights[i, y] = np.exp(exponent[y] - largest)
+                total += weights[i, y]
+        for y in range(n_vectors):
+            weights[i, y] /= total
+
+
+@kernel
+def keep_large(
+    weights: Floats, part: float
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+    """Return in CSR form the weights of at least this part of their row's largest, which sum to 1 again."""
+    n_rows, n_vectors = weights.shape
+    start = np.zeros(n_rows + 1, np.int64)
+    for i in range(n_rows):
+        least = part * weights[i].max()
+        for y in range(n_vectors):
+            start[i + 1] += weights[i, y] >= least and weights[i, y] > 0.0
+        start[i + 1] += start[i]
+    index = np.empty(start[-1], np.int32)
+    weight = np.empty(start[-1])
+    for i in range(n_rows):
+        least = part * weights[i].max()
+        at, total = start[i], 0.0
+        for y in range(n_vectors):
+            if weights[i, y] >= least and weights[i, y] > 0.0:
+                index[at], weight[at] = y, weights[i, y]
+                total += weights[i, y]
+                at += 1
+        for at in range(start[i], start[i + 1]):
+            weight[at] /= total
+    return start, index, weight

@@ -1,0 +1,181 @@
+"""Classifiers that know a distribution over label vectors, and answer with what costs least under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from refpair.classifiers._parameters import check_count
+from refpair.costs import Cost, PerLabelCost, get_cost
+from refpair.decision import decide, decide_from_marginals, expected_cost, needs_only_marginals
+from refpair.posterior import IndependentLabels, LabelDistribution
+
+if TYPE_CHECKING:
+    from refpair.classifiers._base import MultiLabelClassifier as _Base
+else:
+    _Base = object
+
+__all__ = ["DecisionMixin"]
+
+Floats = npt.NDArray[np.float64]
+Bytes = npt.NDArray[np.uint8]
+
+_NEVER = 1e-6  # no label is thought less likely than this, nor more likely than 1 minus this
+
+
+class DecisionMixin(_Base):
+    """Predictions, probabilities and expected costs of a :class:`MultiLabelClassifier`.
+
+    A subclass has a parameter ``n_jobs``, sets ``cost_`` in ``fit``, and defines ``_distributions``; also
+    ``_marginals``, if it has a faster way to them. Both take X as ``_read_features`` returns it.
+    """
+
+    n_jobs: int | None
+
+    def _distributions(self, X: Any) -> Iterator[tuple[slice, LabelDistribution | IndependentLabels]]:
+        """Yield blocks of rows, in order, and the distributions over their label vectors."""
+        raise TypeError(f"{type(self).__name__} defines no _distributions")
+
+    def _marginals(self, X: Any) -> Floats:
+        """Return the probability of each label, of shape (n, n_labels)."""
+        return np.concatenate([distribution.marginals() for _, distribution in self._distributions(X)])
+
+    def _predict_labels(self, X: Any) -> Bytes:
+        return self._decide(X, self.cost_)
+
+    def _decide(self, X: Any, cost: Cost) -> Bytes:
+        if needs_only_marginals(cost):
+            return decide_from_marginals(self._marginals(X), cost)
+        blocks = self._distributions(X)
+        return np.concatenate([decide(distribution, cost, n_jobs=self.n_jobs) for _, distribution in blocks])
+
+    def _check_cost(self, cost: Any) -> Cost:
+        """Return a cost as an object, if it is one for the labels of this model."""
+        if not isinstance(cost, str | Cost) and not callable(cost):
+            raise ValueError(f"cost must be a name, a Cost or a function, not {cost!r}")
+        found = get_cost(cost)
+        if isinstance(found, PerLabelCost):  # raises if there are not as many prices as labels
+            found.prices(1 if self._label_format.kind == "classes" else len(self.classes_))
+        return found
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each label.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n, n_labels)
+            From 0.000001 to 0.999999: a model that has never seen a label somewhere cannot rule it out. If y
+            was one-dimensional in ``fit``, a column for each of its classes.
+        """
+        check_is_fitted(self)
+        marginals = self._marginals(self._read_features(X, reset=False))
+        if self._label_format.kind == "classes" and len(self.classes_) == 1:
+            return np.ones((len(marginals), 1))
+        marginals = np.clip(marginals, _NEVER, 1.0 - _NEVER)
+        if self._label_format.kind == "classes":
+            return np.column_stack([1.0 - marginals, marginals])
+        return marginals
+
+    def predict_set_proba(self, X: Any, k: int = 5) -> tuple[Bytes, Floats]:
+        """Return the most probable label vectors of each row and their probabilities.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+        k : int, default=5
+            How many label vectors. A row that has fewer is filled up with empty ones of probability 0.
+
+        Returns
+        -------
+        labels : ndarray of uint8, shape (n, k, n_labels)
+        probabilities : ndarray of float64, shape (n, k)
+            Falling in each row.
+        """
+        check_is_fitted(self)
+        check_count("k", k)
+        parts = [
+            distribution.most_likely(k)
+            if isinstance(distribution, LabelDistribution)
+            else _most_likely(distribution.marginals(), k)
+            for _, distribution in self._distributions(self._read_features(X, reset=False))
+        ]
+        labels, probabilities = zip(*parts, strict=True)
+        return np.concatenate(labels), np.concatenate(probabilities)
+
+    def expected_cost(self, X: Any, Y: Any = None) -> Floats:
+        """Return what the predictions are expected to cost: the less, the surer is the model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+        Y : array, sparse matrix or DataFrame of shape (n, n_labels), optional
+            Label vectors to predict for these rows; by default what ``predict`` gives.
+
+        Returns
+        -------
+        costs : ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        X = self._read_features(X, reset=False)
+        given = None if Y is None else self._label_format.read_more(Y)
+        if given is not None:
+            check_consistent_length(X, given)
+        costs = []
+        for rows, p in self._distributions(X):
+            labels = given[rows] if given is not None else decide(p, self.cost_, n_jobs=self.n_jobs)
+            costs.append(expected_cost(p, labels, self.cost_))
+        return np.concatenate(costs)
+
+    def decide(self, X: Any, cost: Any) -> Any:
+        """Predict the label vectors that are best for another cost, without fitting again.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+        cost : str, Cost or callable
+            As the parameter of this class.
+
+        Returns
+        -------
+        Y : of shape (n, n_labels)
+            In the kind that the labels had in ``fit``, as from ``predict``.
+        """
+        check_is_fitted(self)
+        cost = self._check_cost(cost)
+        return self._label_format.write(self._decide(self._read_features(X, reset=False), cost), X)
+
+
+def _most_likely(marginals: Floats, k: int) -> tuple[Bytes, Floats]:
+    """Return the k most probable vectors of independent labels, as LabelDistribution.most_likely does.
+
+    They differ from the likeliest in a set of labels; the cheaper a label by the logarithm of its odds, the
+    earlier it may be in one. Those after the first k − 1 cannot be in any of the k cheapest sets.
+    """
+    n, n_labels = marginals.shape
+    likeliest = marginals > 0.5
+    chance = np.where(likeliest, marginals, 1.0 - marginals)
+    with np.errstate(divide="ignore"):
+        price = np.log(chance) - np.log1p(-chance)  # infinite where the label is certain
+    order = np.argsort(price, axis=1, kind="stable")[:, : min(k - 1, n_labels)]
+    cheapest = np.full((n, k), np.inf)
+    cheapest[:, 0] = 0.0
+    flipped = np.zeros((n, k, n_labels), bool)
+    for label in order.T:
+        more = cheapest + price[np.arange(n), label][:, None]
+        candidates = np.column_stack([cheapest, more])
+        best = np.argsort(candidates, axis=1, kind="stable")[:, :k]
+        cheapest = np.take_along_axis(candidates, best, axis=1)
+        flipped = flipped[np.arange(n)[:, None], best % k]
+        row, place = np.nonzero(best >= k)
+        flipped[row, place, label[row]] ^= True
+    probabilities = np.exp(np.log(chance).sum(axis=1, keepdims=True) - cheapest)
+    labels = (likeliest[:, None, :] ^ flipped) & (probabilities > 0.0)[:, :, None]
+    return labels.astype(np.uint8), probabilities

@@ -1,0 +1,157 @@
+"""Trees and forests as distributions over label vectors: those of the training rows in the same leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils import check_array
+
+from refpair._kernels.leaves import sum_leaves
+from refpair._progress import run_chunks
+from refpair.classifiers._labels import DistinctLabels
+from refpair.posterior import LabelDistribution
+
+__all__ = ["LeafVectors", "read_leaves"]
+
+_WEIGHTS = 8_000_000  # about so many in a block of rows: 100 MB
+_MOST_ROWS = 8192  # in a block
+_ROWS = 256  # that one job sends down the trees
+_TREES = 8  # that one job reads the leaves of
+
+
+@dataclass(frozen=True, eq=False)
+class LeafVectors:
+    """The label vectors in the leaves of trees.
+
+    Attributes
+    ----------
+    trees : list of sklearn.tree._tree.Tree
+        They are asked directly: the checks of an estimator take longer than a few rows.
+    vectors : ndarray of uint8, shape (n_vectors, n_labels)
+        The distinct label vectors of training.
+    tree_start : ndarray of int64, shape (n_trees + 1,)
+        The first of all nodes that is of a tree.
+    start, index, weight : ndarrays of int64, int32 and float64
+        Node j, if it is a leaf, has ``weight[start[j] : start[j + 1]]`` on these vectors of ``index``.
+    rows_at_once : int
+        In blocks of how many rows distributions are made.
+    """
+
+    trees: list[Any]
+    vectors: npt.NDArray[np.uint8]
+    tree_start: npt.NDArray[np.int64]
+    start: npt.NDArray[np.int64]
+    index: npt.NDArray[np.int32]
+    weight: npt.NDArray[np.float64]
+    rows_at_once: int
+
+    def distributions(self, X: Any, n_jobs: int | None) -> Iterator[LabelDistribution]:
+        """Yield the distributions of blocks of rows: for a row, the mean over the trees."""
+        X = _as_trees_take_it(X)
+        for first in range(0, X.shape[0], self.rows_at_once):
+            yield self._distribution(X[first : first + self.rows_at_once], n_jobs)
+
+    def _distribution(self, X: Any, n_jobs: int | None) -> LabelDistribution:
+        chunks = _chunks(X.shape[0], _ROWS)
+        threads = n_jobs if len(chunks) > 1 else None  # to start them takes longer than a chunk
+        work = partial(self._sum, X)
+        parts = run_chunks(work, chunks, n_jobs=threads, verbose=0, title="Leaves", in_place=True)
+        starts, index, weight = zip(*parts, strict=True)
+        lengths = np.concatenate([np.diff(start) for start in starts])
+        return LabelDistribution(
+            self.vectors,
+            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            np.concatenate(index),
+            np.concatenate(weight),
+        )
+
+    def _sum(self, X: Any, rows: slice) -> tuple[npt.NDArray[Any], ...]:
+        X = X[rows]
+        leaves = np.empty((X.shape[0], len(self.trees)), np.int32)
+        for i, tree in enumerate(self.trees):
+            leaves[:, i] = tree.apply(X)
+        nodes = (self.tree_start, self.start, self.index, self.weight)
+        return sum_leaves(leaves, *nodes, len(self.vectors))
+
+
+def read_leaves(
+    model: Any, X: Any, distinct: DistinctLabels, *, n_jobs: int | None, verbose: int
+) -> LeafVectors:
+    """Find the label vectors in the leaves of a fitted tree or forest of scikit-learn.
+
+    A row counts as often as the bootstrap of the tree drew it, if there was one.
+
+    Parameters
+    ----------
+    model : RandomForestClassifier, ExtraTreesClassifier, DecisionTreeClassifier or ExtraTreeClassifier
+    X : array or sparse matrix
+        What it was fitted on.
+    distinct : DistinctLabels
+        The labels of these rows.
+    """
+    trees = [tree.tree_ for tree in getattr(model, "estimators_", [model])]
+    samples = model.estimators_samples_ if getattr(model, "bootstrap", False) else None
+    X = _as_trees_take_it(X)
+
+    def read(chunk: slice) -> list[tuple[npt.NDArray[Any], ...]]:
+        return [
+            _read_tree(trees[i], X, distinct, None if samples is None else samples[i])
+            for i in range(chunk.start, chunk.stop)
+        ]
+
+    chunks = _chunks(len(trees), _TREES)
+    read_chunks = run_chunks(read, chunks, n_jobs=n_jobs, verbose=verbose, title="Leaves", in_place=True)
+    per_tree = [tree for chunk in read_chunks for tree in chunk]
+    lengths, index, weight = (np.concatenate(parts) for parts in zip(*per_tree, strict=True))
+    start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    # What a row has at most is what its leaves hold, which for a training row is about Σ length² / Σ length.
+    typical = sum(float((part.astype(float) ** 2).sum() / part.sum()) for part, _, _ in per_tree)
+    typical = min(typical, len(distinct.vectors))
+    return LeafVectors(
+        trees,
+        distinct.vectors,
+        np.concatenate([[0], np.cumsum([len(part) for part, _, _ in per_tree])]).astype(np.int64),
+        start,
+        index,
+        weight,
+        rows_at_once=int(np.clip(_WEIGHTS / typical, _ROWS, _MOST_ROWS)),
+    )
+
+
+def _read_tree(
+    tree: Any, X: Any, distinct: DistinctLabels, drawn: npt.NDArray[np.integer[Any]] | None
+) -> tuple[npt.NDArray[Any], ...]:
+    """Return for each node how many vectors it holds, and the vectors and weights of all nodes in order."""
+    leaf = tree.apply(X)
+    times = np.ones(len(leaf)) if drawn is None else np.bincount(drawn, minlength=len(leaf)).astype(float)
+    n_nodes, n_vectors = int(tree.node_count), len(distinct.vectors)
+    rows = np.flatnonzero(times)
+    # A pipeline may transform training rows in another way while it is fitted (TargetEncoder does), so that a
+    # leaf has none of them now. It gets the most frequent vector.
+    empty = np.setdiff1d(np.flatnonzero(tree.children_left < 0), leaf[rows])
+    nodes = np.concatenate([leaf[rows], empty])
+    held = np.concatenate([distinct.of_row[rows], np.full(len(empty), distinct.counts.argmax())])
+    # Node and vector as one number, for np.unique to sort by the node, then by the vector.
+    cell, which = np.unique(nodes * n_vectors + held, return_inverse=True)
+    node, index = cell // n_vectors, (cell % n_vectors).astype(np.int32)
+    weight = np.bincount(which, weights=np.concatenate([times[rows], np.ones(len(empty))]))
+    in_node = np.bincount(node, weights=weight, minlength=n_nodes)
+    return np.bincount(node, minlength=n_nodes), index, weight / in_node[node]
+
+
+def _as_trees_take_it(X: Any) -> Any:
+    """Return X as scikit-learn's trees take it unchecked; NaN was seen to before."""
+    X = check_array(X, dtype=np.float32, accept_sparse="csr", ensure_all_finite=False)
+    if sp.issparse(X):
+        X = sp.csr_array((X.data, X.indices.astype(np.intc), X.indptr.astype(np.intc)), shape=X.shape)
+    return X
+
+
+def _chunks(n: int, size: int) -> list[slice]:
+    return [slice(first, min(first + size, n)) for first in range(0, n, size)]

@@ -1,0 +1,127 @@
+"""How a predicted code is read as a distribution over label vectors.
+
+    p(y | x)  ∝  Σ n_u · exp(τ · s(x)·e_u / M)    over the anchors e_u of the label vector y
+    P_k(x)    =  (1 − λ) · Σ p(y | x) [y_k = 1]  +  λ · q_k(x)
+
+The first line is what the whole code says. The anchors are the code words of the label vectors, or the codes
+that the training rows themselves are predicted to have. The second line mixes in q, what the bits of single
+labels say: they know the chances of rare labels, which no near anchor has. Where a decision needs whole label
+vectors, their weights are tilted by the odds of their labels, so that they follow P.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair._kernels.posterior import keep_large, sum_labels, tilt
+from refpair.posterior.anchors import Agreement, Anchors
+from refpair.posterior.distribution import LabelDistribution
+
+__all__ = ["AnchorKind", "Reader", "Reading"]
+
+AnchorKind = Literal["words", "rows"]
+Floats = npt.NDArray[np.float64]
+
+_KEPT = 1e-3  # label vectors with less than this part of a row's largest weight are left out
+_SURE = 1e-4  # odds are taken of probabilities between this and 1 minus this: tilting is bounded
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The numbers that out-of-bag codes choose.
+
+    Attributes
+    ----------
+    anchors : {"words", "rows"}
+        What a code is compared with.
+    label_share : float
+        λ, from 0 to 1: how much the bits of single labels count.
+    temperature : float
+        τ; infinite is the paper's decoder.
+    """
+
+    anchors: AnchorKind
+    label_share: float
+    temperature: float
+
+
+class Reader:
+    """Reads codes that have been compared with anchors.
+
+    Parameters
+    ----------
+    vectors : ndarray of uint8, shape (n_vectors, n_labels)
+        The relevant set.
+
+    Examples
+    --------
+    >>> reader = Reader(np.uint8([[1, 0], [0, 1]]))
+    >>> anchors = Anchors.of_words(np.int8([[1, 1], [-1, -1]]), np.array([1, 1]))
+    >>> agreement = anchors.agreement(np.int8([[1, 1], [1, -1]]))
+    >>> reading = Reading("words", label_share=0.0, temperature=1.0)
+    >>> reader.marginals(reading, anchors, agreement, None).round(2)
+    array([[0.88, 0.12],
+           [0.5 , 0.5 ]])
+    """
+
+    def __init__(self, vectors: npt.NDArray[np.uint8]) -> None:
+        self.vectors = vectors
+        row, label = np.nonzero(vectors)
+        self._label_start = np.searchsorted(row, np.arange(len(vectors) + 1)).astype(np.int64)
+        self._label_index = label.astype(np.int32)
+
+    def marginals(
+        self,
+        reading: Reading,
+        anchors: Anchors,
+        agreement: Agreement,
+        labels: Floats | None,
+        own: npt.NDArray[np.int64] | None = None,
+    ) -> Floats:
+        """Return P, the probability of each label, of shape (n, n_labels).
+
+        Parameters
+        ----------
+        reading : Reading
+        anchors : Anchors
+        agreement : ndarray of shape (n, n_anchors)
+        labels : ndarray of shape (n, n_labels) or None
+            q, what the bits of single labels say.
+        own : ndarray of shape (n,), optional
+            The anchors that training rows are part of.
+        """
+        return self._mixed(reading, self._sums(anchors.weights(agreement, reading.temperature, own)), labels)
+
+    def distribution(
+        self,
+        reading: Reading,
+        anchors: Anchors,
+        agreement: Agreement,
+        labels: Floats | None,
+        own: npt.NDArray[np.int64] | None = None,
+    ) -> LabelDistribution:
+        """Return the weights of label vectors, those that matter; the parameters are as in `marginals`."""
+        weights = anchors.weights(agreement, reading.temperature, own)
+        if labels is not None and reading.label_share > 0:
+            sums = self._sums(weights)
+            log_odds = _logit(self._mixed(reading, sums, labels)) - _logit(sums)
+            tilt(weights, log_odds, self._label_start, self._label_index)
+        return LabelDistribution(self.vectors, *keep_large(weights, _KEPT))
+
+    def _sums(self, weights: Floats) -> Floats:
+        sums = np.empty((len(weights), self.vectors.shape[1]))
+        sum_labels(weights, self._label_start, self._label_index, sums)
+        return sums
+
+    def _mixed(self, reading: Reading, sums: Floats, labels: Floats | None) -> Floats:
+        share = reading.label_share
+        return sums if labels is None or share == 0 else (1 - share) * sums + share * labels
+
+
+def _logit(p: Floats) -> Floats:
+    p = np.clip(p, _SURE, 1 - _SURE)
+    return np.asarray(np.log(p) - np.log1p(-p))

@@ -1,0 +1,222 @@
+"""BayesDecisionClassifier on data of all kinds, with models within models, and its parameters."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from refpair import BayesDecisionClassifier, Cost
+from tests.classifiers.deciding import ESTIMATORS, fit
+
+# ---- data of all kinds ----
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_labels_that_do_not_vary(small, name):
+    X, Y = small
+    n = len(Y)
+    Y = np.column_stack([np.ones(n, int), Y[:, 0], np.zeros(n, int), Y[:, 1]])
+    for labels in (Y, Y[:, [0, 1, 2, 2]], Y[:, [0, 2, 2, 0]]):
+        model = fit(name, X[:90], labels[:90])
+        predicted, p = model.predict(X[90:]), model.predict_proba(X[90:])
+        for k in range(4):
+            if len(set(labels[:, k])) == 1:
+                assert (predicted[:, k] == labels[0, k]).all()
+                np.testing.assert_allclose(p[:, k], np.clip(labels[0, k], 1e-6, 1 - 1e-6))
+        assert model.score(X[90:], labels[90:]) > 0.7
+        assert (p > 0).all()
+        assert (p < 1).all()
+    with_order = fit("chain", X[:90], Y[:90]).estimator_
+    assert list(with_order.order_) == [1, 0]  # of [2, 0, 3, 1], labels 1 and 3 are left
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_single_label(small, name):
+    X, Y = small
+    column = fit(name, X[:90], Y[:90, :1])
+    assert column.predict(X[90:]).shape == column.predict_proba(X[90:]).shape == (30, 1)
+    # Whatever is wrong costs the same: the likelier class is best, as the model says itself.
+    alone = np.ravel(column.estimator_.predict(X[90:]))
+    np.testing.assert_array_equal(column.predict(X[90:])[:, 0], alone)
+    words = np.where(Y[:, 0], "yes", "no")
+    named = fit(name, X[:90], words[:90])
+    assert named.classes_.tolist() == ["no", "yes"]
+    np.testing.assert_array_equal(named.predict(X[90:]) == "yes", column.predict(X[90:])[:, 0])
+    assert named.predict_proba(X[90:]).shape == (30, 2)
+    np.testing.assert_allclose(named.predict_proba(X[90:])[:, 1], column.predict_proba(X[90:])[:, 0])
+    only = fit(name, X, ["yes"] * 120)
+    assert only.predict_proba(X[:2]).tolist() == [[1.0], [1.0]]
+    assert only.predict(X[:2]).tolist() == ["yes", "yes"]
+
+
+@pytest.mark.parametrize("name", ["forest", "chain", "logistic"])
+def test_frames_and_sparse_matrices(small, name):
+    X, Y = small
+    expected = fit(name, X, Y).predict(X)
+    features, labels = [f"x{i}" for i in range(6)], ["joy", "calm", "anger", "fear"]
+    frame = pd.DataFrame(X, columns=features, index=np.arange(120) + 7)
+    model = fit(name, frame, pd.DataFrame(Y, columns=labels))
+    predicted = model.predict(frame)
+    assert list(predicted.columns) == labels == model.classes_.tolist()
+    assert predicted.index.equals(frame.index)
+    np.testing.assert_array_equal(predicted, expected)
+    assert list(model.decide(frame, "rank").columns) == labels
+    assert model.feature_names_in_.tolist() == features
+    with pytest.raises(ValueError, match="the labels of the model are"):
+        model.expected_cost(frame, pd.DataFrame(Y, columns=labels[::-1]))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[features[::-1]])
+    sparse = fit(name, sp.csc_array(X), sp.csr_array(Y))
+    assert isinstance(sparse.predict(sp.csr_matrix(X)), sp.csr_array)
+    assert (sparse.predict(sp.csr_matrix(X)).toarray() == expected).mean() > 0.99  # sums in another order
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(frame), expected)
+
+
+# ---- models within models ----
+
+RAW = pd.DataFrame({"colour": ["red", "blue", "blue", "green"] * 30, "size": np.arange(120) % 7})
+
+
+@pytest.mark.parametrize("name", ["forest", "chain", "logistic"])
+def test_pipelines_are_looked_into(small, name):
+    """They are read as their last step on the transformed features, and get their features as they are."""
+    X, Y = small
+    to_numbers = ColumnTransformer([("colour", OneHotEncoder(), ["colour"])], remainder="passthrough")
+    inner = make_pipeline(StandardScaler(), ESTIMATORS[name])
+    model = BayesDecisionClassifier(make_pipeline(to_numbers, inner)).fit(RAW, Y)
+    plain = make_pipeline(to_numbers, StandardScaler()).fit_transform(RAW)
+    expected = BayesDecisionClassifier(ESTIMATORS[name]).fit(plain, Y)
+    np.testing.assert_array_equal(model.predict(RAW), expected.predict(plain))
+    np.testing.assert_allclose(model.predict_proba(RAW), expected.predict_proba(plain))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(RAW[["size", "colour"]])
+    search = GridSearchCV(inner, {"standardscaler__with_mean": [True]}, cv=2)
+    np.testing.assert_array_equal(
+        BayesDecisionClassifier(search).fit(X, Y).predict(X),
+        BayesDecisionClassifier(inner).fit(X, Y).predict(X),
+    )
+    single = BayesDecisionClassifier(make_pipeline(StandardScaler(), ESTIMATORS["logistic"])).fit(X, Y[:, 0])
+    assert single.score(X, Y[:, 0]) > 0.7
+
+
+def test_texts(small):
+    words = np.array(["apple", "pear", "plum", "fig"])
+    _, Y = small
+    texts = [" ".join(["and", *words[row.astype(bool)]]) for row in Y]
+    forest = RandomForestClassifier(20, max_features=None, bootstrap=False, random_state=0)
+    model = BayesDecisionClassifier(make_pipeline(TfidfVectorizer(), forest)).fit(texts, Y)
+    np.testing.assert_array_equal(model.predict(texts), Y)
+    np.testing.assert_array_equal(model.predict(texts[:1]), Y[:1])
+
+
+class Halving(FunctionTransformer):
+    """As TargetEncoder, gives rows other numbers while it is fitted than later."""
+
+    def fit_transform(self, X, y=None):
+        return np.asarray(X) / 2
+
+
+def test_leaves_without_training_rows(small):
+    X, Y = small
+    X = np.abs(X[:, :1])
+    model = BayesDecisionClassifier(make_pipeline(Halving(), DecisionTreeClassifier(random_state=0)))
+    reading = model.fit(X, Y)._label_model.reading
+    (tree,) = reading.trees
+    found, _ = np.unique(tree.apply(np.float32(X)), return_counts=True)
+    leaves = np.flatnonzero(tree.children_left < 0)
+    assert len(found) < len(leaves)
+    assert (np.diff(reading.start)[leaves] > 0).all()
+    rows = np.full((1, 1), X.max() * 0.4)
+    assert model.predict(rows).shape == (1, 4)
+
+
+def test_it_can_be_searched_itself(small):
+    X, Y = small
+    forest = RandomForestClassifier(5, random_state=0)
+    search = GridSearchCV(BayesDecisionClassifier(forest), {"estimator__max_depth": [1, 6]}, cv=3).fit(X, Y)
+    assert search.best_params_ == {"estimator__max_depth": 6}
+
+
+# ---- parameters ----
+
+
+def test_random_states(small):
+    X, Y = small
+    given = [
+        BayesDecisionClassifier(RandomForestClassifier(5), random_state=seed).fit(X, Y) for seed in (1, 1, 2)
+    ]
+    p = [model.predict_proba(X) for model in given]
+    np.testing.assert_array_equal(p[0], p[1])
+    assert not np.array_equal(p[0], p[2])
+    own = BayesDecisionClassifier(RandomForestClassifier(5, random_state=3), random_state=1).fit(X, Y)
+    assert own.estimator_.random_state == 3
+    assert given[0].estimator.random_state is None
+    chains = [fit("short chain", X, Y, random_state=seed).predict_proba(X) for seed in (1, 1, 2)]
+    np.testing.assert_array_equal(chains[0], chains[1])
+    assert not np.array_equal(chains[0], chains[2])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"estimator": None}, "estimator must be a multi-label classifier of scikit-learn, not None"),
+        ({"estimator": RandomForestClassifier}, "estimator must be a multi-label classifier"),
+        ({"estimator": "forest"}, "estimator must be a multi-label classifier"),
+        ({"estimator": MultiOutputClassifier(LinearSVC())}, r"estimator must have predict_proba.*Calibrated"),
+        ({"estimator": ClassifierChain(LinearSVC())}, r"estimator must have predict_proba.*Calibrated"),
+        ({"estimator": ClassifierChain(LogisticRegression(), order=[0, 1])}, "order of the chain must name"),
+        ({"cost": "haming"}, "did you mean 'hamming'"),
+        ({"cost": 3}, "cost must be a name, a Cost or a function, not 3"),
+        ({"cost": Cost.per_label(false_negative=[1, 2])}, "2"),
+        ({"n_samples": 0}, "n_samples must be an integer of at least 1, not 0"),
+        ({"n_samples": 1.5}, "n_samples must be an integer"),
+        ({"n_jobs": 0}, "n_jobs must be an integer other than 0"),
+        ({"random_state": "seed"}, "random_state must be a seed"),
+        ({"verbose": -1}, "verbose must be an integer"),
+    ],
+)
+def test_bad_parameters_are_named(small, parameters, message):
+    model = BayesDecisionClassifier(**{"estimator": GaussianNB()} | parameters)
+    with pytest.raises(ValueError, match=message):
+        model.fit(*small)
+
+
+def test_bad_calls_are_explained(small):
+    X, Y = small
+    model = fit("forest", X, Y)
+    with pytest.raises(ValueError, match="k must be an integer of at least 1, not 0"):
+        model.predict_set_proba(X, k=0)
+    with pytest.raises(ValueError, match="cost must be a name"):
+        model.decide(X, None)
+    with pytest.raises(ValueError, match="X has 5 features"):
+        model.decide(X[:, :5], "f1")
+
+    class Odd(KNeighborsClassifier):
+        def predict_proba(self, X):
+            return self.given
+
+    for given, message in [
+        (np.ones((120, 3)), "not a multi-label classifier"),
+        (np.full((120, 4), np.nan), "not numbers"),
+    ]:
+        odd = BayesDecisionClassifier(Odd()).fit(X, Y)
+        odd.estimator_.given = given
+        with pytest.raises(ValueError, match=message):
+            odd.predict(X)
+    odd.estimator_.given = sp.csr_array(Y * (1 + 1e-15))
+    np.testing.assert_array_equal(odd.predict(X), Y)
