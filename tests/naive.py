@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise, product
+from math import exp, prod
 
 Vector = Sequence[int]
 HALF = Fraction(1, 2)
@@ -287,3 +288,66 @@ def neighbours(z: Vector) -> list[tuple[int, ...]]:
     flips = [(k,) for k in range(len(z))]
     swaps = [pair for pair in combinations(range(len(z)), 2) if z[pair[0]] != z[pair[1]]]
     return [tuple(1 - v if k in change else v for k, v in enumerate(z)) for change in [*flips, *swaps]]
+
+
+# ---- posteriors ----
+
+
+def code_agreement(signs: Vector, word: Vector, known: Sequence[bool] | None = None) -> Fraction:
+    """The mean of s · e over the known bits, 0 if there are none."""
+    products = [
+        s * e for k, (s, e) in enumerate(zip(signs, word, strict=True)) if known is None or bool(known[k])
+    ]
+    return Fraction(int(sum(products)), len(products)) if products else Fraction(0)
+
+
+def vector_weights(
+    agreement: Sequence[float],
+    temperature: float,
+    counts: Sequence[float],
+    vector_of: Vector,
+    n_vectors: int,
+    own: int = -1,
+) -> list[float]:
+    """The weights of the label vectors for one row, given how it agrees with the anchors."""
+    left = [max(count - (u == own), 0) for u, count in enumerate(counts)]
+    weights = [0.0] * n_vectors
+    if not any(left):  # nobody but the row itself: every anchor counts, however it agrees
+        for count, vector in zip(counts, vector_of, strict=True):
+            weights[vector] += count / sum(counts)
+        return weights
+    best = max(a for a, count in zip(agreement, left, strict=True) if count)
+    for a, count, vector in zip(agreement, left, vector_of, strict=True):
+        if count:
+            weights[vector] += count * (1.0 if a == best else exp(-temperature * (best - a)))
+    return [weight / sum(weights) for weight in weights]
+
+
+def label_sums(weights: Sequence[float], vectors: Sequence[Vector]) -> list[float]:
+    """The probability of each label."""
+    return [
+        sum(weight for weight, y in zip(weights, vectors, strict=True) if y[k]) for k in range(len(vectors[0]))
+    ]
+
+
+def mixed(p: Sequence[float], q: Sequence[float], share: float) -> list[float]:
+    return [(1 - share) * a + share * b for a, b in zip(p, q, strict=True)]
+
+
+def odds(p: float) -> float:
+    """The odds of a probability, which is taken to be no surer than 1 in 10,000."""
+    p = min(max(p, 1e-4), 1 - 1e-4)
+    return p / (1 - p)
+
+
+def tilted(weights: Sequence[float], vectors: Sequence[Vector], factors: Sequence[float]) -> list[float]:
+    """Weights times the factors of the labels that a vector has, normed."""
+    products = [w * prod(f for f, label in zip(factors, y, strict=True) if label)
+                for w, y in zip(weights, vectors, strict=True)]
+    return [product / sum(products) for product in products]
+
+
+def without_small(weights: Sequence[float], part: float) -> list[float]:
+    """Weights of which those below a part of the largest are 0, normed."""
+    kept = [weight if weight >= part * max(weights) else 0.0 for weight in weights]
+    return [weight / sum(kept) for weight in kept]

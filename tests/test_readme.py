@@ -8,9 +8,11 @@ from pathlib import Path
 README = Path(__file__).parents[1] / "README.md"
 
 
-def test_the_example_prints_what_the_readme_says():
-    code, output = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", README.read_text(), re.DOTALL).groups()
-    printed = io.StringIO()
+def test_the_examples_run_one_after_the_other_and_print_what_the_readme_says():
+    text = README.read_text()
+    expected = re.search(r"```\n\n```\n(.*?)```", text, re.DOTALL).group(1)
+    printed, names = io.StringIO(), {}
     with contextlib.redirect_stdout(printed):
-        exec(compile(code, "README.md", "exec"), {})
-    assert printed.getvalue() == output
+        for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+            exec(compile(code, "README.md", "exec"), names)
+    assert printed.getvalue() == expected

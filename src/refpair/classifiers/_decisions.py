@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from refpair.classifiers._parameters import check_count
@@ -27,6 +28,13 @@ Bytes = npt.NDArray[np.uint8]
 _NEVER = 1e-6  # no label is thought less likely than this, nor more likely than 1 minus this
 
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _if_it_tells_probabilities(method: Method) -> Method:
+    return cast(Method, available_if(lambda model: model._tells_probabilities())(method))
+
+
 class DecisionMixin(_Base):
     """Predictions, probabilities and expected costs of a :class:`MultiLabelClassifier`.
 
@@ -35,6 +43,10 @@ class DecisionMixin(_Base):
     """
 
     n_jobs: int | None
+
+    def _tells_probabilities(self) -> bool:
+        """Return True, or raise an AttributeError that says what to do."""
+        return True
 
     def _distributions(self, X: Any) -> Iterator[tuple[slice, LabelDistribution | IndependentLabels]]:
         """Yield blocks of rows, in order, and the distributions over their label vectors."""
@@ -62,6 +74,7 @@ class DecisionMixin(_Base):
             found.prices(1 if self._label_format.kind == "classes" else len(self.classes_))
         return found
 
+    @_if_it_tells_probabilities
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each label.
 
@@ -84,6 +97,7 @@ class DecisionMixin(_Base):
             return np.column_stack([1.0 - marginals, marginals])
         return marginals
 
+    @_if_it_tells_probabilities
     def predict_set_proba(self, X: Any, k: int = 5) -> tuple[Bytes, Floats]:
         """Return the most probable label vectors of each row and their probabilities.
 
@@ -110,6 +124,7 @@ class DecisionMixin(_Base):
         labels, probabilities = zip(*parts, strict=True)
         return np.concatenate(labels), np.concatenate(probabilities)
 
+    @_if_it_tells_probabilities
     def expected_cost(self, X: Any, Y: Any = None) -> Floats:
         """Return what the predictions are expected to cost: the less, the surer is the model.
 
@@ -128,12 +143,17 @@ class DecisionMixin(_Base):
         given = None if Y is None else self._label_format.read_more(Y)
         if given is not None:
             check_consistent_length(X, given)
+        return self._expected_cost(X, given)
+
+    def _expected_cost(self, X: Any, labels: Any) -> Floats:
+        """Return the expected cost of labels, or of the own answer if they are None."""
         costs = []
         for rows, p in self._distributions(X):
-            labels = given[rows] if given is not None else decide(p, self.cost_, n_jobs=self.n_jobs)
-            costs.append(expected_cost(p, labels, self.cost_))
+            answer = labels[rows] if labels is not None else decide(p, self.cost_, n_jobs=self.n_jobs)
+            costs.append(expected_cost(p, answer, self.cost_))
         return np.concatenate(costs)
 
+    @_if_it_tells_probabilities
     def decide(self, X: Any, cost: Any) -> Any:
         """Predict the label vectors that are best for another cost, without fitting again.
 

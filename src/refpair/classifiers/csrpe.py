@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterator
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,24 +11,30 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from refpair.bits import BitLearner, BitProblems, EstimatorBank, TreeBank
+from refpair.bits import BitLearner, EstimatorBank, TreeBank
 from refpair.classifiers._base import MultiLabelClassifier
+from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._labels import DistinctLabels, distinct_labels
 from refpair.classifiers._parameters import check_amount, check_count, is_integer
-from refpair.coding import CodeBook, ReferencePairCode, draw_code
-from refpair.costs import Cost, get_cost
+from refpair.classifiers._posterior_fit import Training, bit_problems, choose_posterior
+from refpair.coding import CodeBook, draw_code
+from refpair.costs import Cost
+from refpair.decision import decide_from_marginals, expected_cost, needs_only_marginals
+from refpair.posterior import IndependentLabels, LabelDistribution
 
 __all__ = ["CSRPEClassifier"]
 
-_TREE_ONLY = {"max_depth": None, "min_samples_leaf": 1, "max_features": None, "max_bins": 64}
+_BAG = 0.632  # of the rows: the share of distinct ones in a bootstrap sample
+_TREE_ONLY = {"max_depth": "auto", "min_samples_leaf": 1, "max_features": "auto", "max_bins": 64}
 
 
-class CSRPEClassifier(MultiLabelClassifier):
+class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
     """The multi-label classifier that is best for a given cost, by cost-sensitive reference pair encoding.
 
     Label vectors are encoded as thousands of bits, each the answer to the question which of two random label
     vectors is the cheaper prediction. Every bit is learnt with the difference of the two costs as weight. A
-    row gets the label vector whose code is nearest to its predicted bits.
+    row's predicted bits are read as a distribution over label vectors, and its answer is the label vector of
+    least expected cost, out of all there are; or, as in the paper, the one whose code is nearest.
 
     Parameters
     ----------
@@ -36,24 +42,33 @@ class CSRPEClassifier(MultiLabelClassifier):
         What a prediction costs: "f1", "accuracy" (or "jaccard"), "hamming", "zero_one", "rank", "f2" and so
         on, or a cost of your own; see :class:`refpair.Cost`.
     n_bits : int, default=3000
-        The length of the code.
+        The length of the code. Half as many bits are learnt besides, if the decoder is "posterior", shared
+        out among the labels: each asks for one label alone.
     learner : "tree" or classifier, default="tree"
         What learns a bit: a decision tree, or a clone of any scikit-learn classifier whose ``fit`` takes
         ``sample_weight``.
-    pairs : {"uniform", "observed"}, default="uniform"
-        Where reference pairs are drawn from: all label vectors, or those of the training set.
-    decoder : {"nearest"}, default="nearest"
-        How a predicted code becomes a label vector: the nearest code word, as in the paper.
+    pairs : {"auto", "uniform", "density", "mixed", "observed"}, default="auto"
+        Where reference pairs are drawn from: all label vectors ("uniform", as in the paper), vectors with as
+        many labels as the training set has ("density"), half of these and half of those ("mixed"), or the
+        vectors of the training set ("observed"). "auto" is "mixed", or "uniform" if the decoder is "nearest".
+    decoder : {"posterior", "nearest"}, default="posterior"
+        How a predicted code becomes a label vector: by the decision of least expected cost under the
+        posterior, or by the nearest code word, as in the paper.
     relevant_set : array-like of shape (n_vectors, n_labels), optional
-        The label vectors that can be predicted. By default the distinct ones of the training set.
-    max_depth : int, optional
-        The depth of the trees; by default they grow until their leaves are pure. Worth tuning.
+        The label vectors that codes are compared with: the only ones that "nearest" can predict, and that
+        "posterior" gives weight to. By default the distinct ones of the training set.
+    max_depth : int, "auto" or None, default="auto"
+        The depth of the trees; None lets them grow until their leaves are pure. "auto" grows them so, and
+        cuts them off at 6 if that costs less out of bag (never if the decoder is "nearest").
     min_samples_leaf : int, default=1
         How many rows a leaf has at least.
-    max_features : int, float, "sqrt" or "log2", optional
-        How many features a split looks at: a number, a share, or by default all.
-    max_samples : int or float, optional
-        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or by default all.
+    max_features : int, float, "auto", "sqrt", "log2" or None, default="auto"
+        How many features a split looks at: a number, a share, or None for all. "auto" is "sqrt" if most
+        features have more than two values and the decoder is "posterior", else all.
+    max_samples : int, float, "auto" or None, default="auto"
+        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or None for all.
+        "auto" is 63 % for "posterior" and all for "nearest". If it is all, the posterior is chosen by further
+        bits, which are learnt in three folds; that takes longer.
     max_bins : int, default=64
         How finely numeric features are cut, from 2 to 255; a feature with fewer values is kept exactly.
     n_jobs : int, optional
@@ -72,11 +87,21 @@ class CSRPEClassifier(MultiLabelClassifier):
     code_ : ReferencePairCode
         The reference pairs. It has fewer than ``n_bits`` bits if there are no more useful ones.
     relevant_set_ : ndarray of uint8, shape (n_vectors, n_labels)
-        The label vectors that can be predicted, the most frequent first.
+        The label vectors that codes are compared with, the most frequent first.
     relevant_counts_ : ndarray of int64
         How many training rows have each of them.
     bits_ : TreeBank or EstimatorBank
-        The learnt bits.
+        The learnt bits: those of the code, then those of single labels.
+    posterior_ : CodePosterior
+        What reads codes as distributions (if the decoder is "posterior").
+    reading_ : Reading
+        How it does: the temperature and what else was chosen out of bag.
+    oob_search_ : DataFrame
+        All readings that were tried, by rising ``cost``: the mean cost of their decisions on ``n_rows``
+        training rows, each seen only by bits that were learnt without it. The first one was chosen.
+    oob_cost_ : float
+        The mean cost of its decisions: an estimate of what predictions on new rows cost, a little low since
+        it is the least of many.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of str
@@ -84,12 +109,13 @@ class CSRPEClassifier(MultiLabelClassifier):
 
     Notes
     -----
-    Cells of X may be missing (NaN): a tree sends them to the better side. Ties between equally near code
-    words go to the more frequent label vector.
+    Cells of X may be missing (NaN): a tree sends them to the better side.
 
-    With many label vectors ``cost="zero_one"`` is out of reach of nearest decoding: a bit then tells apart
-    just two label vectors, few of them can be drawn, and those with a single observed vector vote for it
-    whatever the row. "rank" or "accuracy" get more rows entirely right.
+    ``decide(X, cost=...)`` answers for another cost with the same fitted model. The bits and the reading were
+    made for the first one, though: a model fitted for that other cost is better, as a rule.
+
+    With ``decoder="nearest"`` ties between equally near code words go to the more frequent label vector, and
+    there are no probabilities. ``cost="zero_one"`` is then out of reach if there are many label vectors.
 
     References
     ----------
@@ -105,11 +131,12 @@ class CSRPEClassifier(MultiLabelClassifier):
     >>> model.predict(digits.X[1500:1502])
     array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0],
            [0, 1, 0, 0, 1, 0, 0, 1, 0, 0]], dtype=uint8)
-    >>> digits.Y[1500:1502]
-    array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0],
-           [0, 1, 0, 0, 1, 0, 0, 0, 0, 0]], dtype=uint8)
+    >>> model.predict_proba(digits.X[1500:1501]).round(1)
+    array([[0., 0., 0., 0., 0., 0., 1., 0., 0., 0.]])
     >>> round(model.score(digits.X[1500:], digits.Y[1500:]), 2)
-    0.86
+    0.87
+    >>> round(1 - model.expected_cost(digits.X[1500:]).mean(), 2)  # what to expect, without their labels
+    0.83
     """
 
     def __init__(
@@ -117,13 +144,13 @@ class CSRPEClassifier(MultiLabelClassifier):
         cost: Any = "f1",
         n_bits: int = 3000,
         learner: Any = "tree",
-        pairs: Literal["uniform", "observed"] = "uniform",
-        decoder: Literal["nearest"] = "nearest",
+        pairs: Literal["auto", "uniform", "density", "mixed", "observed"] = "auto",
+        decoder: Literal["posterior", "nearest"] = "posterior",
         relevant_set: Any = None,
-        max_depth: int | None = None,
+        max_depth: int | Literal["auto"] | None = "auto",
         min_samples_leaf: int = 1,
-        max_features: int | float | Literal["sqrt", "log2"] | None = None,
-        max_samples: int | float | None = None,
+        max_features: int | float | Literal["auto", "sqrt", "log2"] | None = "auto",
+        max_samples: int | float | Literal["auto"] | None = "auto",
         max_bins: int = 64,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -159,25 +186,50 @@ class CSRPEClassifier(MultiLabelClassifier):
         self
         """
         self._check_parameters()
-        self.cost_ = get_cost(self.cost)
         X, labels = self._read(X, y)
+        self.cost_ = self._check_cost(self.cost)
         distinct = distinct_labels(labels)
+        n_labels = distinct.vectors.shape[1]
+        posterior = self.decoder == "posterior"
 
         drawn = check_random_state(self.random_state).randint(2**31, size=4, dtype=np.int64)
-        for_pairs, for_bits = np.random.SeedSequence(drawn).spawn(2)
+        for_pairs, for_bits, for_choice = np.random.SeedSequence(drawn).spawn(3)
+        n_votes = self.n_bits // (2 * n_labels) if posterior else 0
+        pairs = self.pairs if self.pairs != "auto" else "mixed" if posterior else "uniform"
         self.code_ = draw_code(
-            self.cost_, distinct.vectors, self.n_bits, self.pairs, rng=np.random.default_rng(for_pairs)
+            self.cost_,
+            labels if pairs in ("density", "mixed") else distinct.vectors,
+            self.n_bits,
+            pairs,
+            rng=np.random.default_rng(for_pairs),
         )
+        if len(self.code_) == 0:  # a single label vector: there is nothing to learn
+            n_votes = 0
         self._set_relevant_set(distinct)
-        self._make_code_book()
-        problems = BitProblems(
-            vector_of_row=distinct.of_row,
-            n_bits=len(self.code_),
-            differences=partial(_differences, self.code_, distinct.vectors),
-            seeds=for_bits.generate_state(len(self.code_), np.uint64).astype(np.uint64),
-        )
-        self.bits_ = self._make_learner().fit(X, problems)
+        n_bits = len(self.code_) + n_votes * n_labels
+        seeds = for_bits.generate_state(n_bits, np.uint64).astype(np.uint64)
+        self.bits_ = self._make_learner().fit(X, bit_problems(self.code_, distinct, n_votes, seeds))
+        if posterior and len(self.code_):
+            training = Training(
+                X, distinct, self.relevant_set_, self.relevant_counts_, self.code_, self.cost_, n_votes,
+                seeds, self.max_depth == "auto",
+            )  # fmt: skip
+            self._set_posterior(training, np.random.default_rng(for_choice))
+        else:
+            self._make_code_book()
+            self._cost_scale = 1.0
         return self
+
+    def _set_posterior(self, training: Training, rng: np.random.Generator) -> None:
+        chosen = choose_posterior(
+            self.bits_, training, lambda X, problems: self._make_learner().fit(X, problems), rng, self.n_jobs
+        )
+        self.posterior_ = chosen.posterior
+        self.bits_ = chosen.posterior.bits
+        self.reading_ = chosen.posterior.reading
+        self.oob_search_ = chosen.search
+        self.oob_cost_ = chosen.oob_cost
+        self._cost_scale = chosen.cost_scale
 
     def encode(self, Y: Any) -> npt.NDArray[np.int8]:
         """Return the code words of label vectors: +1 where α is cheaper, −1 where β is, 0 where neither.
@@ -205,12 +257,45 @@ class CSRPEClassifier(MultiLabelClassifier):
         code : ndarray of int8, shape (n, n_bits)
         """
         check_is_fitted(self)
-        return self.bits_.predict(self._read_features(X, reset=False))
+        return self.bits_.predict(self._read_features(X, reset=False), slice(0, len(self.code_)))
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
+        if self.decoder == "posterior" and len(self.code_):
+            return super()._predict_labels(X)
         if len(self.code_) == 0:  # a single label vector: nothing to tell apart
             return np.repeat(self.relevant_set_[:1], X.shape[0], axis=0)
         return self.relevant_set_[self._code_book.decode(self.bits_.predict(X))]
+
+    def _tells_probabilities(self) -> bool:
+        if self.decoder != "posterior":
+            raise AttributeError('probabilities and expected costs need decoder="posterior"')
+        return True
+
+    def _marginals(self, X: Any) -> npt.NDArray[np.float64]:
+        if len(self.code_) == 0:
+            return np.repeat(self.relevant_set_[:1].astype(np.float64), X.shape[0], axis=0)
+        return self.posterior_.marginals(X, n_jobs=self.n_jobs)
+
+    def _distributions(self, X: Any) -> Iterator[tuple[slice, LabelDistribution]]:
+        if len(self.code_):
+            yield from self.posterior_.distributions(X, n_jobs=self.n_jobs)
+            return
+        yield (
+            slice(0, X.shape[0]),
+            LabelDistribution.from_dense(self.relevant_set_[:1], np.ones((X.shape[0], 1))),
+        )
+
+    def _decide(self, X: Any, cost: Cost) -> npt.NDArray[np.uint8]:
+        if len(self.code_) and cost == self.cost_ and needs_only_marginals(cost):
+            marginals = self.posterior_.marginals(X, calibrated=False, n_jobs=self.n_jobs)
+            return decide_from_marginals(marginals, cost)
+        return super()._decide(X, cost)
+
+    def _expected_cost(self, X: Any, labels: Any) -> npt.NDArray[np.float64]:
+        if not needs_only_marginals(self.cost_):
+            return super()._expected_cost(X, labels) * self._cost_scale
+        answer = self._decide(X, self.cost_) if labels is None else labels
+        return expected_cost(IndependentLabels(self._marginals(X)), answer, self.cost_) * self._cost_scale
 
     def _set_relevant_set(self, distinct: DistinctLabels) -> None:
         """Order the vectors that can be predicted by falling frequency, then by the vectors themselves."""
@@ -229,18 +314,24 @@ class CSRPEClassifier(MultiLabelClassifier):
 
     def _make_learner(self) -> BitLearner:
         if self.learner == "tree":
+            posterior = self.decoder == "posterior"
             return TreeBank(
-                max_depth=self.max_depth,
+                max_depth=None if self.max_depth == "auto" else self.max_depth,
                 min_samples_leaf=self.min_samples_leaf,
-                max_features=self.max_features,
-                max_samples=self.max_samples,
+                max_features=self.max_features if posterior or self.max_features != "auto" else None,
+                max_samples=self._max_samples(),
                 max_bins=self.max_bins,
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
             )
         return EstimatorBank(
-            self.learner, max_samples=self.max_samples, n_jobs=self.n_jobs, verbose=self.verbose
+            self.learner, max_samples=self._max_samples(), n_jobs=self.n_jobs, verbose=self.verbose
         )
+
+    def _max_samples(self) -> int | float | None:
+        if self.max_samples != "auto":
+            return self.max_samples
+        return _BAG if self.decoder == "posterior" else None
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters, naming them and what they may be."""
@@ -250,19 +341,24 @@ class CSRPEClassifier(MultiLabelClassifier):
         check_count("min_samples_leaf", self.min_samples_leaf)
         check_count("max_bins", self.max_bins, low=2, high=255)
         check_count("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0)
-        if self.max_depth is not None:
+        if self.max_depth is not None and self.max_depth != "auto":
             check_count("max_depth", self.max_depth)
-        if self.max_features not in ("sqrt", "log2"):
+        if self.max_features not in ("auto", "sqrt", "log2"):
             check_amount(
-                "max_features", self.max_features, 'a number, a share in (0, 1], "sqrt", "log2" or None'
+                "max_features",
+                self.max_features,
+                'a number, a share in (0, 1], "auto", "sqrt", "log2" or None',
             )
-        check_amount("max_samples", self.max_samples, "a number, a share in (0, 1] or None")
+        if self.max_samples != "auto":
+            check_amount("max_samples", self.max_samples, 'a number, a share in (0, 1], "auto" or None')
         if self.n_jobs is not None and (not is_integer(self.n_jobs) or self.n_jobs == 0):
             raise ValueError(f"n_jobs must be an integer other than 0 or None, not {self.n_jobs!r}")
-        if self.pairs not in ("uniform", "observed"):
-            raise ValueError(f'pairs must be "uniform" or "observed", not {self.pairs!r}')
-        if self.decoder != "nearest":
-            raise ValueError(f'decoder must be "nearest", not {self.decoder!r}')
+        if self.pairs not in ("auto", "uniform", "density", "mixed", "observed"):
+            raise ValueError(
+                f'pairs must be "auto", "uniform", "density", "mixed" or "observed", not {self.pairs!r}'
+            )
+        if self.decoder not in ("posterior", "nearest"):
+            raise ValueError(f'decoder must be "posterior" or "nearest", not {self.decoder!r}')
         try:
             check_random_state(self.random_state)
         except ValueError as error:
@@ -287,15 +383,6 @@ class CSRPEClassifier(MultiLabelClassifier):
         if _is_estimator(self.learner):
             tags.input_tags = get_tags(self.learner).input_tags
         return tags
-
-
-def _differences(
-    code: ReferencePairCode, vectors: npt.NDArray[np.uint8], bits: slice
-) -> npt.NDArray[np.float64]:
-    differences = code[bits].differences(vectors)
-    if not np.isfinite(differences).all():
-        raise ValueError(f"the cost {code.cost.name!r} is too large: its differences are infinite")
-    return differences
 
 
 def _is_estimator(learner: Any) -> bool:

@@ -18,9 +18,9 @@ from refpair.decision.local_search import local_search_rule
 from refpair.decision.mode import most_probable
 from refpair.posterior import IndependentLabels, LabelDistribution
 
-__all__ = ["decide"]
+__all__ = ["decide", "is_exact"]
 
-_ROWS = 64  # that one job decides on
+_ROWS, _ROWS_A_JOB = 1024, 64  # decided on at a time: by one thread, by each of several
 
 
 def decide(
@@ -65,11 +65,32 @@ def decide(
     if needs_only_marginals(cost):
         return decide_from_marginals(distribution.marginals(), cost)
     rule = _rule_for(distribution, cost)
-    chunks = [slice(i, min(i + _ROWS, len(distribution))) for i in range(0, len(distribution), _ROWS)]
+    step = _ROWS if n_jobs in (None, 1) else _ROWS_A_JOB
+    chunks = [slice(i, min(i + step, len(distribution))) for i in range(0, len(distribution), step)]
     decided = run_chunks(
-        lambda rows: rule(distribution[rows]), chunks, n_jobs=n_jobs, verbose=0, title="deciding", in_place=True
+        lambda rows: rule(distribution[rows]),
+        chunks,
+        n_jobs=n_jobs,
+        verbose=0,
+        title="deciding",
+        in_place=True,
     )
     return np.concatenate([np.zeros((0, distribution.n_labels), np.uint8), *decided])
+
+
+def is_exact(cost: Cost) -> bool:
+    """Whether the decision for a cost is exact for any number of labels.
+
+    Examples
+    --------
+    >>> from refpair.costs import get_cost
+    >>> is_exact(get_cost("f1")), is_exact(get_cost("accuracy"))
+    (True, False)
+    """
+    if needs_only_marginals(cost):
+        return True
+    counts = cost.counts if isinstance(cost, CountCost) else None
+    return isinstance(counts, _counts.FBeta) or counts is _counts.zero_one
 
 
 def _rule_for(

@@ -21,6 +21,7 @@ from refpair.classifiers._labels import Kind, LabelFormat
 from refpair.coding import ReferencePairCode
 from refpair.costs import Cost, PerLabelCost
 from refpair.persistence._checks import check_bins, check_dtypes, check_trees, require
+from refpair.persistence._posterior import POSTERIOR_DTYPES, n_votes_of, put_posterior, take_posterior
 
 __all__ = ["put_together", "same_code_words", "stored_cost", "take_apart"]
 
@@ -32,9 +33,9 @@ _DTYPES = {  # the same on all machines
     "given_relevant_set": "|u1", "in_bag": "|u1",
     "bins_edges": "<f8", "bins_edge_start": "<i8", "bins_has_missing": "|b1",
     "trees_start": "<i8", "trees_feature": "<i4", "trees_threshold": "|u1", "trees_missing_left": "|b1",
-    "trees_left_child": "<i4", "trees_value": "<f4",
+    "trees_left_child": "<i4", "trees_value": "<f4", **POSTERIOR_DTYPES,
 }  # fmt: skip
-_OPTIONAL = ("given_relevant_set", "in_bag")
+_OPTIONAL = ("given_relevant_set", "in_bag", *POSTERIOR_DTYPES)
 _MAX_THREADS = 1024
 _NUMBERS = {np.dtype(code).str for code in "?bBhHiIlLqQefd"}
 
@@ -69,6 +70,8 @@ def take_apart(model: CSRPEClassifier) -> tuple[Header, Arrays]:
         arrays["given_relevant_set"] = _packed(given if isinstance(given, np.ndarray) else given.toarray())
     if bank.in_bag_ is not None:
         arrays["in_bag"] = bank.in_bag_
+    header["posterior"], more = take_posterior(model, len(bank.trees_))
+    arrays |= more
     return header, {name: np.asarray(array, _DTYPES[name]) for name, array in arrays.items()}
 
 
@@ -114,10 +117,16 @@ def put_together(header: Header, arrays: Arrays, cost: Cost) -> CSRPEClassifier:
     bank.trees_ = Trees(*(arrays[f"trees_{field.name}"] for field in fields(Trees)))
     bank.in_bag_ = arrays.get("in_bag")
     check_bins(bank.bins_, n_features)
-    check_trees(bank.trees_, len(model.code_), n_features)
+    posterior = header.get("posterior")  # a file of version 1 has none
+    n_bits = len(model.code_) + n_votes_of(posterior) * n_labels
+    check_trees(bank.trees_, n_bits, n_features)
     if bank.in_bag_ is not None:
-        require(bank.in_bag_.ndim == 2 and len(bank.in_bag_) == len(model.code_), "in_bag has a wrong shape")
+        require(bank.in_bag_.ndim == 2 and len(bank.in_bag_) == n_bits, "in_bag has a wrong shape")
     model.bits_ = bank
+    if posterior is not None:
+        put_posterior(model, posterior, arrays)
+    else:
+        require(model.decoder == "nearest" or len(model.code_) == 0, "the posterior is missing")
     return model
 
 

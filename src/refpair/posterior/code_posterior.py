@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from refpair._progress import run_chunks
 from refpair.bits import BitLearner
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
-from refpair.posterior.anchors import Agreement, Anchors
+from refpair.posterior.anchors import Anchors
 from refpair.posterior.calibration import LogOddsLine
 from refpair.posterior.distribution import LabelDistribution
 from refpair.posterior.reading import Reader, Reading
@@ -21,6 +22,7 @@ from refpair.posterior.reading import Reader, Reading
 __all__ = ["CodePosterior", "label_probabilities"]
 
 Floats = npt.NDArray[np.float64]
+Result = TypeVar("Result")
 
 _ROWS = 4096  # whose codes are predicted at a time
 _ROWS_A_CALL = 128  # that one job compares with the anchors: 2 MB of agreements with 4,000 of them
@@ -47,60 +49,60 @@ class CodePosterior:
     reading: Reading
     line: LogOddsLine
 
-    def marginals(self, X: Matrix, *, n_jobs: int | None = None) -> Floats:
-        """Return the probability of each label, of shape (n, n_labels)."""
-        out = np.empty((X.shape[0], self.vectors.shape[1]))
-        for rows, signs, labels in self._codes(X):
+    def marginals(self, X: Matrix, *, calibrated: bool = True, n_jobs: int | None = None) -> Floats:
+        """Return the probability of each label, of shape (n, n_labels).
 
-            def read(
-                some: slice, at: int = rows.start, signs: Signs = signs, labels: Labels = labels
-            ) -> None:
-                mixed = self._reader.marginals(
-                    self.reading, self.anchors, self._agreement(signs[some]), _part(q, some)
-                )
-                out[at + some.start : at + some.stop] = self.line(mixed)
-
-            chunks = chunks_of(len(signs), _ROWS_A_CALL)
-            run_chunks(read, chunks, n_jobs=n_jobs, verbose=0, title="reading codes", in_place=True)
-        return out
+        Calibrated, they mean what they say. As they are read, they are what the reading was chosen for: its
+        cost's own decisions are better by them.
+        """
+        parts = [part for _, parts in self._read(X, self._reader.marginals, n_jobs) for part in parts]
+        marginals = np.concatenate(parts)
+        return self.line(marginals) if calibrated else marginals
 
     def distributions(
         self, X: Matrix, *, n_jobs: int | None = None
     ) -> Iterator[tuple[slice, LabelDistribution]]:
         """Yield blocks of rows, in order, and the distributions over their label vectors."""
-        for rows, signs, labels in self._codes(X):
-
-            def read(some: slice, signs: Signs = signs, labels: Labels = labels) -> LabelDistribution:
-                return self._reader.distribution(
-                    self.reading, self.anchors, self._agreement(signs[some]), _part(labels, some)
-                )
-
-            chunks = chunks_of(len(signs), _ROWS_A_CALL)
-            parts = run_chunks(read, chunks, n_jobs=n_jobs, verbose=0, title="reading codes", in_place=True)
+        for rows, parts in self._read(X, self._reader.distribution, n_jobs):
             yield rows, LabelDistribution.join(parts)
 
-    def _codes(self, X: Matrix) -> Iterator[tuple[slice, Signs, Labels]]:
-        """Yield blocks of rows, their codes, and what the bits of single labels say of them."""
-        n_code_bits = self.anchors.n_bits
+    def _read(
+        self, X: Matrix, read: Callable[..., Result], n_jobs: int | None
+    ) -> Iterator[tuple[slice, list[Result]]]:
+        """Yield blocks of rows and what their codes read as, in parts."""
+        code_bits = slice(0, self.anchors.n_bits)
         for rows in chunks_of(X.shape[0], _ROWS):
-            part = X[rows]
-            labels = None
-            if self.reading.label_share > 0:
-                labels = label_probabilities(
-                    self.bits.values(part, slice(n_code_bits, None)), self.vectors.shape[1]
-                )
-            yield rows, self.bits.predict(part, slice(0, n_code_bits)), labels
+            signs = self.bits.predict(X[rows], code_bits)
+            labels = self._labels(X[rows])
+            yield (
+                rows,
+                run_chunks(
+                    partial(self._read_part, read, signs, labels),
+                    chunks_of(len(signs), _ROWS_A_CALL),
+                    n_jobs=n_jobs,
+                    verbose=0,
+                    title="reading codes",
+                    in_place=True,
+                ),
+            )
 
-    def _agreement(self, signs: Signs) -> Agreement:
-        return self.anchors.agreement(signs)
+    def _read_part(
+        self, read: Callable[..., Result], signs: npt.NDArray[np.int8], labels: Floats | None, rows: slice
+    ) -> Result:
+        agreement = self.anchors.agreement(signs[rows])
+        return read(self.reading, self.anchors, agreement, None if labels is None else labels[rows])
+
+    def _labels(self, X: Matrix) -> Floats | None:
+        """Return what the bits of single labels say, where they count."""
+        if self.reading.label_share == 0:
+            return None
+        return label_probabilities(
+            self.bits.values(X, slice(self.anchors.n_bits, None)), self.vectors.shape[1]
+        )
 
     @cached_property
     def _reader(self) -> Reader:
         return Reader(self.vectors)
-
-
-Signs = npt.NDArray[np.int8]
-Labels = Floats | None
 
 
 def label_probabilities(
@@ -128,7 +130,3 @@ def label_probabilities(
     n = counted.sum(axis=1)
     with np.errstate(invalid="ignore"):
         return np.asarray((1.0 + (votes * counted).sum(axis=1, dtype=np.float64) / n) / 2.0)
-
-
-def _part(labels: Labels, rows: slice) -> Labels:
-    return None if labels is None else labels[rows]

@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refpair.coding import CodeBook
+from refpair.posterior import Anchors
+from tests import naive
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def random_words(rng, n, n_bits):
+    return rng.choice(np.int8([-1, 0, 1]), (n, n_bits))
+
+
+def random_signs(rng, n, n_bits):
+    return rng.choice(np.int8([-1, 1]), (n, n_bits))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 140), seeds)
+def test_agreement_is_the_mean_product_of_signs_and_bits(n_bits, seed):
+    rng = np.random.default_rng(seed)
+    words, codes, signs = random_words(rng, 4, n_bits), random_signs(rng, 5, n_bits), random_signs(rng, 3, n_bits)
+    for anchors, given_codes in [
+        (Anchors.of_words(words, np.ones(4, np.int64)), words),
+        (Anchors.of_rows(codes, np.zeros(5, np.int32), 1), codes),
+    ]:
+        found = anchors.agreement(signs)
+        expected = [[naive.code_agreement(s, e) for e in given_codes] for s in signs]
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, np.float64(expected), rtol=1e-6)
+
+
+@pytest.mark.parametrize("n_bits", [1, 63, 64, 65, 128, 130])
+def test_when_all_bits_are_known_it_is_as_if_nothing_was_said_of_them(n_bits):
+    rng = np.random.default_rng(n_bits)
+    words, signs = random_words(rng, 6, n_bits), random_signs(rng, 7, n_bits)
+    for anchors in (
+        Anchors.of_words(words, np.ones(6, np.int64)),
+        Anchors.of_rows(signs, np.zeros(7, np.int32), 1),
+    ):
+        everything = np.ones(signs.shape, bool)
+        np.testing.assert_allclose(anchors.agreement(signs, everything), anchors.agreement(signs), rtol=1e-6)
+
+
+def test_unknown_bits_do_not_matter():
+    rng = np.random.default_rng(0)
+    words, signs = random_words(rng, 6, 90), random_signs(rng, 5, 90)
+    known = rng.random(signs.shape) < 0.4
+    anchors = Anchors.of_words(words, np.ones(6, np.int64))
+    found = anchors.agreement(signs, known)
+    expected = [[naive.code_agreement(s, e, k) for e in words] for s, k in zip(signs, known, strict=True)]
+    np.testing.assert_allclose(found, np.float64(expected), rtol=1e-6)
+    np.testing.assert_array_equal(anchors.agreement(np.where(known, signs, -signs), known), found)
+
+
+def test_a_row_agrees_wholly_with_its_own_code():
+    signs = random_signs(np.random.default_rng(0), 8, 70)
+    agreement = Anchors.of_rows(signs, np.arange(8, dtype=np.int32), 8).agreement(signs)
+    np.testing.assert_array_equal(np.diag(agreement), 1.0)
+    np.testing.assert_array_equal(agreement, agreement.T)
+
+
+def test_anchors_of_words_count_the_rows_and_half_a_row_where_there_is_none():
+    words = random_words(np.random.default_rng(0), 3, 10)
+    anchors = Anchors.of_words(words, np.array([3, 0, 1]))
+    assert len(anchors) == anchors.n_vectors == 3
+    assert anchors.n_bits == 10
+    assert anchors.count.tolist() == [3.0, 0.5, 1.0]
+    assert anchors.vector.tolist() == [0, 1, 2]
+    weights = anchors.weights(np.zeros((1, 3), np.float32), 7.0)
+    np.testing.assert_allclose(weights, [[3 / 4.5, 0.5 / 4.5, 1 / 4.5]])
+
+
+def test_anchors_of_rows_count_once_each_for_their_vector():
+    signs = random_signs(np.random.default_rng(0), 5, 10)
+    anchors = Anchors.of_rows(signs, np.int32([2, 0, 2, 2, 0]), 4)
+    assert len(anchors) == 5
+    assert anchors.n_vectors == 4
+    np.testing.assert_allclose(anchors.weights(np.zeros((2, 5), np.float32), 7.0), [[0.4, 0, 0.6, 0]] * 2)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 8), st.sampled_from([0.0, 4.0, 40.0, np.inf]), st.booleans(), seeds)
+def test_weights_are_those_of_the_formula(n_anchors, temperature, is_training, seed):
+    rng = np.random.default_rng(seed)
+    vector = rng.integers(0, 3, n_anchors).astype(np.int32)
+    anchors = Anchors.of_rows(random_signs(rng, n_anchors, 8), vector, 3)
+    agreement = anchors.agreement(random_signs(rng, 4, 8))  # eighths: exact
+    own = rng.integers(-1, n_anchors, 4) if is_training else None
+    expected = [
+        naive.vector_weights(row.tolist(), temperature, [1] * n_anchors, vector, 3, -1 if own is None else own[i])
+        for i, row in enumerate(agreement)
+    ]
+    np.testing.assert_allclose(anchors.weights(agreement, temperature, own), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_at_an_infinite_temperature_the_words_are_decoded_as_in_the_paper():
+    rng = np.random.default_rng(0)
+    words, signs = random_words(rng, 40, 101), random_signs(rng, 300, 101)
+    anchors = Anchors.of_words(words, np.ones(40, np.int64))
+    weights = anchors.weights(anchors.agreement(signs), np.inf)
+    distances = CodeBook(words).distances(signs)
+    np.testing.assert_array_equal(weights > 0, distances == distances.min(axis=1, keepdims=True))

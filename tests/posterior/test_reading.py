@@ -1,0 +1,137 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refpair.posterior import Anchors, Reader, Reading
+from tests import naive
+
+seeds = st.integers(0, 2**32 - 1)
+SHARES = [0.0, 0.5, 1.0]
+KEPT = 1e-3
+
+
+class Case:
+    """A few codes to read, 8 bits long so that agreements are exact, and their readings by loops."""
+
+    def __init__(self, kind, seed, temperature, n_rows=4):
+        rng = np.random.default_rng(seed)
+        n_labels = int(rng.integers(1, 5))
+        everything = np.array(naive.all_vectors(n_labels), np.uint8)
+        self.vectors = rng.permutation(everything)[: rng.integers(1, 7)]
+        n = len(self.vectors)
+        if kind == "words":
+            counts = rng.integers(0, 4, n)
+            counts[0] += 2  # its own row is never the only one
+            self.anchors = Anchors.of_words(rng.choice(np.int8([-1, 0, 1]), (n, 8)), counts)
+        else:
+            of_row = rng.integers(0, n, 9).astype(np.int32)
+            self.anchors = Anchors.of_rows(rng.choice(np.int8([-1, 1]), (9, 8)), of_row, n)
+        self.agreement = self.anchors.agreement(rng.choice(np.int8([-1, 1]), (n_rows, 8)))
+        self.labels = rng.random((n_rows, n_labels))
+        self.own = rng.choice(np.flatnonzero(self.anchors.count >= 1), n_rows)
+        self.own[-1] = -1
+        self.reader = Reader(self.vectors)
+        self.weights = [
+            naive.vector_weights(row.tolist(), temperature, self.anchors.count, self.anchors.vector, n, own)
+            for row, own in zip(self.agreement, self.own, strict=True)
+        ]
+        self.sums = [naive.label_sums(row, self.vectors) for row in self.weights]
+
+    def seen(self, labels):
+        return self.anchors, self.agreement, labels, self.own
+
+
+cases = st.builds(Case, st.sampled_from(["words", "rows"]), seeds, st.just(4.0))
+
+
+def dense(distribution):
+    return distribution.weights().toarray()
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("share", SHARES)
+@settings(deadline=None, max_examples=30)
+@given(case=cases)
+def test_marginals_are_those_of_the_formula(share, case):
+    found = case.reader.marginals(Reading("words", share, 4.0), *case.seen(case.labels))
+    close(found, [naive.mixed(p, q, share) for p, q in zip(case.sums, case.labels, strict=True)])
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_without_bits_of_single_labels_the_code_alone_speaks(share):
+    case = Case("rows", 3, 4.0)
+    reading = Reading("rows", share, 4.0)
+    close(case.reader.marginals(reading, *case.seen(None)), case.sums)
+    expected = [naive.without_small(row, KEPT) for row in case.weights]
+    close(dense(case.reader.distribution(reading, *case.seen(None))), expected)
+
+
+def test_the_temperature_is_that_of_the_reading():
+    for temperature in (0.0, 1.0, 20.0, np.inf):
+        case = Case("rows", 7, temperature)
+        close(case.reader.marginals(Reading("rows", 0.0, temperature), *case.seen(None)), case.sums)
+
+
+@pytest.mark.parametrize("share", SHARES)
+@settings(deadline=None, max_examples=30)
+@given(case=cases)
+def test_weights_of_vectors_are_tilted_by_the_odds_of_their_labels(share, case):
+    found = case.reader.distribution(Reading("words", share, 4.0), *case.seen(case.labels))
+    expected = []
+    for weights, sums, labels in zip(case.weights, case.sums, case.labels, strict=True):
+        p = naive.mixed(sums, labels, share)
+        factors = [naive.odds(a) / naive.odds(b) for a, b in zip(p, sums, strict=True)]
+        expected.append(naive.without_small(naive.tilted(weights, case.vectors, factors), KEPT))
+    close(dense(found), expected)
+
+
+def test_vectors_of_one_label_each_follow_the_mixed_odds():
+    # Equal agreements: the counts are the weights, 0.6, 0.2 and 0.2.
+    anchors = Anchors.of_words(np.int8([[1], [1], [1]]), np.array([6, 2, 2]))
+    reader = Reader(np.uint8([[1, 0], [0, 1], [0, 0]]))
+    agreement, labels = anchors.agreement(np.int8([[1]])), np.array([[0.2, 0.4]])
+    reading = Reading("words", 0.5, 9.0)
+    close(reader.marginals(reading, anchors, agreement, labels), [[0.4, 0.3]])
+    (weights,) = dense(reader.distribution(reading, anchors, agreement, labels))
+    # Odds of the first label fall from 3/2 to 2/3, of the second they rise from 1/4 to 3/7.
+    assert weights[0] / weights[2] == pytest.approx(3 * (2 / 3) / (3 / 2))
+    assert weights[1] / weights[2] == pytest.approx(1 * (3 / 7) / (1 / 4))
+
+
+def test_labels_that_say_the_same_tilt_nothing():
+    for seed, share in product(range(5), SHARES):
+        case = Case("words", seed, 4.0)
+        expected = [naive.without_small(row, KEPT) for row in case.weights]
+        found = case.reader.distribution(Reading("words", share, 4.0), *case.seen(np.array(case.sums)))
+        close(dense(found), expected)
+
+
+@pytest.mark.parametrize("sure", [0.0, 1.0])
+def test_labels_that_are_sure_tilt_no_more_than_ten_thousand_to_one(sure):
+    anchors = Anchors.of_words(np.int8([[1], [1]]), np.array([1, 1]))
+    reader, agreement = Reader(np.uint8([[1], [0]])), anchors.agreement(np.int8([[1]]))
+    labels = np.array([[sure]])
+    weights = anchors.weights(agreement, 1.0)
+    assert weights.tolist() == [[0.5, 0.5]]
+    (found,) = dense(reader.distribution(Reading("words", 1.0, 1.0), anchors, agreement, labels))
+    assert found.tolist() == [sure, 1 - sure]  # 1 to 9,999 is less than what is kept
+    # Of a vector that weighs a tenth of a percent, the odds cannot make more than ten times the other.
+    anchors = Anchors.of_words(np.int8([[1], [1]]), np.array([1, 999]))
+    (found,) = dense(reader.distribution(Reading("words", 1.0, 1.0), anchors, agreement, np.array([[1.0]])))
+    assert found[1] == pytest.approx(0.0)
+    (found,) = dense(reader.distribution(Reading("words", 1.0, 1.0), anchors, agreement, np.array([[0.001]])))
+    assert found[0] / found[1] == pytest.approx(1 / 999)
+
+
+def test_a_vector_without_labels_and_one_with_all_are_read():
+    reader = Reader(np.uint8([[0, 0, 0], [1, 1, 1], [0, 0, 0]][:2]))
+    anchors = Anchors.of_words(np.int8([[1, 1], [-1, 1]]), np.array([1, 3]))
+    agreement = anchors.agreement(np.int8([[1, 1]]))
+    p = 3 * np.exp(-2.0) / (1 + 3 * np.exp(-2.0))
+    close(reader.marginals(Reading("words", 0.0, 2.0), anchors, agreement, None), [[p, p, p]])
