@@ -154,9 +154,7 @@ def report(results: list[Result], paper: dict[str, Any]) -> None:
     print(f"{sum(by < -0.05 for by in to_csrpe)} more than 5 % worse than the paper's CSRPE.")
     n_better = sum(by > 0 for by, _ in to_forest)
     n_level = sum(by <= 0 and within for by, within in to_forest)
-    print(
-        f"Forest: better in {n_better} of {len(to_forest)}, level within an error in {n_level}."
-    )
+    print(f"Forest: better in {n_better} of {len(to_forest)}, level within an error in {n_level}.")
     print(f"Expected cost within 10 % of the measured in {sum(abs(r - 1) <= 0.1 for r in expected)} of {n}.")
     report_calibration(ours, forest)
 

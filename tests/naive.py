@@ -326,7 +326,8 @@ def vector_weights(
 def label_sums(weights: Sequence[float], vectors: Sequence[Vector]) -> list[float]:
     """The probability of each label."""
     return [
-        sum(weight for weight, y in zip(weights, vectors, strict=True) if y[k]) for k in range(len(vectors[0]))
+        sum(weight for weight, y in zip(weights, vectors, strict=True) if y[k])
+        for k in range(len(vectors[0]))
     ]
 
 
@@ -336,14 +337,16 @@ def mixed(p: Sequence[float], q: Sequence[float], share: float) -> list[float]:
 
 def odds(p: float) -> float:
     """The odds of a probability, which is taken to be no surer than 1 in 10,000."""
-    p = min(max(p, 1e-4), 1 - 1e-4)
+    p = min(max(p, 1e-3), 1 - 1e-3)
     return p / (1 - p)
 
 
 def tilted(weights: Sequence[float], vectors: Sequence[Vector], factors: Sequence[float]) -> list[float]:
     """Weights times the factors of the labels that a vector has, normed."""
-    products = [w * prod(f for f, label in zip(factors, y, strict=True) if label)
-                for w, y in zip(weights, vectors, strict=True)]
+    products = [
+        w * prod(f for f, label in zip(factors, y, strict=True) if label)
+        for w, y in zip(weights, vectors, strict=True)
+    ]
     return [product / sum(products) for product in products]
 
 

@@ -49,7 +49,7 @@ def test_one_row():
 
 def test_two_rows():
     for cost in ("f1", "hamming", "accuracy"):
-        model = fit([[0.0], [1.0]], [[1, 0], [0, 1]], cost=cost)
+        model = fit([[0.0], [1.0]], [[1, 0], [0, 1]], cost=cost, decoder="nearest")
         assert model.predict([[-3.0], [0.4], [0.6]]).tolist() == [[1, 0], [1, 0], [0, 1]]
 
 
@@ -63,9 +63,10 @@ def test_rows_without_labels(small):
 def test_a_single_label(small):
     X, Y = small
     for cost in ("f1", "hamming", "zero_one", "accuracy"):
-        model = fit(X, Y[:, :1], cost=cost)
-        assert len(model.code_) == 1, "there is one pair of vectors"
-        assert (model.predict(X) == Y[:, :1]).mean() > 0.95
+        for decoder, share_right in (("nearest", 0.95), ("posterior", 0.8)):  # which did not see all rows
+            model = fit(X, Y[:, :1], cost=cost, decoder=decoder)
+            assert len(model.code_) == 1, "there is one pair of vectors"
+            assert (model.predict(X) == Y[:, :1]).mean() > share_right
 
 
 def test_repeated_rows_that_disagree():
@@ -110,11 +111,11 @@ def test_a_model_can_be_fitted_again_on_other_data(small):
 
 
 @pytest.mark.parametrize("kind", [np.array, sp.csr_matrix, sp.coo_array, pd.DataFrame, pl.DataFrame, list])
-def test_only_the_relevant_set_is_predicted(small, kind):
+def test_nearest_decoding_predicts_only_the_relevant_set(small, kind):
     X, Y = small
     vectors = [[1, 1, 1, 1], [0, 0, 0, 0], [1, 0, 0, 1], [0, 0, 0, 0]]
     given = kind(np.array(vectors), schema=list("abcd")) if kind is pl.DataFrame else kind(vectors)
-    model = fit(X, Y, relevant_set=given)
+    model = fit(X, Y, relevant_set=given, decoder="nearest")
     distinct = {tuple(vector) for vector in vectors}
     assert {tuple(vector) for vector in model.relevant_set_.tolist()} == distinct
     assert {tuple(row) for row in model.predict(X).tolist()} <= distinct
@@ -127,7 +128,7 @@ def test_vectors_that_were_never_seen_can_be_predicted(small):
     X, _ = small
     half = X[:, 0] > 0
     Y = np.where(half[:, None], [1, 1, 0], [0, 0, 0])
-    union = fit(X, Y, cost="hamming", relevant_set=[[1, 1, 1], [0, 0, 1]])
+    union = fit(X, Y, cost="hamming", relevant_set=[[1, 1, 1], [0, 0, 1]], decoder="nearest")
     np.testing.assert_array_equal(union.predict(X)[:, :2], Y[:, :2])
 
 
@@ -236,11 +237,15 @@ def test_limits_of_trees_do_what_they_say(small):
     X, Y = small
     trees = fit(X, Y, max_depth=1).bits_.trees_
     assert np.diff(trees.start).max() <= 3
+    assert np.diff(fit(X, Y, max_depth=1, decoder="nearest").bits_.trees_.start).max() <= 3
     assert fit(X, Y, max_bins=2).bits_.bins_.n_bins.max() == 2
-    bagged = fit(X, Y, max_samples=30)
-    assert np.unpackbits(bagged.bits_.in_bag_, axis=1, count=120).sum(axis=1).tolist() == [30] * 40
-    coarse, fine = fit(X, Y, min_samples_leaf=20).bits_.trees_, fit(X, Y).bits_.trees_
-    assert len(coarse.feature) < 0.3 * len(fine.feature)
+    for decoder, n_trees in (("nearest", 40), ("posterior", 40 + 5 * 4)):  # 5 more for each of 4 labels
+        bagged = fit(X, Y, max_samples=30, decoder=decoder)
+        assert np.unpackbits(bagged.bits_.in_bag_, axis=1, count=120).sum(axis=1).tolist() == [30] * n_trees
+        assert bagged.predict_code(X).shape == (120, 40)
+        full = {"max_depth": None, "decoder": decoder}
+        coarse, fine = (fit(X, Y, min_samples_leaf=n, **full).bits_.trees_ for n in (20, 1))
+        assert len(coarse.feature) < 0.3 * len(fine.feature)
     some = fit(X, Y, max_features=1).bits_.trees_
     roots = some.feature[some.start[:-1]]
     assert set(roots[roots >= 0]) == set(range(6))

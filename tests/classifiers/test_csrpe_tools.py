@@ -140,11 +140,12 @@ def test_processes_instead_of_threads(small):
 @pytest.mark.parametrize("learner", ["tree", LogisticRegression()])
 def test_progress_is_shown_on_standard_error(small, capsys, learner):
     X, Y = small
-    classifier(learner=learner, n_bits=21, verbose=1).fit(X, Y).predict(X)
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "learning bits" in shown.err
-    assert "21/21" in shown.err
-    assert "predicting bits" in shown.err
+    for decoder, n_learnt in (("nearest", 21), ("posterior", 21 + 2 * 4)):  # 2 more for each of 4 labels
+        classifier(learner=learner, n_bits=21, verbose=1, decoder=decoder).fit(X, Y).predict(X)
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        assert "learning bits" in shown.err
+        assert f"{n_learnt}/{n_learnt}" in shown.err
+        assert "predicting bits" in shown.err
     classifier(learner=learner, n_bits=21).fit(X, Y).predict(X)
     assert capsys.readouterr() == ("", "")

@@ -30,7 +30,7 @@ def test_evaluate_reports_the_costs_asked_for(model, songs):
 
 
 def test_evaluate_label_by_label(folder):
-    (folder / "train.csv").write_text("a,one,two,[b]\n0,0,0,0\n1,1,0,0\n2,0,1,0\n")
+    (folder / "train.csv").write_text("a,one,two,[b]\n" + "0,0,0,0\n1,1,0,0\n2,0,1,0\n" * 10)
     works("fit", "train.csv", "--labels", "one,two,[b]", "--cost", "hamming", "--n-bits", 28, "-o", "model")
     (folder / "test.csv").write_text("a,one,two,[b]\n0,1,0,0\n1,1,0,1\n1,1,0,0\n1,0,0,0\n2,0,1,0\n")
     printed = works("evaluate", "model", "test.csv", "--per-label")

@@ -41,6 +41,18 @@ def test_fit_makes_the_model_that_python_makes(folder, songs):
     assert "; model, " in said
 
 
+def test_what_is_not_said_is_as_in_python(folder, songs):
+    works("fit", "songs.csv", *FIT)
+    not_the_same = {"cost", "n_jobs"}
+    loaded, expected = refpair.load("model"), same_in_python(songs)
+    for name, value in expected.get_params().items():
+        if name not in not_the_same:
+            assert getattr(loaded, name) == value
+    np.testing.assert_array_equal(
+        loaded.predict_proba(songs[FEATURES]), expected.predict_proba(songs[FEATURES])
+    )
+
+
 def test_a_single_thing_is_counted_in_the_singular(folder):
     (folder / "one.csv").write_text("a,joy\n1,1\n2,1\n")
     said = works("fit", "one.csv", "--labels", "joy", "-o", "m")

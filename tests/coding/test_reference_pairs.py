@@ -91,7 +91,7 @@ def test_equal_vectors_are_drawn_again():
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ({"how": "random"}, 'how must be "uniform" or "observed"'),
+        ({"how": "random"}, 'how must be "uniform", "observed" or "density"'),
         ({"how": "observed"}, "label_vectors, which are missing"),
         ({"how": "observed", "label_vectors": [[0, 1]]}, "label_vectors has 2 labels"),
         (

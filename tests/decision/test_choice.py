@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from refpair.costs import get_cost
-from refpair.decision import View, choice, choose_reading
+from refpair.decision import View, choice, choose_reading, decide
 from refpair.posterior import Anchors, Reader, Reading
 from tests import naive
 
@@ -31,7 +31,12 @@ def make_views(n, seed=0, labels=True):
 
 def weights_by_hand(view, reading, vectors, i):
     weights = naive.vector_weights(
-        view.agreement[i].tolist(), reading.temperature, view.anchors.count, view.anchors.vector, 6, view.own[i]
+        view.agreement[i].tolist(),
+        reading.temperature,
+        view.anchors.count,
+        view.anchors.vector,
+        6,
+        view.own[i],
     )
     sums = naive.label_sums(weights, vectors)
     if view.labels is None:
@@ -49,7 +54,9 @@ def costs_by_hand(view, reading, vectors, truths, name):
     for i, truth in enumerate(truths.tolist()):
         weights, p = weights_by_hand(view, reading, vectors, i)
         if name == "hamming":
-            expected = {z: sum(abs(a - b) for a, b in zip(z, p, strict=True)) for z in naive.all_vectors(N_LABELS)}
+            expected = {
+                z: sum(abs(a - b) for a, b in zip(z, p, strict=True)) for z in naive.all_vectors(N_LABELS)
+            }
         else:
             expected = {
                 z: sum(w * float(cost(y, z)) for w, y in zip(weights, vectors.tolist(), strict=True))
@@ -96,7 +103,7 @@ def all_readings(views):
 
 
 @pytest.mark.parametrize("name", ["hamming", "f1"])
-@pytest.mark.parametrize("n", [1, 60, 200])
+@pytest.mark.parametrize("n", [1, 60, choice._ROUNDS[0][0]])
 def test_few_rows_are_all_tried(name, n):
     views, reader, truths = make_views(n)
     cost = get_cost(name)
@@ -127,28 +134,91 @@ def test_the_chosen_one_is_the_best_of_all_by_hand(seed):
     assert best.cost == pytest.approx(min(exhaustive.values()))
 
 
+@pytest.fixture
+def small_rounds(monkeypatch):
+    """All candidates are tried on 20 rows, ten of them on 40, four of those on all."""
+    monkeypatch.setattr(choice, "_ROUNDS", ((20, 10), (40, 4)))
+
+
+@pytest.mark.usefixtures("small_rounds")
 @pytest.mark.parametrize("name", ["hamming", "f1"])
-def test_of_many_rows_the_first_choose_who_is_tried_on_all(name):
-    n = 260
+@pytest.mark.parametrize(
+    ("n", "tried"),
+    [
+        (20, [(42, 20)]),
+        (21, [(10, 21), (32, 20)]),
+        (40, [(10, 40), (32, 20)]),
+        (60, [(4, 60), (6, 40), (32, 20)]),
+    ],
+)
+def test_of_many_rows_the_first_choose_who_is_tried_on_more(name, n, tried):
     views, reader, truths = make_views(n)
     cost = get_cost(name)
     candidates = choose_reading(views, reader, truths, cost)
     assert set(keys(candidates)) == all_readings(views)
-    assert len(candidates) == 42
-    finalists, others = candidates[:12], candidates[12:]
-    assert {candidate.n_rows for candidate in finalists} == {n}
-    assert {candidate.n_rows for candidate in others} == {200}
-    for some in (finalists, others):
-        means = [candidate.cost for candidate in some]
-        assert means == sorted(means)
+    assert [candidate.n_rows for candidate in candidates] == [
+        n_rows for n_tried, n_rows in tried for _ in range(n_tried)
+    ]
 
     def mean_of_first(candidate, n_first):
         rows = slice(0, n_first)
         return choice.costs_of(candidate.view, candidate.reading, reader, truths, cost, rows).mean()
 
-    for candidate in candidates:
-        assert candidate.cost == pytest.approx(mean_of_first(candidate, candidate.n_rows))
-    assert max(mean_of_first(one, 200) for one in finalists) <= others[0].cost + 1e-12
+    at = 0
+    for n_tried, n_rows in tried:
+        some = candidates[at : at + n_tried]
+        means = [candidate.cost for candidate in some]
+        assert means == sorted(means)
+        assert means == pytest.approx([mean_of_first(candidate, n_rows) for candidate in some])
+        # Those that went on were no worse than these on the same rows.
+        assert max((mean_of_first(one, n_rows) for one in candidates[:at]), default=0) <= means[0] + 1e-12
+        at += n_tried
+
+
+@pytest.mark.usefixtures("small_rounds")
+def test_fewer_candidates_than_go_on_are_all_tried_on_more():
+    views, reader, truths = make_views(60, labels=False)
+    candidates = choose_reading(views[:1], reader, truths, get_cost("hamming"))
+    assert [candidate.n_rows for candidate in candidates] == [60] * 4 + [40] * 3
+
+
+def many_labels(n, n_labels):
+    """A view of rows with more labels than all vectors of can be tried."""
+    rng = np.random.default_rng(0)
+    vectors = np.unique(rng.integers(0, 2, (30, n_labels), dtype=np.uint8), axis=0)
+    of_row = rng.integers(0, len(vectors), n)
+    signs = rng.choice(np.int8([-1, 1]), (n, 16))
+    anchors = Anchors.of_words(
+        rng.choice(np.int8([-1, 1]), (len(vectors), 16)), np.bincount(of_row, minlength=len(vectors))
+    )
+    view = View("words", None, anchors, anchors.agreement(signs), of_row, rng.random((n, n_labels)))
+    return view, Reader(vectors), vectors[of_row]
+
+
+@pytest.mark.parametrize(
+    ("name", "n_labels", "by"),
+    [("accuracy", 11, "f1"), ("accuracy", 10, "accuracy"), ("f2", 11, "f2"), ("zero_one", 11, "zero_one")],
+)
+def test_roughly_only_searched_decisions_are_made_for_f1(name, n_labels, by):
+    view, reader, truths = many_labels(30, n_labels)
+    reading = Reading("words", 0.5, 5.0)
+    distribution = reader.distribution(reading, view.anchors, view.agreement, view.labels, view.own)
+    cost = get_cost(name)
+    found = choice.costs_of(view, reading, reader, truths, cost, slice(0, 30), roughly=True)
+    np.testing.assert_allclose(found, cost.rows(truths, decide(distribution, get_cost(by))))
+    exact = choice.costs_of(view, reading, reader, truths, cost, slice(0, 30))
+    np.testing.assert_allclose(exact, cost.rows(truths, decide(distribution, cost)))
+    assert (by == name) == np.array_equal(found, exact)
+
+
+@pytest.mark.usefixtures("small_rounds")
+def test_the_costs_on_all_rows_are_not_rough():
+    view, reader, truths = many_labels(30, 11)
+    cost = get_cost("accuracy")
+    for candidate in choose_reading([view], reader, truths, cost)[:10]:
+        costs = choice.costs_of(view, candidate.reading, reader, truths, cost, slice(0, 30))
+        assert candidate.n_rows == 30
+        assert candidate.cost == pytest.approx(costs.mean())
 
 
 def test_threads_change_nothing():
@@ -157,9 +227,3 @@ def test_threads_change_nothing():
     together = choose_reading(views, reader, truths, get_cost("f1"), n_jobs=2)
     assert keys(alone) == keys(together)
     assert [c.cost for c in alone] == [c.cost for c in together]
-
-
-def test_fewer_candidates_than_finalists_are_all_tried_on_all_rows():
-    views, reader, truths = make_views(230, labels=False)
-    candidates = choose_reading(views[:1], reader, truths, get_cost("hamming"))
-    assert [candidate.n_rows for candidate in candidates] == [230] * 7

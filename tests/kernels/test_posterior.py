@@ -40,9 +40,7 @@ def test_agreements_count_the_known_bits_alone(n_bits, known_share, seed):
 
 def weights_of(agreement, temperature, count, vector, n_vectors, own):
     out = np.zeros((len(agreement), n_vectors))
-    weigh(
-        np.float32(agreement), float(temperature), np.float64(count), np.int32(vector), np.int64(own), out
-    )
+    weigh(np.float32(agreement), float(temperature), np.float64(count), np.int32(vector), np.int64(own), out)
     return out
 
 
@@ -56,8 +54,7 @@ def test_weights_are_those_of_the_loop(n_anchors, temperature, seed):
     own = rng.integers(-1, n_anchors, 5)
     found = weights_of(agreement, temperature, count, vector, 3, own)
     expected = [
-        naive.vector_weights(a, temperature, count, vector, 3, o)
-        for a, o in zip(agreement, own, strict=True)
+        naive.vector_weights(a, temperature, count, vector, 3, o) for a, o in zip(agreement, own, strict=True)
     ]
     close(found, expected)
     close(found.sum(axis=1), 1.0)

@@ -22,7 +22,11 @@ def random_signs(rng, n, n_bits):
 @given(st.integers(1, 140), seeds)
 def test_agreement_is_the_mean_product_of_signs_and_bits(n_bits, seed):
     rng = np.random.default_rng(seed)
-    words, codes, signs = random_words(rng, 4, n_bits), random_signs(rng, 5, n_bits), random_signs(rng, 3, n_bits)
+    words, codes, signs = (
+        random_words(rng, 4, n_bits),
+        random_signs(rng, 5, n_bits),
+        random_signs(rng, 3, n_bits),
+    )
     for anchors, given_codes in [
         (Anchors.of_words(words, np.ones(4, np.int64)), words),
         (Anchors.of_rows(codes, np.zeros(5, np.int32), 1), codes),
@@ -91,7 +95,9 @@ def test_weights_are_those_of_the_formula(n_anchors, temperature, is_training, s
     agreement = anchors.agreement(random_signs(rng, 4, 8))  # eighths: exact
     own = rng.integers(-1, n_anchors, 4) if is_training else None
     expected = [
-        naive.vector_weights(row.tolist(), temperature, [1] * n_anchors, vector, 3, -1 if own is None else own[i])
+        naive.vector_weights(
+            row.tolist(), temperature, [1] * n_anchors, vector, 3, -1 if own is None else own[i]
+        )
         for i, row in enumerate(agreement)
     ]
     np.testing.assert_allclose(anchors.weights(agreement, temperature, own), expected, rtol=1e-9, atol=1e-12)

@@ -6,9 +6,6 @@ from hypothesis import strategies as st
 from refpair.posterior import LogOddsLine
 
 
-overshoots = pytest.mark.xfail(reason="Newton's steps go to and fro between slopes of 1 and -1", strict=True)
-
-
 def log_odds(p):
     return np.log(p / (1 - p))
 
@@ -26,7 +23,7 @@ def simulated(slope, shift, n=4000, n_labels=5, seed=0):
 
 @pytest.mark.parametrize(
     ("slope", "shift"),
-    [(1.0, 0.0), (0.5, 0.0), (2.0, -1.0), pytest.param(0.3, 1.5, marks=overshoots), (1.5, 2.0)],
+    [(1.0, 0.0), (0.5, 0.0), (2.0, -1.0), (0.3, 1.5), (1.5, 2.0)],
 )
 def test_the_line_of_simulated_labels_is_found(slope, shift):
     line = LogOddsLine.fit(*simulated(slope, shift))
@@ -70,7 +67,6 @@ def test_the_line_never_falls(slope):
     assert line.slope == 0.0
 
 
-@pytest.mark.xfail(reason="the shift of a line that is made level is that of the falling one", strict=True)
 def test_a_level_line_is_the_mean_of_the_labels():
     p = np.array([0.9] * 900 + [0.5] * 100)[:, None]
     y = np.zeros((1000, 1), np.uint8)
@@ -99,7 +95,6 @@ def test_what_is_sure_stays_strictly_between_0_and_1(said, truth):
     assert ((q > 0) & (q < 1)).all()
 
 
-@overshoots
 @pytest.mark.parametrize("wrong", [0.05, 0.2, 0.4])
 def test_what_is_sure_and_sometimes_wrong_becomes_less_sure(wrong):
     rng = np.random.default_rng(0)
@@ -110,14 +105,12 @@ def test_what_is_sure_and_sometimes_wrong_becomes_less_sure(wrong):
     assert q[p == 0].mean() == pytest.approx(y[p == 0].mean(), abs=0.02)
 
 
-@pytest.mark.xfail(reason="a slope above 2.6 rounds what is sure to 1", strict=True)
 def test_a_steep_line_stays_strictly_between_0_and_1():
     p, y = np.tile([[0.4], [0.6]], (100, 1)), np.tile(np.uint8([[0], [1]]), (100, 1))
     q = LogOddsLine.fit(p, y)(np.array([[0.0, 1.0]]))
     assert ((q > 0) & (q < 1)).all()
 
 
-@pytest.mark.xfail(reason="a first step of 0 is divided by", strict=True, raises=RuntimeWarning)
 def test_what_is_calibrated_already_is_left_alone():
     line = LogOddsLine.fit(np.array([[0.5], [0.5]]), np.uint8([[0], [1]]))
     assert (line.slope, line.shift) == (1.0, 0.0)

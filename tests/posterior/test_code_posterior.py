@@ -1,4 +1,5 @@
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -44,7 +45,9 @@ def make_posterior(share, bits=None):
     vectors = np.array(naive.all_vectors(N_LABELS), np.uint8)
     codes = rng.choice(np.int8([-1, 1]), (40, N_BITS))
     anchors = Anchors.of_rows(codes, rng.integers(0, 8, 40).astype(np.int32), 8)
-    return CodePosterior(bits or Columns(), anchors, vectors, Reading("rows", share, 9.0), LogOddsLine(0.5, 0.3))
+    return CodePosterior(
+        bits or Columns(), anchors, vectors, Reading("rows", share, 9.0), LogOddsLine(0.5, 0.3)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +65,7 @@ def read_at_once(posterior, X, how):
 
 
 def parts_of(X):
-    return [X[first:last] for first, last in zip(BORDERS[:-1], BORDERS[1:], strict=True)]
+    return [X[first:last] for first, last in pairwise(BORDERS)]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
@@ -151,7 +154,9 @@ def test_known_votes_are_those_of_the_loop(n_votes):
             expected = (1 + sum(mine) / len(mine)) / 2 if mine else np.nan
             np.testing.assert_allclose(found[i, k], expected, rtol=1e-6, atol=1e-7)
     everything = np.ones(values.shape, bool)
-    np.testing.assert_allclose(label_probabilities(values, 4, everything), label_probabilities(values, 4), rtol=1e-6)
+    np.testing.assert_allclose(
+        label_probabilities(values, 4, everything), label_probabilities(values, 4), rtol=1e-6
+    )
 
 
 # ---- LabelDistribution.join ----
@@ -160,7 +165,10 @@ def test_known_votes_are_those_of_the_loop(n_votes):
 def test_joined_distributions_lie_one_after_the_other():
     vectors = [[0, 1], [1, 0], [1, 1]]
     weights = np.array([[1, 0, 0], [1, 1, 2], [0, 1, 1], [3, 0, 1]]) / [[1], [4], [2], [4]]
-    parts = [LabelDistribution.from_dense(vectors, weights[rows]) for rows in (slice(0, 1), slice(1, 3), slice(3, 4))]
+    parts = [
+        LabelDistribution.from_dense(vectors, weights[rows])
+        for rows in (slice(0, 1), slice(1, 3), slice(3, 4))
+    ]
     whole = LabelDistribution.join(parts)
     np.testing.assert_array_equal(whole.weights().toarray(), weights)
     np.testing.assert_array_equal(whole.vectors, vectors)

@@ -215,10 +215,9 @@ def _oob_views(
             values = bank.values(training.X[rows], slice(n_code_bits, None))
             labels = _filled(label_probabilities(values, training.n_labels, known_votes), training)
         vector = _vector_of_row(training)[anchor_rows]
-        by_kind: dict[AnchorKind, Anchors] = {
-            "words": words,
-            "rows": Anchors.of_rows(signs[len(rows) :], vector, len(training.vectors)),
-        }
+        by_kind: dict[AnchorKind, Anchors] = {"words": words}
+        if len(anchor_rows):  # else no row has a vector of the relevant set
+            by_kind["rows"] = Anchors.of_rows(signs[len(rows) :], vector, len(training.vectors))
         for kind, anchors in by_kind.items():
             own = _own(kind, training, rows, anchor_rows)
             agreement = anchors.agreement(signs[: len(rows)], known)
@@ -240,6 +239,7 @@ def _fold_views(
     parts: dict[tuple[int | None, str], list[View]] = {}
     order = []
     code = training.code[:n_code_bits]
+    kinds: tuple[AnchorKind, ...] = ("words", "rows") if len(anchor_rows) else ("words",)
     for number in range(FOLDS):
         learnt_from = np.flatnonzero(fold != number)
         mine = np.flatnonzero(fold[rows] == number)
@@ -256,7 +256,7 @@ def _fold_views(
             if n_votes:
                 values = cut.values(training.X[rows[mine]], slice(n_code_bits, None))
                 labels = label_probabilities(values, training.n_labels)
-            for kind in ("words", "rows"):
+            for kind in kinds:
                 anchors = _anchors(kind, cut, training, anchor_rows, code)
                 own = _own(kind, training, rows[mine], anchor_rows)
                 part = View(kind, depth, anchors, anchors.agreement(signs), own, labels)

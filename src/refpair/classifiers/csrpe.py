@@ -216,6 +216,8 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
             )  # fmt: skip
             self._set_posterior(training, np.random.default_rng(for_choice))
         else:
+            for name in ("posterior_", "reading_", "oob_search_", "oob_cost_"):
+                self.__dict__.pop(name, None)  # of an earlier fit
             self._make_code_book()
             self._cost_scale = 1.0
         return self

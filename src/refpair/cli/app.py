@@ -123,16 +123,15 @@ def fit(
     ] = None,
     n_bits: Annotated[int, typer.Option(help="The length of the code.")] = 3000,
     max_depth: Annotated[
-        int | None, typer.Option(help="The depth of the trees.", show_default="no limit")
+        int | None, typer.Option(help="The depth of the trees.", show_default="auto")
     ] = None,
     min_samples_leaf: Annotated[int, typer.Option(help="How many rows a leaf has at least.")] = 1,
     max_features: Annotated[
-        str | None,
-        typer.Option(help="Features a split looks at: number, share, sqrt or log2.", show_default="all"),
-    ] = None,
+        str, typer.Option(help="Features a split looks at: number, share, sqrt, log2 or auto.")
+    ] = "auto",
     max_samples: Annotated[
-        str | None, typer.Option(help="Rows a bit is learnt from: number or share.", show_default="all")
-    ] = None,
+        str, typer.Option(help="Rows a bit is learnt from: number, share or auto.")
+    ] = "auto",
     jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
 ) -> None:

@@ -32,8 +32,8 @@ def run(
     n_bits: int,
     max_depth: int | None,
     min_samples_leaf: int,
-    max_features: str | None,
-    max_samples: str | None,
+    max_features: str,
+    max_samples: str,
     jobs: int,
     seed: int,
 ) -> None:
@@ -45,7 +45,7 @@ def run(
     model = CSRPEClassifier(
         cost=cost_of(cost, false_positive, false_negative, table.label_names),
         n_bits=n_bits,
-        max_depth=max_depth,
+        max_depth="auto" if max_depth is None else max_depth,
         min_samples_leaf=min_samples_leaf,
         max_features=amount(max_features),  # type: ignore[arg-type]  # the model refuses other words
         max_samples=amount(max_samples),  # type: ignore[arg-type]  # likewise
@@ -112,15 +112,15 @@ def _prices(option: str, given: list[str], labels: list[str]) -> list[float]:
     return [own.get(label, for_all) for label in labels]
 
 
-def amount(text: str | None) -> int | float | str | None:
+def amount(text: str) -> int | float | str:
     """Return a number of things, a share or a word.
 
-    >>> amount("3"), amount("0.5"), amount("sqrt"), amount(None)
-    (3, 0.5, 'sqrt', None)
+    >>> amount("3"), amount("0.5"), amount("sqrt")
+    (3, 0.5, 'sqrt')
     """
     for kind in (int, float):
         try:
-            return None if text is None else kind(text)
+            return kind(text)
         except ValueError:
             continue
     return text

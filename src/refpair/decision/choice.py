@@ -22,7 +22,7 @@ TEMPERATURES = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, np.inf)
 LABEL_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 # All candidates are tried on the first rows, the best of them on more, the best of those on all.
-_ROUNDS = ((100, 30), (300, 8))
+_ROUNDS = ((150, 30), (400, 10))
 
 
 @dataclass(frozen=True, eq=False)

@@ -124,9 +124,11 @@ def put_together(header: Header, arrays: Arrays, cost: Cost) -> CSRPEClassifier:
         require(bank.in_bag_.ndim == 2 and len(bank.in_bag_) == n_bits, "in_bag has a wrong shape")
     model.bits_ = bank
     if posterior is not None:
+        require(model.decoder == "posterior", "the decoder has no use for a posterior")
         put_posterior(model, posterior, arrays)
     else:
         require(model.decoder == "nearest" or len(model.code_) == 0, "the posterior is missing")
+        model._cost_scale = 1.0
     return model
 
 

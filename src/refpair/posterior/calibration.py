@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 _SURE = 1e-6
 _CELLS = 512  # that log odds are counted in
 _PULL = 5.0  # as many cells speak for the line that changes nothing
-_STEPS = 50
+_STEPS, _NEAR = 50, 1e-9
 
 
 @dataclass(frozen=True)
@@ -43,25 +43,40 @@ class LogOddsLine:
         edge = -np.log(_SURE)
         cell = np.minimum(((x + edge) * (_CELLS / (2 * edge))).astype(np.int64), _CELLS - 1)
         n = np.bincount(cell, minlength=_CELLS).astype(np.float64)
-        positive = np.bincount(cell, weights=truths.ravel(), minlength=_CELLS)
+        positive = np.bincount(cell, weights=truths.ravel(), minlength=_CELLS).astype(np.float64)
         middle = np.bincount(cell, weights=x, minlength=_CELLS) / np.maximum(n, 1.0)
         design = np.column_stack([middle, np.ones(_CELLS)])
-        start = np.array([1.0, 0.0])
-        line = start
-        for _ in range(_STEPS):
-            p = 1.0 / (1.0 + np.exp(-(design @ line)))
-            slope = design.T @ (positive - n * p) - _PULL * (line - start)
-            curvature = (design.T * (n * p * (1.0 - p))) @ design + _PULL * np.eye(2)
-            step = np.linalg.solve(curvature, slope)
-            line = line + step * min(1.0, 2.0 / np.abs(step).max())  # far steps overshoot
-            if np.abs(step).max() < 1e-9:
-                break
-        # A falling line would turn the order of the labels around: it never says less than nothing.
-        return cls(max(float(line[0]), 0.0), float(line[1]))
+        slope, shift = _climb(design, n, positive, np.array([1.0, 0.0]))
+        if slope < 0:  # a falling line would turn the order of the labels around: a level one, then
+            slope, (shift,) = 0.0, _climb(design[:, 1:], n, positive, np.zeros(1))
+        return cls(float(slope), float(shift))
 
     def __call__(self, probabilities: Floats) -> Floats:
-        """Return the calibrated probabilities."""
-        return np.asarray(1.0 / (1.0 + np.exp(-(self.slope * _log_odds(probabilities) + self.shift))))
+        """Return the calibrated probabilities, all within (0, 1)."""
+        log_odds = self.slope * _log_odds(probabilities) + self.shift
+        return np.clip(0.5 * (1.0 + np.tanh(log_odds / 2.0)), _SURE, 1.0 - _SURE)
+
+
+def _climb(design: Floats, n: Floats, positive: Floats, start: Floats) -> Floats:
+    """Return the line of largest penalised likelihood, by Newton's steps that never go down."""
+
+    def height(line: Floats) -> float:
+        log_odds = design @ line
+        fit = positive @ log_odds - n @ np.logaddexp(0.0, log_odds)
+        return float(fit - _PULL / 2 * ((line - start) ** 2).sum())
+
+    line = start
+    for _ in range(_STEPS):
+        p = 0.5 * (1.0 + np.tanh(design @ line / 2.0))
+        slope = design.T @ (positive - n * p) - _PULL * (line - start)
+        curvature = (design.T * (n * p * (1.0 - p))) @ design + _PULL * np.eye(len(start))
+        step = np.linalg.solve(curvature, slope)
+        if np.abs(step).max() < _NEAR:
+            break
+        while height(line + step) < height(line) and np.abs(step).max() > _NEAR:
+            step = step / 2.0
+        line = line + step
+    return line
 
 
 def _log_odds(p: Floats) -> Floats:

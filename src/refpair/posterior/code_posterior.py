@@ -123,7 +123,7 @@ def label_probabilities(
     >>> label_probabilities(np.float32([[1, -1, 0, -1]]), 2)
     array([[0.75, 0.  ]])
     """
-    votes = values.reshape(len(values), -1, n_labels)
+    votes = values.reshape(len(values), values.shape[1] // n_labels, n_labels)
     if known is None:
         return np.asarray((1.0 + votes.mean(axis=1, dtype=np.float64)) / 2.0)
     counted = known.reshape(votes.shape)

@@ -27,7 +27,7 @@ AnchorKind = Literal["words", "rows"]
 Floats = npt.NDArray[np.float64]
 
 _KEPT = 1e-3  # label vectors with less than this part of a row's largest weight are left out
-_SURE = 1e-4  # odds are taken of probabilities between this and 1 minus this: tilting is bounded
+_SURE = 1e-3  # odds are taken of probabilities between this and 1 minus this: tilting is bounded
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,97 @@
+"""What does posterior decoding cost? Prediction against the nearest decoder, and what choosing adds to fit.
+
+Both decoders have 3,000 bits of code; the posterior has half as many more for single labels. Times are the
+shortest of three, one thread. Parts of the rest of `fit` that choosing takes: "temperature" is the search
+over temperatures for given anchors and label share; "with codes" is the same with the codes of the training
+rows and the code words, which the model needs in any case; "all" is the whole choice: anchors, label share,
+depth and temperature, with the codes at both depths.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+from benchmarks.common import COSTS, PAPER_SETS, best_time, half_split, load, print_machine, print_table
+from refpair import CSRPEClassifier
+from refpair.classifiers._posterior_fit import choose_posterior
+from refpair.decision.choice import TEMPERATURES, View, choose_reading
+from refpair.posterior import Reading
+
+
+class Stopwatch:
+    """Measures a function whenever it is called, and keeps what it was called with."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.seconds = 0.0
+        self.arguments: tuple[Any, ...] = ()
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Call the function and note the time."""
+        self.arguments = arguments
+        start = time.perf_counter()
+        result = self.function(*arguments, **named)
+        self.seconds = time.perf_counter() - start
+        return result
+
+
+def measure(name: str, cost: str, bits: int) -> list[Any]:
+    """Return a row of the table."""
+    data = load(name)
+    train, test = half_split(len(data.Y), 0)
+    X, Y, X_test = data.X[train], data.Y[train], data.X[test]
+    nearest = CSRPEClassifier(cost, bits, decoder="nearest", random_state=0).fit(X, Y)
+    CSRPEClassifier(cost, 50, random_state=0).fit(X, Y).predict(X_test)  # compiles
+    choose = Stopwatch(choose_posterior)
+    with patch("refpair.classifiers.csrpe.choose_posterior", choose):
+        start = time.perf_counter()
+        model = CSRPEClassifier(cost, bits, random_state=0).fit(X, Y)
+        without = time.perf_counter() - start - choose.seconds
+
+    def only_temperatures(view: View) -> list[Reading]:
+        chosen = model.reading_
+        same = view.kind == chosen.anchors
+        return [Reading(view.kind, chosen.label_share, t) for t in TEMPERATURES] if same else []
+
+    learnt, training, *rest = choose.arguments
+    by_temperature = Stopwatch(choose_reading)
+    with (
+        patch.object(View, "readings", only_temperatures),
+        patch("refpair.classifiers._posterior_fit.choose_reading", by_temperature),
+    ):
+        with_codes = best_time(lambda: choose_posterior(learnt, replace(training, cut=False), *rest))
+    nearest.predict(X_test)
+    times = [best_time(lambda m=m: m.predict(X_test), 3) for m in (nearest, model)]  # type: ignore[misc]
+    return [
+        name,
+        cost,
+        f"{times[0]:.3f}",
+        f"{times[1]:.3f}",
+        f"×{times[1] / times[0]:.2f}",
+        f"{without:.2f}",
+        f"{by_temperature.seconds / without:.0%}",
+        f"{with_codes / without:.0%}",
+        f"{choose.seconds / without:.0%}",
+    ]
+
+
+def main() -> None:
+    """Print a row per data set and cost."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", nargs="+", default=PAPER_SETS)
+    parser.add_argument("--cost", nargs="+", default=COSTS)
+    parser.add_argument("--bits", type=int, default=3000)
+    arguments = parser.parse_args()
+    print_machine()
+    header = ["data", "cost", "nearest, s", "posterior, s", "ratio", "fit without choosing, s"]
+    rows = [measure(name, cost, arguments.bits) for name in arguments.data for cost in arguments.cost]
+    print_table([*header, "temperature", "with codes", "all"], rows)
+
+
+if __name__ == "__main__":
+    main()

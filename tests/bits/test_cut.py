@@ -1,0 +1,218 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+
+from refpair._kernels.binning import MISSING
+from refpair.bits import BitProblems, EstimatorBank, TreeBank
+from refpair.bits.trees import Trees
+
+N_BITS = 60  # more than are grown at a time
+DEPTHS = [0, 1, 2, 3, 100]
+SLICES = [
+    slice(None), slice(0, 0), slice(0, 1), slice(7, 23), slice(40, None), slice(49, 51), slice(-3, None),
+    slice(0, 1000), slice(60, None), slice(9, 5),
+]  # fmt: skip
+
+
+def make_problems(n, rng, n_bits=N_BITS):
+    targets = rng.choice([-2.0, -1.0, 0.0, 0.5, 1.0], (12, n_bits))
+    targets[:, 3] = 1.0  # a tree of a single leaf
+    seeds = rng.integers(0, 2**63, n_bits, dtype=np.uint64)
+    vector_of_row = rng.integers(0, 12, n).astype(np.int32)
+    return BitProblems(vector_of_row, n_bits, lambda bits: targets[:, bits], seeds)
+
+
+@pytest.fixture(scope="module")
+def grown():
+    """A bank of deep trees and rows, new to it, with missing values."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.standard_normal((150, 4)), 1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    bank = TreeBank(max_features=2).fit(X, make_problems(150, rng))
+    new = np.round(rng.standard_normal((90, 4)), 1)
+    new[rng.random(new.shape) < 0.1] = np.nan
+    return bank, new
+
+
+def walk(trees, tree, row, depth):
+    """The value of the node where a row stops: at a leaf, or after so many steps."""
+    root = node = int(trees.start[tree])
+    steps = 0
+    while trees.feature[node] >= 0 and steps < depth:
+        code = row[trees.feature[node]]
+        left = trees.missing_left[node] if code == MISSING else code <= trees.threshold[node]
+        node = root + int(trees.left_child[node]) + (0 if left else 1)
+        steps += 1
+    return trees.value[node]
+
+
+def codes_of(bank, X):
+    return np.concatenate([codes for _, codes in bank.bins_.blocks(X)])
+
+
+def depth_of(trees, tree):
+    """The depth of the deepest leaf."""
+    first = int(trees.start[tree])
+
+    def below(node):
+        if trees.feature[first + node] < 0:
+            return 0
+        left = int(trees.left_child[first + node])
+        return 1 + max(below(left), below(left + 1))
+
+    return below(0)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_cut_trees_answer_where_a_walk_stops(grown, depth):
+    bank, X = grown
+    cut = bank.cut(depth)
+    expected = [[walk(bank.trees_, tree, row, depth) for tree in range(N_BITS)] for row in codes_of(bank, X)]
+    np.testing.assert_array_equal(cut.values(X), expected)
+    np.testing.assert_array_equal(cut.predict(X), np.where(np.array(expected) > 0, 1, -1))
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_cut_trees_have_no_node_too_many(grown, depth):
+    trees = grown[0].trees_
+    cut = trees.cut(depth)
+    assert len(cut) == len(trees)
+    assert cut.start[0] == 0
+    assert cut.start[-1] == len(cut.feature) == len(cut.value)
+    for tree in range(N_BITS):
+        assert depth_of(cut, tree) == min(depth, depth_of(trees, tree))
+        nodes = slice(cut.start[tree], cut.start[tree + 1])
+        n_inner = (cut.feature[nodes] >= 0).sum()
+        assert nodes.stop - nodes.start == 2 * n_inner + 1, "two children of every inner node, and the root"
+
+
+def test_trees_cut_below_their_leaves_are_the_trees(grown):
+    trees = grown[0].trees_
+    assert max(depth_of(trees, tree) for tree in range(N_BITS)) < 100
+    cut = trees.cut(100)
+    inner = trees.feature >= 0
+    for name in ("start", "feature", "threshold", "missing_left", "value"):
+        np.testing.assert_array_equal(getattr(cut, name), getattr(trees, name), err_msg=name)
+    np.testing.assert_array_equal(cut.left_child[inner], trees.left_child[inner])
+
+
+def test_cut_trees_are_arrays_of_the_same_kind(grown):
+    trees = grown[0].trees_
+    for depth in DEPTHS:
+        for name, array in vars(trees.cut(depth)).items():
+            assert array.dtype == getattr(trees, name).dtype, name
+
+
+def test_cutting_twice_is_cutting_at_the_smaller_depth(grown):
+    trees = grown[0].trees_
+    for first, second in [(3, 1), (1, 3), (2, 2)]:
+        twice, once = trees.cut(first).cut(second), trees.cut(min(first, second))
+        for name, array in vars(once).items():
+            np.testing.assert_array_equal(getattr(twice, name), array)
+
+
+def test_cut_trees_are_the_trees_grown_no_deeper():
+    """With all features looked at, what is grown above a depth does not depend on what is below."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((80, 1))
+    problems = make_problems(80, rng, n_bits=10)
+    deep, shallow = TreeBank().fit(X, problems), TreeBank(max_depth=2).fit(X, problems)
+    np.testing.assert_array_equal(deep.cut(2).values(X), shallow.values(X))
+
+
+def test_the_uncut_bank_is_left_alone(grown):
+    bank, X = grown
+    before = {name: array.copy() for name, array in vars(bank.trees_).items()}
+    cut = bank.cut(1)
+    assert isinstance(cut, TreeBank)
+    assert cut.bins_ is bank.bins_
+    assert (cut.values(X) != bank.values(X)).any()
+    for name, array in vars(bank.trees_).items():
+        np.testing.assert_array_equal(array, before[name])
+
+
+def test_trees_of_single_leaves_may_be_cut():
+    leaves = Trees(
+        np.int64([0, 1, 2]), np.int32([-1, -1]), np.uint8([0, 0]), np.zeros(2, bool), np.int32([0, 0]),
+        np.float32([0.5, -1]),
+    )  # fmt: skip
+    for depth in DEPTHS:
+        assert leaves.cut(depth).value.tolist() == [0.5, -1.0]
+        assert leaves.cut(depth).start.tolist() == [0, 1, 2]
+
+
+# ---- some of the bits ----
+
+
+@pytest.mark.parametrize("bits", SLICES, ids=str)
+def test_some_bits_of_trees_are_columns_of_all(grown, bits):
+    bank, X = grown
+    for some in (bank, bank.cut(2)):
+        for rows in (X, X[:1], sp.csr_array(np.nan_to_num(X))):
+            np.testing.assert_array_equal(some.predict(rows, bits), some.predict(rows)[:, bits])
+            np.testing.assert_array_equal(some.values(rows, bits), some.values(rows)[:, bits])
+
+
+def test_values_have_the_sign_of_the_bit(grown):
+    bank, X = grown
+    values = bank.values(X)
+    assert values.dtype == np.float32
+    assert np.abs(values).max() <= 1
+    np.testing.assert_array_equal(bank.predict(X), np.where(values > 0, 1, -1))
+
+
+@pytest.fixture(scope="module", params=[LogisticRegression(), RidgeClassifier()], ids=["sure", "signs"])
+def learnt(request):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((70, 3))
+    return EstimatorBank(request.param).fit(X, make_problems(70, rng, n_bits=10)), X
+
+
+@pytest.mark.parametrize(
+    "bits", [slice(None), slice(0, 0), slice(2, 7), slice(7, None), slice(-1, None), slice(0, 99)]
+)
+def test_some_bits_of_estimators_are_columns_of_all(learnt, bits):
+    bank, X = learnt
+    np.testing.assert_array_equal(bank.predict(X, bits), bank.predict(X)[:, bits])
+    np.testing.assert_array_equal(bank.values(X, bits), bank.values(X)[:, bits])
+
+
+def test_values_of_estimators_are_their_probabilities_if_they_have_any(learnt):
+    bank, X = learnt
+    values, signs = bank.values(X), bank.predict(X)
+    assert values.dtype == np.float32
+    for bit, estimator in enumerate(bank.estimators_):
+        expected = signs[:, bit]
+        if isinstance(estimator, LogisticRegression):
+            of_class = dict(zip(estimator.classes_.tolist(), estimator.predict_proba(X).T, strict=True))
+            expected = of_class[1] - of_class[-1]
+            np.testing.assert_array_equal(np.sign(expected), signs[:, bit])
+        np.testing.assert_allclose(values[:, bit], expected, rtol=1e-5, atol=1e-6)
+    assert isinstance(bank.estimators_[3], int)
+    assert (values[:, 3] == 1).all()
+
+
+# ---- max_features="auto" ----
+
+
+def trees_for(X, max_features):
+    return (
+        TreeBank(max_features=max_features)
+        .fit(X, make_problems(len(X), np.random.default_rng(2), n_bits=5))
+        .trees_
+    )
+
+
+def same(trees, others):
+    return all(np.array_equal(array, getattr(others, name)) for name, array in vars(trees).items())
+
+
+@pytest.mark.parametrize(("n_numeric", "expected"), [(16, "sqrt"), (9, "sqrt"), (8, None), (0, None)])
+def test_auto_looks_at_a_few_features_if_most_are_numeric(n_numeric, expected):
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, (120, 16)).astype(np.float64)
+    X[:, :n_numeric] = rng.integers(0, 30, (120, n_numeric))
+    found = trees_for(X, "auto")
+    assert same(found, trees_for(X, expected))
+    assert not same(found, trees_for(X, None if expected else "sqrt"))
