@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 
-QUICK = ("bits", "decoding", "forest", "startup", "memory")
-LONG = ("bins", "distances", "quality")
+QUICK = ("bits", "decoding", "forest", "startup", "memory", "reading")
+LONG = ("bins", "distances", "quality", "posterior", "ablation")
 
 
 def main() -> None:

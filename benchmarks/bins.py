@@ -40,7 +40,13 @@ def main() -> None:
                 train, test = half_split(len(data.Y), split)
                 for b, max_bins in enumerate(BINS):
                     model = CSRPEClassifier(
-                        cost, arguments.bits, max_depth=12, max_bins=max_bins, n_jobs=-1, random_state=split
+                        cost,
+                        arguments.bits,
+                        decoder="nearest",
+                        max_depth=12,
+                        max_bins=max_bins,
+                        n_jobs=-1,
+                        random_state=split,
                     )
                     start = time.perf_counter()
                     model.fit(data.X[train], data.Y[train])

@@ -21,7 +21,7 @@ def measure(name: str, n_bits: int, n_rows: int) -> list[object]:
     """Return the row of one data set."""
     data = load(name)
     train, test = half_split(len(data.Y), 0)
-    model = CSRPEClassifier("f1", n_bits, max_depth=10, n_jobs=-1, random_state=0).fit(
+    model = CSRPEClassifier("f1", n_bits, decoder="nearest", max_depth=10, n_jobs=-1, random_state=0).fit(
         data.X[train], data.Y[train]
     )
     signs, words = model.predict_code(data.X[test]), model.encode(model.relevant_set_)

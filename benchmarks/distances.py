@@ -44,7 +44,13 @@ def main() -> None:
         for split in range(arguments.splits):
             train, test = half_split(len(data.Y), split)
             model = CSRPEClassifier(
-                cost, arguments.bits, max_depth=depth, max_features=features, n_jobs=-1, random_state=split
+                cost,
+                arguments.bits,
+                decoder="nearest",
+                max_depth=depth,
+                max_features=features,
+                n_jobs=-1,
+                random_state=split,
             ).fit(data.X[train], data.Y[train])
             signs = model.predict_code(data.X[test]).astype(np.float32)
             words = model.encode(model.relevant_set_).astype(np.float32)

@@ -57,6 +57,7 @@ def make_model(
     return CSRPEClassifier(
         cost,
         n_bits,
+        decoder="nearest",
         max_depth=depth,
         max_features=features,
         max_bins=arguments.max_bins,

