@@ -14,7 +14,7 @@ from refpair.bits import BitLearner, BitProblems, TreeBank, out_of_bag
 from refpair.bits.binning import Matrix
 from refpair.classifiers._labels import DistinctLabels
 from refpair.coding import ReferencePairCode
-from refpair.costs import Cost
+from refpair.costs import Cost, get_cost
 from refpair.decision import (
     View,
     choose_reading,
@@ -164,7 +164,8 @@ def choose_posterior(
     view, reading = best.view, best.reading
 
     marginals = reader.marginals(reading, view.anchors, view.agreement, view.labels, view.own)
-    line = LogOddsLine.fit(marginals, truths)
+    # The decision for the Hamming loss is to round: what predict_proba says must round to the same.
+    line = LogOddsLine.fit(marginals, truths, keep_half=training.cost == get_cost("hamming"))
     distribution: LabelDistribution | IndependentLabels
     if needs_only_marginals(training.cost):
         distribution = IndependentLabels(line(marginals))

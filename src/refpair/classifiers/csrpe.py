@@ -135,7 +135,7 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
     array([[0., 0., 0., 0., 0., 0., 1., 0., 0., 0.]])
     >>> round(model.score(digits.X[1500:], digits.Y[1500:]), 2)
     0.87
-    >>> round(1 - model.expected_cost(digits.X[1500:]).mean(), 2)  # what to expect, without their labels
+    >>> round(float(1 - model.expected_cost(digits.X[1500:]).mean()), 2)  # without their labels
     0.83
     """
 
@@ -262,7 +262,7 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         return self.bits_.predict(self._read_features(X, reset=False), slice(0, len(self.code_)))
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
-        if self.decoder == "posterior" and len(self.code_):
+        if hasattr(self, "posterior_"):
             return super()._predict_labels(X)
         if len(self.code_) == 0:  # a single label vector: nothing to tell apart
             return np.repeat(self.relevant_set_[:1], X.shape[0], axis=0)

@@ -74,7 +74,7 @@ def run() -> None:
             return Result(name, made_for, scores, seconds)
 
         # Ten bits need the same kernels as thousands, so that no model's time has the compiler's in it.
-        compiling = [CSRPEClassifier(cost, 10, random_state=0, n_jobs=-1) for cost in COSTS.values()]
+        compiling = [CSRPEClassifier(cost, n_bits=10, random_state=0, n_jobs=-1) for cost in COSTS.values()]
         for number, model in enumerate(compiling, 1):
             try_out(f"compiling kernels, once ({number} of {len(compiling)})", None, model)
         results = [try_out(f"CSRPE for {name}", name, model) for name, model in models.items()]

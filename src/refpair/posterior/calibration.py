@@ -16,6 +16,7 @@ _SURE = 1e-6
 _CELLS = 512  # that log odds are counted in
 _PULL = 5.0  # as many cells speak for the line that changes nothing
 _STEPS, _NEAR = 50, 1e-9
+_LEAST_SLOPE = 1e-3  # where the line must tell more from less than ½
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,15 @@ class LogOddsLine:
     shift: float
 
     @classmethod
-    def fit(cls, probabilities: Floats, truths: npt.NDArray[np.uint8]) -> Self:
-        """Return the line of largest likelihood, pulled a little towards the one that changes nothing."""
+    def fit(cls, probabilities: Floats, truths: npt.NDArray[np.uint8], *, keep_half: bool = False) -> Self:
+        """Return the line of largest likelihood, pulled a little towards the one that changes nothing.
+
+        Parameters
+        ----------
+        probabilities, truths : ndarray of shape (n, n_labels)
+        keep_half : bool, default=False
+            Whether ½ stays ½: then rounding says the same before and after.
+        """
         x = _log_odds(probabilities).ravel()
         edge = -np.log(_SURE)
         cell = np.minimum(((x + edge) * (_CELLS / (2 * edge))).astype(np.int64), _CELLS - 1)
@@ -46,6 +54,9 @@ class LogOddsLine:
         positive = np.bincount(cell, weights=truths.ravel(), minlength=_CELLS).astype(np.float64)
         middle = np.bincount(cell, weights=x, minlength=_CELLS) / np.maximum(n, 1.0)
         design = np.column_stack([middle, np.ones(_CELLS)])
+        if keep_half:
+            (slope,) = _climb(design[:, :1], n, positive, np.ones(1))
+            return cls(max(float(slope), _LEAST_SLOPE), 0.0)
         slope, shift = _climb(design, n, positive, np.array([1.0, 0.0]))
         if slope < 0:  # a falling line would turn the order of the labels around: a level one, then
             slope, (shift,) = 0.0, _climb(design[:, 1:], n, positive, np.zeros(1))
