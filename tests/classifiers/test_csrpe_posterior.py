@@ -174,7 +174,7 @@ def test_bits_learnt_from_all_rows_are_judged_by_folds(small, monkeypatch):
     X, Y = small
     learnt = []
     make = CSRPEClassifier._make_learner
-    monkeypatch.setattr(CSRPEClassifier, "_make_learner", lambda model: learnt.append(1) or make(model))
+    monkeypatch.setattr(CSRPEClassifier, "_make_learner", lambda model, n: learnt.append(1) or make(model, n))
     for max_samples, n_banks in ((None, 4), (1.0, 4), (120, 4), ("auto", 1), (119, 1)):
         learnt.clear()
         model = fit(X, Y, max_samples=max_samples)
