@@ -118,12 +118,13 @@ def report(results: list[Result], paper: dict[str, Any]) -> None:
         to_best.append(relative(cost, mean, column[best]))
         to_csrpe.append(relative(cost, mean, column["CSRPE"]))
         theirs = {result["split"]: result["score"] for result in forest[cost, name]}
-        others = [theirs[result["split"]] for result in cell if result["split"] in theirs]
+        both = [result for result in cell if result["split"] in theirs]
+        others = [theirs[result["split"]] for result in both]
         level = ""
-        if len(others) == len(cell):
-            differences = np.array(scores) - np.array(others)
-            error = np.std(differences, ddof=1) / np.sqrt(len(cell)) if len(cell) > 1 else 0.0
-            by = relative(cost, mean, float(np.mean(others)))
+        if both:  # on the splits that both have
+            differences = np.array([result["score"] for result in both]) - np.array(others)
+            error = np.std(differences, ddof=1) / np.sqrt(len(both)) if len(both) > 1 else 0.0
+            by = relative(cost, float(np.mean([r["score"] for r in both])), float(np.mean(others)))
             to_forest.append((by, abs(differences.mean()) <= error))
             level = f"{100 * by:+.1f} %"
         ratio = np.mean([r["cost_expected"] for r in cell]) / np.mean([r["cost_measured"] for r in cell])
