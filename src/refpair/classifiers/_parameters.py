@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-__all__ = ["check_amount", "check_count", "is_integer"]
+__all__ = ["check_amount", "check_count", "check_running", "is_integer"]
 
 
 def is_integer(value: Any) -> bool:
@@ -27,3 +28,14 @@ def check_amount(name: str, value: Any, allowed: str) -> None:
         return
     if not isinstance(value, float | np.floating) or not 0.0 < value <= 1.0:
         raise ValueError(f"{name} must be {allowed}, not {value!r}")
+
+
+def check_running(*, n_jobs: Any, random_state: Any, verbose: Any) -> None:
+    """Refuse what is wrong with the parameters that say how to run, which all estimators have."""
+    check_count("verbose", int(verbose) if isinstance(verbose, bool) else verbose, low=0)
+    if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be an integer other than 0 or None, not {n_jobs!r}")
+    try:
+        check_random_state(random_state)
+    except ValueError as error:
+        raise ValueError(f"random_state must be a seed: {error}") from error

@@ -13,11 +13,12 @@ from sklearn.utils.validation import validate_data
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._label_models import Distribution, fit_label_model, is_pipeline
-from refpair.classifiers._parameters import check_count, is_integer
+from refpair.classifiers._parameters import check_count, check_running
 
 __all__ = ["BayesDecisionClassifier"]
 
 
+# scikit-learn carries no types, so mypy sees a class of type Any among the bases.
 class BayesDecisionClassifier(DecisionMixin, MetaEstimatorMixin, MultiLabelClassifier):  # type: ignore[misc]
     """Makes a multi-label classifier of scikit-learn answer with the label vector of least expected cost.
 
@@ -166,13 +167,7 @@ class BayesDecisionClassifier(DecisionMixin, MetaEstimatorMixin, MultiLabelClass
                 "that tells probabilities, such as CalibratedClassifierCV(LinearSVC()) instead of LinearSVC()"
             )
         check_count("n_samples", self.n_samples)
-        check_count("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0)
-        if self.n_jobs is not None and (not is_integer(self.n_jobs) or self.n_jobs == 0):
-            raise ValueError(f"n_jobs must be an integer other than 0 or None, not {self.n_jobs!r}")
-        try:
-            check_random_state(self.random_state)
-        except ValueError as error:
-            raise ValueError(f"random_state must be a seed: {error}") from error
+        check_running(n_jobs=self.n_jobs, random_state=self.random_state, verbose=self.verbose)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,7 +15,7 @@ from refpair.bits import BitLearner, EstimatorBank, TreeBank
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._labels import DistinctLabels, distinct_labels
-from refpair.classifiers._parameters import check_amount, check_count, is_integer
+from refpair.classifiers._parameters import check_amount, check_count, check_running
 from refpair.classifiers._posterior_fit import Training, bit_problems, choose_posterior
 from refpair.coding import CodeBook, draw_code
 from refpair.costs import Cost
@@ -349,7 +349,7 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         check_count("n_bits", self.n_bits)
         check_count("min_samples_leaf", self.min_samples_leaf)
         check_count("max_bins", self.max_bins, low=2, high=255)
-        check_count("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0)
+        check_running(n_jobs=self.n_jobs, random_state=self.random_state, verbose=self.verbose)
         if self.max_depth is not None and self.max_depth != "auto":
             check_count("max_depth", self.max_depth)
         if self.max_features not in ("auto", "sqrt", "log2"):
@@ -360,18 +360,12 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
             )
         if self.max_samples != "auto":
             check_amount("max_samples", self.max_samples, 'a number, a share in (0, 1], "auto" or None')
-        if self.n_jobs is not None and (not is_integer(self.n_jobs) or self.n_jobs == 0):
-            raise ValueError(f"n_jobs must be an integer other than 0 or None, not {self.n_jobs!r}")
         if self.pairs not in ("auto", "uniform", "density", "mixed", "observed"):
             raise ValueError(
                 f'pairs must be "auto", "uniform", "density", "mixed" or "observed", not {self.pairs!r}'
             )
         if self.decoder not in ("posterior", "nearest"):
             raise ValueError(f'decoder must be "posterior" or "nearest", not {self.decoder!r}')
-        try:
-            check_random_state(self.random_state)
-        except ValueError as error:
-            raise ValueError(f"random_state must be a seed: {error}") from error
         self._check_learner()
 
     def _check_learner(self) -> None:
