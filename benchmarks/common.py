@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,28 @@ def best_time(work: Callable[[], object], repeats: int = 1) -> float:
         work()
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+class Results:
+    """Results in a file of JSON lines, written as they come: a run that is stopped goes on where it was."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._all = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self._all)
+
+    def has(self, **case: object) -> bool:
+        """Whether there is a result of this case."""
+        return any(all(result[key] == value for key, value in case.items()) for result in self._all)
+
+    def add(self, result: dict[str, Any]) -> None:
+        """Keep a result."""
+        self._all.append(result)
+        with self.path.open("a") as file:
+            file.write(json.dumps(result) + "\n")
 
 
 def print_table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.ensemble import RandomForestClassifier
 
-from benchmarks.common import COSTS, PAPER_SETS, half_split, load, print_machine, print_table
+from benchmarks.common import COSTS, PAPER_SETS, Results, half_split, load, print_machine, print_table
 from refpair import BayesDecisionClassifier, CSRPEClassifier, get_cost
 
 CALIBRATION_BINS = 15
@@ -200,26 +200,18 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/posterior.jsonl"))
     parser.add_argument("--paper", type=Path, default=Path("../shared/paper/table_comparison.json"))
     arguments = parser.parse_args()
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    lines = arguments.out.read_text().splitlines() if arguments.out.exists() else []
-    results = [json.loads(line) for line in lines]
-    done = {(r["model"], r["data"], r["cost"], r["split"], r["bits"]) for r in results}
-
-    def keep(result: Result) -> None:
-        results.append(result)
-        with arguments.out.open("a") as file:
-            file.write(json.dumps(result) + "\n")
-
+    results = Results(arguments.out)
     for name in arguments.data:
         for split in range(arguments.first, arguments.first + arguments.splits):
-            if arguments.only != "csrpe" and ("forest", name, COSTS[0], split, None) not in done:
+            case: Result = {"model": "forest", "data": name, "split": split, "bits": None}
+            if arguments.only != "csrpe" and not results.has(**case):
                 for result in run_forest(name, split, arguments.jobs):
-                    keep({"model": "forest", "data": name, "split": split, "bits": None, **result})
+                    results.add({**case, **result})
             for cost in arguments.cost:
-                if arguments.only != "forest" and ("csrpe", name, cost, split, arguments.bits) not in done:
+                case = {"model": "csrpe", "data": name, "cost": cost, "split": split, "bits": arguments.bits}
+                if arguments.only != "forest" and not results.has(**case):
                     result = run_csrpe(name, cost, split, arguments.jobs, arguments.bits)
-                    case = {"data": name, "cost": cost, "split": split, "bits": arguments.bits}
-                    keep({"model": "csrpe", **case, **result})
+                    results.add({**case, **result})
     print_machine()
     splits = range(arguments.first, arguments.first + arguments.splits)
     print(f"{len(splits)} random half splits from seed {arguments.first} on, {arguments.bits} bits\n")

@@ -20,8 +20,7 @@ from unittest.mock import patch
 from benchmarks.common import COSTS, PAPER_SETS, best_time, half_split, load, print_machine, print_table
 from refpair import CSRPEClassifier
 from refpair.classifiers._posterior_fit import choose_posterior
-from refpair.decision.choice import TEMPERATURES, View, choose_reading
-from refpair.posterior import Reading
+from refpair.decision.choice import View, choose_reading
 
 
 class Stopwatch:
@@ -54,15 +53,15 @@ def measure(name: str, cost: str, bits: int) -> list[Any]:
         model = CSRPEClassifier(cost, bits, random_state=0).fit(X, Y)
         without = time.perf_counter() - start - choose.seconds
 
-    def only_temperatures(view: View) -> list[Reading]:
-        chosen = model.reading_
-        same = view.kind == chosen.anchors
-        return [Reading(view.kind, chosen.label_share, t) for t in TEMPERATURES] if same else []
-
     learnt, training, *rest = choose.arguments
-    by_temperature = Stopwatch(choose_reading)
+    by_temperature = Stopwatch(
+        lambda views, *others, **named: choose_reading(
+            [view for view in views if view.kind == model.reading_.anchors], *others, **named
+        )
+    )
     with (
-        patch.object(View, "readings", only_temperatures),
+        patch.object(View, "shares", (model.reading_.label_share,)),
+        patch("refpair.decision.choice._first_shares", lambda view, linear: view.shares),
         patch("refpair.classifiers._posterior_fit.choose_reading", by_temperature),
     ):
         with_codes = best_time(lambda: choose_posterior(learnt, replace(training, cut=False), *rest))

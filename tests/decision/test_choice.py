@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from refpair.costs import get_cost
-from refpair.decision import View, choice, choose_reading, decide
+from refpair.costs import Cost, get_cost
+from refpair.decision import View, choice, choose_reading, decide, expected_cost
+from refpair.decision.decide import quick_decision
 from refpair.posterior import Anchors, Reader, Reading
 from tests import naive
 
@@ -75,7 +76,7 @@ def test_costs_are_those_of_decisions_by_hand(name, share, temperature):
     views, reader, truths = make_views(40)
     for view in views:
         reading = Reading(view.kind, share, temperature)
-        found = choice.costs_of(view, reading, reader, truths, get_cost(name), slice(5, 40))
+        (found,) = choice.costs_of(view, temperature, [share], reader, truths, get_cost(name), slice(5, 40))
         expected = costs_by_hand(view, reading, reader.vectors, truths, name)[5:]
         assert len(found) == 35
         assert found.any(), "nothing was hard"
@@ -85,101 +86,113 @@ def test_costs_are_those_of_decisions_by_hand(name, share, temperature):
 
 def test_views_without_bits_of_labels_have_no_share_of_them():
     with_labels, without = make_views(10)[0]
-    assert {reading.label_share for reading in without.readings()} == {0.0}
-    assert {reading.label_share for reading in with_labels.readings()} == set(choice.LABEL_SHARES)
-    for view in (with_labels, without):
-        readings = view.readings()
-        assert len(set(readings)) == len(readings)
-        assert {reading.anchors for reading in readings} == {view.kind}
-        assert {reading.temperature for reading in readings} == set(choice.TEMPERATURES)
+    assert without.shares == (0.0,)
+    assert with_labels.shares == choice.LABEL_SHARES
 
 
 def keys(candidates):
     return [(candidate.view.kind, candidate.reading) for candidate in candidates]
 
 
-def all_readings(views):
-    return {(view.kind, reading) for view in views for reading in view.readings()}
+def chosen_by_hand(views, reader, truths, cost, n_first, n_more, n_kept):
+    """Return the readings that are tried, on how many rows at most, and what they cost there."""
 
-
-@pytest.mark.parametrize("name", ["hamming", "f1"])
-@pytest.mark.parametrize("n", [1, 60, choice._ROUNDS[0][0]])
-def test_few_rows_are_all_tried(name, n):
-    views, reader, truths = make_views(n)
-    cost = get_cost(name)
-    candidates = choose_reading(views, reader, truths, cost)
-    assert len(candidates) == len(set(keys(candidates))) == 42
-    assert set(keys(candidates)) == all_readings(views)
-    means = [candidate.cost for candidate in candidates]
-    assert means == sorted(means)
-    assert {candidate.n_rows for candidate in candidates} == {n}
-    for candidate in candidates:
-        costs = choice.costs_of(candidate.view, candidate.reading, reader, truths, cost, slice(0, n))
-        assert candidate.cost == pytest.approx(costs.mean())
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_chosen_one_is_the_best_of_all_by_hand(seed):
-    views, reader, truths = make_views(25, seed)
-    exhaustive = {
-        (view.kind, reading): np.mean(
-            [min(c) for c in costs_by_hand(view, reading, reader.vectors, truths, "hamming")]
+    def mean(case, n):
+        view, reading = case
+        (costs,) = choice.costs_of(
+            view, reading.temperature, [reading.label_share], reader, truths, cost, slice(0, n)
         )
-        for view in views
-        for reading in view.readings()
-    }
-    best = choose_reading(views, reader, truths, get_cost("hamming"))[0]
-    assert len(set(exhaustive.values())) > 3, "nothing to choose"
-    assert exhaustive[best.view.kind, best.reading] == pytest.approx(min(exhaustive.values()))
-    assert best.cost == pytest.approx(min(exhaustive.values()))
+        return costs.mean()
+
+    def readings(view, t, shares):
+        shares = shares if view.labels is not None else (0.0,)
+        return [(view, Reading(view.kind, share, t)) for share in shares]
+
+    def kept(n):
+        return max(1, min(n_kept, n // 2))
+
+    tried = {}
+    shares = choice.LABEL_SHARES if cost == get_cost("hamming") else (0.0, 0.5)
+    first = [case for view in views for t in choice.TEMPERATURES for case in readings(view, t, shares)]
+    for case in first:
+        tried[case] = (min(n_first, len(truths)), mean(case, n_first))
+    best = []
+    for view, reading in sorted(first, key=lambda case: tried[case][1]):
+        if (view, reading.temperature) not in best:
+            best.append((view, reading.temperature))
+    best = best[: kept(len(best))]
+    second = [case for view, t in best for case in readings(view, t, choice.LABEL_SHARES)]
+    for case in second:
+        tried[case] = (min(n_more, len(truths)), mean(case, n_more))
+    finalists = sorted(second, key=lambda case: tried[case][1])[: kept(len(second))]
+    if len(finalists) > 1:
+        for case in finalists:
+            tried[case] = (len(truths), mean(case, None))
+    return tried
 
 
 @pytest.fixture
 def small_rounds(monkeypatch):
-    """All candidates are tried on 20 rows, ten of them on 40, four of those on all."""
-    monkeypatch.setattr(choice, "_ROUNDS", ((20, 10), (40, 4)))
+    """All temperatures are tried on 20 rows, three of them with all shares on 40, three of those on all.
+
+    For the Hamming loss on 40 and 80.
+    """
+    for name, number in {"FIRST_ROWS": 20, "MORE_ROWS": 40, "KEPT": 3}.items():
+        monkeypatch.setattr(choice, f"_{name}", number)
 
 
 @pytest.mark.usefixtures("small_rounds")
 @pytest.mark.parametrize("name", ["hamming", "f1"])
-@pytest.mark.parametrize(
-    ("n", "tried"),
-    [
-        (20, [(42, 20)]),
-        (21, [(10, 21), (32, 20)]),
-        (40, [(10, 40), (32, 20)]),
-        (60, [(4, 60), (6, 40), (32, 20)]),
-    ],
-)
-def test_of_many_rows_the_first_choose_who_is_tried_on_more(name, n, tried):
-    views, reader, truths = make_views(n)
+@pytest.mark.parametrize("n", [1, 20, 21, 40, 60, 100])
+@pytest.mark.parametrize("labels", [True, False])
+def test_the_first_rows_choose_who_is_tried_on_more(name, n, labels):
+    views, reader, truths = make_views(n, labels=labels)
     cost = get_cost(name)
+    expected = chosen_by_hand(views, reader, truths, cost, *((40, 80) if name == "hamming" else (20, 40)), 3)
     candidates = choose_reading(views, reader, truths, cost)
-    assert set(keys(candidates)) == all_readings(views)
-    assert [candidate.n_rows for candidate in candidates] == [
-        n_rows for n_tried, n_rows in tried for _ in range(n_tried)
-    ]
-
-    def mean_of_first(candidate, n_first):
-        rows = slice(0, n_first)
-        return choice.costs_of(candidate.view, candidate.reading, reader, truths, cost, rows).mean()
-
-    at = 0
-    for n_tried, n_rows in tried:
-        some = candidates[at : at + n_tried]
-        means = [candidate.cost for candidate in some]
-        assert means == sorted(means)
-        assert means == pytest.approx([mean_of_first(candidate, n_rows) for candidate in some])
-        # Those that went on were no worse than these on the same rows.
-        assert max((mean_of_first(one, n_rows) for one in candidates[:at]), default=0) <= means[0] + 1e-12
-        at += n_tried
+    assert len(candidates) == len(expected)
+    for candidate in candidates:
+        n_rows, mean = expected[candidate.view, candidate.reading]
+        assert candidate.n_rows == n_rows
+        assert candidate.cost == pytest.approx(mean)
+    rounds = [candidate.n_rows for candidate in candidates]
+    assert rounds == sorted(rounds, reverse=True)
+    assert candidates[0].cost == min(c.cost for c in candidates if c.n_rows == rounds[0])
 
 
 @pytest.mark.usefixtures("small_rounds")
-def test_fewer_candidates_than_go_on_are_all_tried_on_more():
+def test_rows_with_many_labels_are_fewer(monkeypatch):
+    monkeypatch.setattr(choice, "_FIRST_LABELS", 15)
+    views, reader, truths = make_views(60)
+    n_first = int(15 / truths.sum(axis=1).mean())
+    assert 6 < n_first < 20
+    expected = chosen_by_hand(views, reader, truths, get_cost("f1"), n_first, 2 * n_first, 3)
+    candidates = choose_reading(views, reader, truths, get_cost("f1"))
+    assert {(c.view, c.reading): c.n_rows for c in candidates} == {k: n for k, (n, _) in expected.items()}
+    monkeypatch.setattr(choice, "_FIRST_LABELS", 1)  # but never less than a third
+    assert min(c.n_rows for c in choose_reading(views, reader, truths, get_cost("f1"))) == 6
+
+
+@pytest.mark.usefixtures("small_rounds")
+def test_of_few_candidates_at_most_half_go_on():
     views, reader, truths = make_views(60, labels=False)
     candidates = choose_reading(views[:1], reader, truths, get_cost("hamming"))
-    assert [candidate.n_rows for candidate in candidates] == [60] * 4 + [40] * 3
+    assert [candidate.n_rows for candidate in candidates] == [60] * 3 + [40] * 4
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_chosen_is_hardly_worse_than_the_best_of_all(seed):
+    views, reader, truths = make_views(200, seed)
+    cost = get_cost("f1")
+    everything = [
+        costs.mean()
+        for view in views
+        for t in choice.TEMPERATURES
+        for costs in choice.costs_of(view, t, view.shares, reader, truths, cost, slice(None))
+    ]
+    best = choose_reading(views, reader, truths, cost)[0]
+    assert max(everything) > 1.1 * min(everything), "nothing to choose"
+    assert best.cost <= min(everything) + 0.1 * (max(everything) - min(everything))
 
 
 def many_labels(n, n_labels):
@@ -195,29 +208,50 @@ def many_labels(n, n_labels):
     return view, Reader(vectors), vectors[of_row]
 
 
+def likeliest_labels_by_hand(distribution, cost):
+    """Return as many of the likeliest labels as cost least, for each row."""
+    decided = []
+    for i, p in enumerate(distribution.marginals()):
+        row = distribution[i : i + 1]
+        order = np.argsort(-p, kind="stable")
+        sets = [np.isin(np.arange(len(p)), order[:m]).astype(np.uint8) for m in range((p > 0).sum() + 1)]
+        decided.append(min(sets, key=lambda z, row=row: expected_cost(row, z[None], cost)[0].round(12)))
+    return np.array(decided)
+
+
+def ones_missing(tp, n_true, n_predicted, n_labels):
+    return 3 * (n_true - tp) + n_predicted
+
+
 @pytest.mark.parametrize(
-    ("name", "n_labels", "by"),
-    [("accuracy", 11, "f1"), ("accuracy", 10, "accuracy"), ("f2", 11, "f2"), ("zero_one", 11, "zero_one")],
+    ("cost", "n_labels", "searched"),
+    [
+        (get_cost("accuracy"), 11, True),
+        (Cost.from_counts(ones_missing), 11, True),
+        (get_cost("accuracy"), 10, False),
+        (get_cost("f2"), 11, False),
+        (get_cost("zero_one"), 11, False),
+    ],
 )
-def test_roughly_only_searched_decisions_are_made_for_f1(name, n_labels, by):
-    view, reader, truths = many_labels(30, n_labels)
-    reading = Reading("words", 0.5, 5.0)
-    distribution = reader.distribution(reading, view.anchors, view.agreement, view.labels, view.own)
-    cost = get_cost(name)
-    found = choice.costs_of(view, reading, reader, truths, cost, slice(0, 30), roughly=True)
-    np.testing.assert_allclose(found, cost.rows(truths, decide(distribution, get_cost(by))))
-    exact = choice.costs_of(view, reading, reader, truths, cost, slice(0, 30))
-    np.testing.assert_allclose(exact, cost.rows(truths, decide(distribution, cost)))
-    assert (by == name) == np.array_equal(found, exact)
+def test_a_quick_decision_takes_likely_labels_instead_of_a_search(cost, n_labels, searched):
+    view, reader, _ = many_labels(30, n_labels)
+    weighed = reader.weigh(view.anchors, view.agreement, 5.0, view.own)
+    distribution = weighed.distribution(view.labels, 0.5)
+    found = quick_decision(reader.vectors, cost)(distribution)
+    expected = likeliest_labels_by_hand(distribution, cost) if searched else decide(distribution, cost)
+    np.testing.assert_allclose(
+        expected_cost(distribution, found, cost), expected_cost(distribution, expected, cost)
+    )
 
 
-@pytest.mark.usefixtures("small_rounds")
-def test_the_costs_on_all_rows_are_not_rough():
+def test_costs_of_readings_are_by_quick_decisions():
     view, reader, truths = many_labels(30, 11)
     cost = get_cost("accuracy")
-    for candidate in choose_reading([view], reader, truths, cost)[:10]:
-        costs = choice.costs_of(view, candidate.reading, reader, truths, cost, slice(0, 30))
-        assert candidate.n_rows == 30
+    quick = quick_decision(reader.vectors, cost)
+    candidates = choose_reading([view], reader, truths, cost)
+    for candidate in candidates[:10]:
+        t, share = candidate.reading.temperature, candidate.reading.label_share
+        (costs,) = choice.costs_of(view, t, [share], reader, truths, cost, slice(0, 30), quick)
         assert candidate.cost == pytest.approx(costs.mean())
 
 

@@ -61,7 +61,8 @@ def read_at_once(posterior, X, how):
     votes = np.float32(X[:, N_BITS:])
     labels = np.mean([votes[:, :N_LABELS], votes[:, N_LABELS:]], axis=0, dtype=np.float64) / 2 + 0.5
     reader, anchors = Reader(posterior.vectors), posterior.anchors
-    return getattr(reader, how)(posterior.reading, anchors, anchors.agreement(signs), labels)
+    weighed = reader.weigh(anchors, anchors.agreement(signs), posterior.reading.temperature)
+    return getattr(weighed, how)(labels, posterior.reading.label_share)
 
 
 def parts_of(X):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refpair.posterior import Anchors, Reader, Reading
+from refpair.posterior import Anchors, Reader
 from tests import naive
 
 seeds = st.integers(0, 2**32 - 1)
@@ -40,8 +40,8 @@ class Case:
         ]
         self.sums = [naive.label_sums(row, self.vectors) for row in self.weights]
 
-    def seen(self, labels):
-        return self.anchors, self.agreement, labels, self.own
+    def weigh(self, temperature=4.0):
+        return self.reader.weigh(self.anchors, self.agreement, temperature, self.own)
 
 
 cases = st.builds(Case, st.sampled_from(["words", "rows"]), seeds, st.just(4.0))
@@ -59,30 +59,29 @@ def close(found, expected):
 @settings(deadline=None, max_examples=30)
 @given(case=cases)
 def test_marginals_are_those_of_the_formula(share, case):
-    found = case.reader.marginals(Reading("words", share, 4.0), *case.seen(case.labels))
+    found = case.weigh().marginals(case.labels, share)
     close(found, [naive.mixed(p, q, share) for p, q in zip(case.sums, case.labels, strict=True)])
 
 
 @pytest.mark.parametrize("share", SHARES)
 def test_without_bits_of_single_labels_the_code_alone_speaks(share):
     case = Case("rows", 3, 4.0)
-    reading = Reading("rows", share, 4.0)
-    close(case.reader.marginals(reading, *case.seen(None)), case.sums)
+    close(case.weigh().marginals(None, share), case.sums)
     expected = [naive.without_small(row, KEPT) for row in case.weights]
-    close(dense(case.reader.distribution(reading, *case.seen(None))), expected)
+    close(dense(case.weigh().distribution(None, share)), expected)
 
 
 def test_the_temperature_is_that_of_the_reading():
     for temperature in (0.0, 1.0, 20.0, np.inf):
         case = Case("rows", 7, temperature)
-        close(case.reader.marginals(Reading("rows", 0.0, temperature), *case.seen(None)), case.sums)
+        close(case.weigh(temperature).marginals(None, 0.0), case.sums)
 
 
 @pytest.mark.parametrize("share", SHARES)
 @settings(deadline=None, max_examples=30)
 @given(case=cases)
 def test_weights_of_vectors_are_tilted_by_the_odds_of_their_labels(share, case):
-    found = case.reader.distribution(Reading("words", share, 4.0), *case.seen(case.labels))
+    found = case.weigh().distribution(case.labels, share)
     expected = []
     for weights, sums, labels in zip(case.weights, case.sums, case.labels, strict=True):
         p = naive.mixed(sums, labels, share)
@@ -96,9 +95,9 @@ def test_vectors_of_one_label_each_follow_the_mixed_odds():
     anchors = Anchors.of_words(np.int8([[1], [1], [1]]), np.array([6, 2, 2]))
     reader = Reader(np.uint8([[1, 0], [0, 1], [0, 0]]))
     agreement, labels = anchors.agreement(np.int8([[1]])), np.array([[0.2, 0.4]])
-    reading = Reading("words", 0.5, 9.0)
-    close(reader.marginals(reading, anchors, agreement, labels), [[0.4, 0.3]])
-    (weights,) = dense(reader.distribution(reading, anchors, agreement, labels))
+    weighed = reader.weigh(anchors, agreement, 9.0)
+    close(weighed.marginals(labels, 0.5), [[0.4, 0.3]])
+    (weights,) = dense(weighed.distribution(labels, 0.5))
     # Odds of the first label fall from 3/2 to 2/3, of the second they rise from 1/4 to 3/7.
     assert weights[0] / weights[2] == pytest.approx(3 * (2 / 3) / (3 / 2))
     assert weights[1] / weights[2] == pytest.approx(1 * (3 / 7) / (1 / 4))
@@ -108,7 +107,7 @@ def test_labels_that_say_the_same_tilt_nothing():
     for seed, share in product(range(5), SHARES):
         case = Case("words", seed, 4.0)
         expected = [naive.without_small(row, KEPT) for row in case.weights]
-        found = case.reader.distribution(Reading("words", share, 4.0), *case.seen(np.array(case.sums)))
+        found = case.weigh().distribution(np.array(case.sums), share)
         close(dense(found), expected)
 
 
@@ -118,12 +117,12 @@ def test_odds_are_taken_to_be_999_at_most(sure):
     counts = np.array([1, 999_999]) if sure else np.array([999_999, 1])
     anchors = Anchors.of_words(np.int8([[1], [1]]), counts)
     reader, agreement = Reader(np.uint8([[1], [0]])), anchors.agreement(np.int8([[1]]))
-    reading, labels = Reading("words", 1.0, 1.0), np.array([[sure]])
-    (found,) = dense(reader.distribution(reading, anchors, agreement, labels))
+    weighed, labels = reader.weigh(anchors, agreement, 1.0), np.array([[sure]])
+    (found,) = dense(weighed.distribution(labels, 1.0))
     with_label, without = found
     ratio = with_label / without if sure else without / with_label
     assert ratio == pytest.approx(999**2 / 999_999)
-    assert reader.marginals(reading, anchors, agreement, labels).item() == sure
+    assert weighed.marginals(labels, 1.0).item() == sure
 
 
 def test_a_vector_without_labels_and_one_with_all_are_read():
@@ -131,4 +130,13 @@ def test_a_vector_without_labels_and_one_with_all_are_read():
     anchors = Anchors.of_words(np.int8([[1, 1], [-1, 1]]), np.array([1, 3]))
     agreement = anchors.agreement(np.int8([[1, 1]]))
     p = 3 * np.exp(-2.0) / (1 + 3 * np.exp(-2.0))
-    close(reader.marginals(Reading("words", 0.0, 2.0), anchors, agreement, None), [[p, p, p]])
+    close(reader.weigh(anchors, agreement, 2.0).marginals(None, 0.0), [[p, p, p]])
+
+
+def test_reading_again_gives_the_same():
+    case = Case("rows", 5, 4.0)
+    weighed = case.weigh()
+    before = weighed.weights.copy()
+    first = dense(weighed.distribution(case.labels, 0.5))
+    np.testing.assert_array_equal(dense(weighed.distribution(case.labels, 0.5)), first)
+    np.testing.assert_array_equal(weighed.weights, before)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -102,6 +102,13 @@ class Training:
         """How many labels there are."""
         return int(self.vectors.shape[1])
 
+    @cached_property
+    def vector_of_row(self) -> npt.NDArray[np.int32]:
+        """The place of each row's label vector in the relevant set, −1 if it is not there."""
+        place = {vector.tobytes(): at for at, vector in enumerate(self.vectors)}
+        found = np.array([place.get(vector.tobytes(), -1) for vector in self.distinct.vectors], np.int32)
+        return found[self.distinct.of_row]
+
 
 def bit_problems(
     code: ReferencePairCode,
@@ -151,7 +158,7 @@ def choose_posterior(
     n = training.X.shape[0]
     rows = rng.permutation(n)[:MOST_ROWS]
     anchor_rows = np.sort(rng.permutation(n)[:MOST_ANCHORS])
-    anchor_rows = anchor_rows[_vector_of_row(training)[anchor_rows] >= 0]
+    anchor_rows = anchor_rows[training.vector_of_row[anchor_rows] >= 0]
     truths = training.distinct.vectors[training.distinct.of_row[rows]]
     reader = Reader(training.vectors)
     in_bag = bits.in_bag_
@@ -163,7 +170,8 @@ def choose_posterior(
     best = candidates[0]
     view, reading = best.view, best.reading
 
-    marginals = reader.marginals(reading, view.anchors, view.agreement, view.labels, view.own)
+    weighed = reader.weigh(view.anchors, view.agreement, reading.temperature, view.own)
+    marginals = weighed.marginals(view.labels, reading.label_share)
     # The decision for the Hamming loss is to round: what predict_proba says must round to the same.
     line = LogOddsLine.fit(marginals, truths, keep_half=training.cost == get_cost("hamming"))
     distribution: LabelDistribution | IndependentLabels
@@ -171,7 +179,7 @@ def choose_posterior(
         distribution = IndependentLabels(line(marginals))
         decided = decide_from_marginals(marginals, training.cost)
     else:
-        distribution = reader.distribution(reading, view.anchors, view.agreement, view.labels, view.own)
+        distribution = weighed.distribution(view.labels, reading.label_share)
         decided = decide(distribution, training.cost, n_jobs=n_jobs)
     costs = training.cost.rows(truths, decided)
     expected = float(expected_cost(distribution, decided, training.cost).mean())
@@ -215,7 +223,7 @@ def _oob_views(
         if training.n_votes:
             values = bank.values(training.X[rows], slice(n_code_bits, None))
             labels = _filled(label_probabilities(values, training.n_labels, known_votes), training)
-        vector = _vector_of_row(training)[anchor_rows]
+        vector = training.vector_of_row[anchor_rows]
         by_kind: dict[AnchorKind, Anchors] = {"words": words}
         if len(anchor_rows):  # else no row has a vector of the relevant set
             by_kind["rows"] = Anchors.of_rows(signs[len(rows) :], vector, len(training.vectors))
@@ -299,7 +307,7 @@ def _anchors(
     if kind == "words":
         return Anchors.of_words(code.encode(training.vectors), training.counts)
     signs = bits.predict(training.X[rows], slice(0, len(code)))
-    return Anchors.of_rows(signs, _vector_of_row(training)[rows], len(training.vectors))
+    return Anchors.of_rows(signs, training.vector_of_row[rows], len(training.vectors))
 
 
 def _own(
@@ -307,17 +315,10 @@ def _own(
 ) -> npt.NDArray[np.int64]:
     """Return the anchor that each row is part of, −1 if none."""
     if kind == "words":
-        return np.asarray(_vector_of_row(training)[rows], np.int64)
+        return np.asarray(training.vector_of_row[rows], np.int64)
     place = np.full(training.X.shape[0], -1, np.int64)
     place[anchor_rows] = np.arange(len(anchor_rows))
     return np.asarray(place[rows])
-
-
-def _vector_of_row(training: Training) -> npt.NDArray[np.int32]:
-    """Return the place of each row's label vector in the relevant set, −1 if it is not there."""
-    place = {vector.tobytes(): at for at, vector in enumerate(training.vectors)}
-    found = np.array([place.get(vector.tobytes(), -1) for vector in training.distinct.vectors], np.int32)
-    return found[training.distinct.of_row]
 
 
 def _filled(labels: npt.NDArray[np.float64], training: Training) -> npt.NDArray[np.float64]:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from refpair._progress import run_chunks
-from refpair.costs import Cost, get_cost
-from refpair.decision.decide import decide, is_exact
-from refpair.decision.exhaustive import MOST_LABELS
+from refpair.costs import Cost
+from refpair.decision.decide import decide, quick_decision
 from refpair.decision.linear import decide_from_marginals, needs_only_marginals
-from refpair.posterior import AnchorKind, Anchors, Reader, Reading
+from refpair.posterior import AnchorKind, Anchors, LabelDistribution, Reader, Reading
 
 __all__ = ["LABEL_SHARES", "TEMPERATURES", "Candidate", "View", "choose_reading", "costs_of"]
 
 TEMPERATURES = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, np.inf)
 LABEL_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
-# All candidates are tried on the first rows, the best of them on more, the best of those on all.
-_ROUNDS = ((150, 30), (400, 10))
+# First every view at every temperature on few rows; then the best of them with all shares on more rows; then
+# the best of those on all. Where marginals are enough, all shares cost hardly more than one from the start.
+_FIRST_SHARES = (0.0, 0.5)
+_FIRST_ROWS, _MORE_ROWS = 150, 300
+_FIRST_LABELS = 1500  # rows with many labels tell more and take longer: that many labels are enough
+_KEPT = 6  # go on, but at most half
+
+Decide = Callable[[LabelDistribution], npt.NDArray[np.uint8]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +56,10 @@ class View:
     own: npt.NDArray[np.int64]
     labels: npt.NDArray[np.float64] | None
 
-    def readings(self) -> list[Reading]:
-        """Return all readings that may be chosen."""
-        shares = LABEL_SHARES if self.labels is not None else LABEL_SHARES[:1]
-        return [
-            Reading(self.kind, share, temperature)
-            for share, temperature in itertools.product(shares, TEMPERATURES)
-        ]
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """What share the bits of single labels may have."""
+        return LABEL_SHARES if self.labels is not None else LABEL_SHARES[:1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +82,9 @@ class Candidate:
     n_rows: int
 
 
+Group: TypeAlias = tuple[View, float]  # a view at a temperature
+
+
 def choose_reading(
     views: Sequence[View],
     reader: Reader,
@@ -88,7 +93,7 @@ def choose_reading(
     *,
     n_jobs: int | None = None,
 ) -> list[Candidate]:
-    """Try all readings of all views; return them by rising cost, those tried on more rows first.
+    """Look for the best reading; return those tried by rising cost, those tried on more rows first.
 
     Parameters
     ----------
@@ -100,52 +105,77 @@ def choose_reading(
     n_jobs : int, optional
         Threads.
     """
-    pairs = [(view, reading) for view in views for reading in view.readings()]
-    out: list[Candidate] = []
-    for n_rows, n_kept in (*_ROUNDS, (len(truths), 0)):
-        last = n_rows >= len(truths)
-        rows = slice(0, len(truths) if last else n_rows)
+    linear = needs_only_marginals(cost)
+    decision = None if linear else quick_decision(reader.vectors, cost)
 
-        def try_one(
-            one: slice,
-            pairs: Sequence[tuple[View, Reading]] = pairs,
-            rows: slice = rows,
-            roughly: bool = not last,
-        ) -> Candidate:
-            view, reading = pairs[one.start]
-            costs = costs_of(view, reading, reader, truths, cost, rows, roughly=roughly)
-            return Candidate(view, reading, float(costs.mean()), len(costs))
+    def try_all(groups: Mapping[Group, Sequence[float]], n_rows: int) -> list[Candidate]:
+        rows = slice(0, min(n_rows, len(truths)))
+        todo = list(groups.items())
 
-        chunks = [slice(i, i + 1) for i in range(len(pairs))]
+        def try_one(one: slice) -> list[Candidate]:
+            (view, temperature), shares = todo[one.start]
+            costs = costs_of(view, temperature, shares, reader, truths, cost, rows, decision)
+            return [
+                Candidate(view, Reading(view.kind, share, temperature), float(found.mean()), len(found))
+                for share, found in zip(shares, costs, strict=True)
+            ]
+
+        chunks = [slice(i, i + 1) for i in range(len(todo))]
         tried = run_chunks(try_one, chunks, n_jobs=n_jobs, verbose=0, title="reading codes", in_place=True)
-        tried.sort(key=lambda candidate: candidate.cost)
-        if last:
-            return tried + out
-        out = tried[n_kept:] + out
-        pairs = [(candidate.view, candidate.reading) for candidate in tried[:n_kept]]
-    return out
+        return sorted((one for group in tried for one in group), key=lambda one: one.cost)
+
+    n_first, n_more = _round_sizes(truths, linear)
+    groups = {(view, t): _first_shares(view, linear) for view in views for t in TEMPERATURES}
+    first = try_all(groups, n_first)
+    best = dict.fromkeys((one.view, one.reading.temperature) for one in first)  # in this order, none twice
+    second = {group: group[0].shares for group in list(best)[: _n_kept(len(best))]}
+    more = try_all(second, n_more)
+    finalists = more[: _n_kept(len(more))]
+    if len(truths) > n_more and len(finalists) > 1:
+        third: dict[Group, list[float]] = {}
+        for one in finalists:
+            third.setdefault((one.view, one.reading.temperature), []).append(one.reading.label_share)
+        finalists = try_all(third, len(truths))
+    # What was tried again is in the later rounds, with more rows.
+    rest = [one for one in first if (one.view, one.reading.temperature) not in second]
+    return sorted(finalists + more[len(finalists) :] + rest, key=lambda one: (-one.n_rows, one.cost))
+
+
+def _round_sizes(truths: npt.NDArray[np.uint8], linear: bool) -> tuple[int, int]:
+    """Return on how many rows the first two rounds are: on twice as many where decisions are quick."""
+    enough = int(_FIRST_LABELS / max(1.0, float(truths.sum(axis=1).mean())))
+    n_first = min(_FIRST_ROWS, max(_FIRST_ROWS // 3, enough)) * (2 if linear else 1)
+    return n_first, n_first * _MORE_ROWS // _FIRST_ROWS
+
+
+def _first_shares(view: View, linear: bool) -> tuple[float, ...]:
+    return tuple(share for share in view.shares if linear or share in _FIRST_SHARES)
+
+
+def _n_kept(n_tried: int) -> int:
+    return max(1, min(_KEPT, n_tried // 2))
 
 
 def costs_of(
     view: View,
-    reading: Reading,
+    temperature: float,
+    label_shares: Sequence[float],
     reader: Reader,
     truths: npt.NDArray[np.uint8],
     cost: Cost,
     rows: slice,
-    *,
-    roughly: bool = False,
-) -> npt.NDArray[np.float64]:
-    """Return what the decisions by a reading cost, row by row.
-
-    Roughly, where only a search finds the decision: by the decision for F1 in its place, which is near enough
-    to tell good readings from bad ones and many times faster.
-    """
+    decision: Decide | None = None,
+) -> list[npt.NDArray[np.float64]]:
+    """Return what the decisions by readings cost, row by row; they are made by `decide` unless told."""
     labels = None if view.labels is None else view.labels[rows]
-    seen = (reading, view.anchors, view.agreement[rows], labels, view.own[rows])
-    if needs_only_marginals(cost):
-        decided = decide_from_marginals(reader.marginals(*seen), cost)
-    else:
-        searched = truths.shape[1] > MOST_LABELS and not is_exact(cost)
-        decided = decide(reader.distribution(*seen), get_cost("f1") if roughly and searched else cost)
-    return cost.rows(truths[rows], decided)
+    weighed = reader.weigh(view.anchors, view.agreement[rows], temperature, view.own[rows])
+    costs = []
+    for share in label_shares:
+        if needs_only_marginals(cost):
+            decided = decide_from_marginals(weighed.marginals(labels, share), cost)
+        elif decision is not None:
+            decided = decision(weighed.distribution(labels, share))
+        else:
+            decided = decide(weighed.distribution(labels, share), cost)
+        costs.append(cost.rows(truths[rows], decided))
+    return costs

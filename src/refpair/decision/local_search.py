@@ -15,7 +15,7 @@ from refpair.decision.function_search import function_search_rule
 from refpair.decision.table import bounded_table
 from refpair.posterior import LabelDistribution
 
-__all__ = ["N_LIKELY", "local_search_rule"]
+__all__ = ["N_LIKELY", "likeliest_labels_rule", "local_search_rule"]
 
 N_LIKELY = 8  # how many of a row's most probable vectors are starts
 _NOISE = 1e-12  # of the largest cost: expected costs that differ by less are the same but for rounding
@@ -43,5 +43,23 @@ def local_search_rule(
         given = (*row, table.first_cell, table.costs)
         starts = np.stack([best_f_beta(distribution, 1.0), best_prefixes(*given, n_labels)])
         return np.asarray(local_search.search(*given, starts, N_LIKELY, slack))
+
+    return rule
+
+
+def likeliest_labels_rule(
+    vectors: npt.NDArray[np.uint8], cost: CountCost
+) -> Callable[[LabelDistribution], npt.NDArray[np.uint8]] | None:
+    """Return a function that takes as many of a row's most probable labels as cost least.
+
+    None where there would be too many costs to keep in a table.
+    """
+    table = bounded_table(cost, vectors.sum(axis=1, dtype=np.int64), vectors.shape[1])
+    if table is None:
+        return None
+
+    def rule(distribution: LabelDistribution) -> npt.NDArray[np.uint8]:
+        row = (distribution.start, distribution.index, distribution.weight, *distribution.labels_of_vector())
+        return np.asarray(best_prefixes(*row, table.first_cell, table.costs, vectors.shape[1]))
 
     return rule

@@ -17,7 +17,7 @@ from refpair.bits.problem import chunks_of
 from refpair.posterior.anchors import Anchors
 from refpair.posterior.calibration import LogOddsLine
 from refpair.posterior.distribution import LabelDistribution
-from refpair.posterior.reading import Reader, Reading
+from refpair.posterior.reading import Reader, Reading, Weighed
 
 __all__ = ["CodePosterior", "label_probabilities"]
 
@@ -40,7 +40,7 @@ class CodePosterior:
     vectors : ndarray of uint8, shape (n_vectors, n_labels)
     reading : Reading
     line : LogOddsLine
-        What makes probabilities of labels out of :attr:`Reader.marginals`.
+        What makes probabilities of labels out of :meth:`Weighed.marginals`.
     """
 
     bits: BitLearner
@@ -55,7 +55,7 @@ class CodePosterior:
         Calibrated, they mean what they say. As they are read, they are what the reading was chosen for: its
         cost's own decisions are better by them.
         """
-        parts = [part for _, parts in self._read(X, self._reader.marginals, n_jobs) for part in parts]
+        parts = [part for _, parts in self._read(X, Weighed.marginals, n_jobs) for part in parts]
         marginals = np.concatenate(parts)
         return self.line(marginals) if calibrated else marginals
 
@@ -63,7 +63,7 @@ class CodePosterior:
         self, X: Matrix, *, n_jobs: int | None = None
     ) -> Iterator[tuple[slice, LabelDistribution]]:
         """Yield blocks of rows, in order, and the distributions over their label vectors."""
-        for rows, parts in self._read(X, self._reader.distribution, n_jobs):
+        for rows, parts in self._read(X, Weighed.distribution, n_jobs):
             yield rows, LabelDistribution.join(parts)
 
     def _read(
@@ -90,7 +90,8 @@ class CodePosterior:
         self, read: Callable[..., Result], signs: npt.NDArray[np.int8], labels: Floats | None, rows: slice
     ) -> Result:
         agreement = self.anchors.agreement(signs[rows])
-        return read(self.reading, self.anchors, agreement, None if labels is None else labels[rows])
+        weighed = self._reader.weigh(self.anchors, agreement, self.reading.temperature)
+        return read(weighed, None if labels is None else labels[rows], self.reading.label_share)
 
     def _labels(self, X: Matrix) -> Floats | None:
         """Return what the bits of single labels say, where they count."""

@@ -12,6 +12,7 @@ vectors, their weights are tilted by the odds of their labels, so that they foll
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ from refpair._kernels.posterior import keep_large, sum_labels, tilt
 from refpair.posterior.anchors import Agreement, Anchors
 from refpair.posterior.distribution import LabelDistribution
 
-__all__ = ["AnchorKind", "Reader", "Reading"]
+__all__ = ["AnchorKind", "Reader", "Reading", "Weighed"]
 
 AnchorKind = Literal["words", "rows"]
 Floats = npt.NDArray[np.float64]
@@ -62,8 +63,7 @@ class Reader:
     >>> reader = Reader(np.uint8([[1, 0], [0, 1]]))
     >>> anchors = Anchors.of_words(np.int8([[1, 1], [-1, -1]]), np.array([1, 1]))
     >>> agreement = anchors.agreement(np.int8([[1, 1], [1, -1]]))
-    >>> reading = Reading("words", label_share=0.0, temperature=1.0)
-    >>> reader.marginals(reading, anchors, agreement, None).round(2)
+    >>> reader.weigh(anchors, agreement, temperature=1.0).marginals(None, label_share=0.0).round(2)
     array([[0.88, 0.12],
            [0.5 , 0.5 ]])
     """
@@ -74,52 +74,72 @@ class Reader:
         self._label_start = np.searchsorted(row, np.arange(len(vectors) + 1)).astype(np.int64)
         self._label_index = label.astype(np.int32)
 
-    def marginals(
+    def weigh(
         self,
-        reading: Reading,
         anchors: Anchors,
         agreement: Agreement,
-        labels: Floats | None,
+        temperature: float,
         own: npt.NDArray[np.int64] | None = None,
-    ) -> Floats:
+    ) -> Weighed:
+        """Return what whole codes say, to which any share of the single labels can then be added.
+
+        Parameters
+        ----------
+        anchors : Anchors
+        agreement : ndarray of shape (n, n_anchors)
+        temperature : float
+        own : ndarray of shape (n,), optional
+            The anchors that training rows are part of.
+        """
+        weights = anchors.weights(agreement, temperature, own)
+        return Weighed(self.vectors, self._label_start, self._label_index, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """The weights of label vectors for some rows, made by :meth:`Reader.weigh`.
+
+    Attributes
+    ----------
+    vectors : ndarray of uint8, shape (n_vectors, n_labels)
+    label_start, label_index : ndarray
+        The labels of each vector: ``label_index[label_start[v] : label_start[v + 1]]``.
+    weights : ndarray of shape (n, n_vectors)
+    """
+
+    vectors: npt.NDArray[np.uint8]
+    label_start: npt.NDArray[np.int64]
+    label_index: npt.NDArray[np.int32]
+    weights: Floats
+
+    @cached_property
+    def sums(self) -> Floats:
+        """The probability of each label by the weights alone."""
+        sums = np.empty((len(self.weights), self.vectors.shape[1]))
+        sum_labels(self.weights, self.label_start, self.label_index, sums)
+        return sums
+
+    def marginals(self, labels: Floats | None, label_share: float) -> Floats:
         """Return P, the probability of each label, of shape (n, n_labels).
 
         Parameters
         ----------
-        reading : Reading
-        anchors : Anchors
-        agreement : ndarray of shape (n, n_anchors)
         labels : ndarray of shape (n, n_labels) or None
             q, what the bits of single labels say.
-        own : ndarray of shape (n,), optional
-            The anchors that training rows are part of.
+        label_share : float
         """
-        return self._mixed(reading, self._sums(anchors.weights(agreement, reading.temperature, own)), labels)
+        if labels is None or label_share == 0:
+            return self.sums
+        return (1 - label_share) * self.sums + label_share * labels
 
-    def distribution(
-        self,
-        reading: Reading,
-        anchors: Anchors,
-        agreement: Agreement,
-        labels: Floats | None,
-        own: npt.NDArray[np.int64] | None = None,
-    ) -> LabelDistribution:
+    def distribution(self, labels: Floats | None, label_share: float) -> LabelDistribution:
         """Return the weights of label vectors, those that matter; the parameters are as in `marginals`."""
-        weights = anchors.weights(agreement, reading.temperature, own)
-        if labels is not None and reading.label_share > 0:
-            sums = self._sums(weights)
-            log_odds = _logit(self._mixed(reading, sums, labels)) - _logit(sums)
-            tilt(weights, log_odds, self._label_start, self._label_index)
+        weights = self.weights
+        if labels is not None and label_share > 0:
+            log_odds = _logit(self.marginals(labels, label_share)) - _logit(self.sums)
+            weights = weights.copy()
+            tilt(weights, log_odds, self.label_start, self.label_index)
         return LabelDistribution(self.vectors, *keep_large(weights, _KEPT))
-
-    def _sums(self, weights: Floats) -> Floats:
-        sums = np.empty((len(weights), self.vectors.shape[1]))
-        sum_labels(weights, self._label_start, self._label_index, sums)
-        return sums
-
-    def _mixed(self, reading: Reading, sums: Floats, labels: Floats | None) -> Floats:
-        share = reading.label_share
-        return sums if labels is None or share == 0 else (1 - share) * sums + share * labels
 
 
 def _logit(p: Floats) -> Floats:
