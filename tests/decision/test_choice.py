@@ -112,7 +112,7 @@ def chosen_by_hand(views, reader, truths, cost, n_first, n_more, n_kept):
         return max(1, min(n_kept, n // 2))
 
     tried = {}
-    shares = choice.LABEL_SHARES if cost == get_cost("hamming") else (0.0, 0.5)
+    shares = choice.LABEL_SHARES if cost == get_cost("hamming") else (0.0, 0.5, 1.0)
     first = [case for view in views for t in choice.TEMPERATURES for case in readings(view, t, shares)]
     for case in first:
         tried[case] = (min(n_first, len(truths)), mean(case, n_first))

@@ -22,7 +22,7 @@ LABEL_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 # First every view at every temperature on few rows; then the best of them with all shares on more rows; then
 # the best of those on all. Where marginals are enough, all shares cost hardly more than one from the start.
-_FIRST_SHARES = (0.0, 0.5)
+_FIRST_SHARES = (0.0, 0.5, 1.0)
 _FIRST_ROWS, _MORE_ROWS = 150, 300
 _FIRST_LABELS = 1500  # rows with many labels tell more and take longer: that many labels are enough
 _KEPT = 6  # go on, but at most half
