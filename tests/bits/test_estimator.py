@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -55,6 +57,21 @@ def test_each_bit_is_a_clone_fitted_on_its_rows_and_weights(data, learner, max_s
         by_hand.fit(X[rows], np.sign(target), sample_weight=np.abs(target))
         np.testing.assert_array_equal(signs[:, bit], by_hand.predict(X))
     assert (bank.in_bag_ is None) == (max_samples is None)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_bit_uses_its_first_features_as_if_there_were_no_others(data, sparse):
+    X, problems, _ = data
+    X = sp.csr_array(X) if sparse else X
+    allowed = np.int32([1, 2, 3, 4, 1, 2, 3, 4, 4, 2, 1])
+    learner = DecisionTreeClassifier(max_depth=3)
+    bank = EstimatorBank(learner, max_samples=40).fit(X, replace(problems, n_features=allowed))
+    for bit, n_features in enumerate(allowed):
+        alone = EstimatorBank(learner, max_samples=40).fit(X[:, :n_features], problems)
+        for bits in (slice(bit, bit + 1), slice(bit, None)):
+            expected = alone.values(X[:, :n_features], bits)[:, 0]
+            np.testing.assert_array_equal(bank.values(X, bits)[:, 0], expected)
+            np.testing.assert_array_equal(bank.predict(X, bits)[:, 0], np.where(expected > 0, 1, -1))
 
 
 def test_the_learner_itself_is_left_alone(data):

@@ -1,3 +1,6 @@
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -82,6 +85,44 @@ def test_bits_are_learnt_from_their_vectors_rows_and_seeds():
         signed = integer_weights(targets[problems.vector_of_row, bit], rows, limits)
         expected = naive.grow_tree(codes, signed, int(problems.seeds[bit]), min_samples_leaf=2)
         assert_same_tree(bank.trees_, bit, expected)
+
+
+@pytest.mark.parametrize("max_features", [None, "sqrt", 0.4, 2, "auto"])
+@pytest.mark.parametrize("kind", ["dense", "words", "counts", "mixed"])
+def test_a_bit_uses_its_first_features_as_if_there_were_no_others(kind, max_features):
+    rng = np.random.default_rng(7)
+    X = {
+        "dense": rng.standard_normal((300, 12)),
+        "words": (rng.random((300, 12)) < 0.1).astype(float),
+        "counts": rng.poisson(0.1, (300, 12)).astype(float),
+        "mixed": np.hstack([rng.random((300, 3)), np.zeros((300, 1)), rng.random((300, 8)) < 0.05]),
+    }[kind]
+    problems, targets = make_problems(300, 40, 60)
+    allowed = rng.integers(1, 13, 60).astype(np.int32)
+    parameters = {"max_features": max_features, "max_samples": 0.7}
+    limited = replace(problems, n_features=allowed)
+    for given in (X, sp.csr_array(X)):
+        bank = TreeBank(**parameters).fit(given, limited)
+        for n_features in range(1, 13):
+            bits = np.flatnonzero(allowed == n_features)
+            own = BitProblems(
+                problems.vector_of_row,
+                len(bits),
+                partial(lambda bits, some: targets[:, bits[some]], bits),
+                problems.seeds[bits],
+            )
+            alone = TreeBank(**parameters).fit(given[:, :n_features], own)
+            some = [Trees.join([one_tree(bank.trees_, bit) for bit in bits])] if len(bits) else []
+            for trees in some:
+                for field in vars(trees):
+                    np.testing.assert_array_equal(getattr(trees, field), getattr(alone.trees_, field))
+            np.testing.assert_array_equal(bank.in_bag_[bits], alone.in_bag_)
+
+
+def one_tree(trees, tree):
+    nodes = slice(trees.start[tree], trees.start[tree + 1])
+    arrays = [getattr(trees, name)[nodes] for name in list(vars(trees))[1:]]
+    return Trees(trees.start[tree : tree + 2] - trees.start[tree], *arrays)
 
 
 def test_full_trees_know_their_training_rows():

@@ -28,21 +28,22 @@ def forms_of(X, bins: Bins) -> dict:
         }
 
 
-def limits_for(X, *, weight_bits=None, max_depth=None, min_samples_leaf=1, max_features=None) -> Limits:
+def limits_for(X, *, weight_bits=None, max_depth=None, min_samples_leaf=1) -> Limits:
     wide, count_bits = field_widths(len(X), min_samples_leaf)
-    return Limits(
-        max_depth or NO_LIMIT, min_samples_leaf, max_features or X.shape[1], weight_bits or wide, count_bits
-    )
+    return Limits(max_depth or NO_LIMIT, min_samples_leaf, weight_bits or wide, count_bits)
 
 
-def grow(features, differences, limits: Limits, *, seeds=None, n_sampled=None):
+def grow(
+    features, differences, limits: Limits, *, seeds=None, n_sampled=None, n_features=None, max_features=None
+):
     """Trees for the columns of differences, given by row; and which rows were in the bag."""
     n_rows, n_trees = differences.shape
-    n_features = len(features.n_bins)
+    allowed = np.full(n_trees, n_features or len(features.n_bins), np.int64)
     seeds = np.arange(n_trees, dtype=np.uint64) * np.uint64(7919) if seeds is None else np.uint64(seeds)
     *arrays, in_bag = grow_trees(
         features,
-        n_features,
+        allowed,
+        np.full(n_trees, max_features or allowed, np.int64),
         np.arange(n_rows, dtype=np.int32),
         np.ascontiguousarray(differences, dtype=np.float64),
         n_rows if n_sampled is None else n_sampled,
@@ -52,11 +53,16 @@ def grow(features, differences, limits: Limits, *, seeds=None, n_sampled=None):
     return Trees(*arrays), in_bag
 
 
-def grow_all_forms(X, differences, *, max_bins=64, seeds=None, n_sampled=None, **limits):
+def grow_all_forms(
+    X, differences, *, max_bins=64, seeds=None, n_sampled=None, n_features=None, max_features=None, **limits
+):
     """Trees that dense and sparse features agree on, array for array."""
     limits = limits_for(X, **limits)
+    options = {
+        "seeds": seeds, "n_sampled": n_sampled, "n_features": n_features, "max_features": max_features,
+    }  # fmt: skip
     grown = {
-        name: grow(features, differences, limits, seeds=seeds, n_sampled=n_sampled)
+        name: grow(features, differences, limits, **options)
         for name, features in forms_of(X, find_bins(X, max_bins)).items()
     }
     trees, in_bag = grown["dense"]

@@ -47,18 +47,20 @@ def problems(draw, max_rows=40):
     return X, signs * weights, draw(st.integers(0, 2**64 - 1))
 
 
-def check(X, differences, seed, *, max_bins=64, n_sampled=None, **limits):
+def check(X, differences, seed, *, max_bins=64, n_sampled=None, n_features=None, max_features=None, **limits):
     n = len(X)
     n_sampled = n_sampled or n
     trees, in_bag = grow_all_forms(
-        X, differences[:, None], max_bins=max_bins, weight_bits=8, seeds=[seed], n_sampled=n_sampled, **limits
-    )
+        X, differences[:, None], max_bins=max_bins, weight_bits=8, seeds=[seed], n_sampled=n_sampled,
+        n_features=n_features, max_features=max_features, **limits,
+    )  # fmt: skip
     rows = draw_rows(n, n_sampled, np.uint64(seed))
     assert in_bag.shape == (0 if n_sampled == n else 1, n)
     if n_sampled < n:
         assert np.flatnonzero(in_bag[0]).tolist() == sorted(rows.tolist())
     signed = integer_weights(differences, rows, limits_for(X, weight_bits=8, **limits))
-    assert_same_tree(trees, 0, naive.grow_tree(naive_codes(X, max_bins), signed, seed, **limits))
+    codes = naive_codes(X[:, :n_features], max_bins)
+    assert_same_tree(trees, 0, naive.grow_tree(codes, signed, seed, max_features=max_features, **limits))
 
 
 @given(problems())
@@ -78,6 +80,47 @@ def test_limits_of_depth_and_leaves(problem, max_depth, min_samples_leaf):
 def test_some_features(problem, data):
     X = problem[0]
     check(*problem, max_features=data.draw(st.integers(1, X.shape[1])))
+
+
+@st.composite
+def two_valued_problems(draw):
+    """Features that are there or not, and rows enough that it may pay to have bits of them."""
+    n, d = draw(st.integers(60, 140)), draw(st.integers(2, 12))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    X = (rng.random((n, d)) < draw(st.sampled_from([0.005, 0.05, 0.3, 0.7]))).astype(float)
+    X[:, rng.integers(d)] = 1.0  # a feature without a slot
+    signs = rng.integers(-1, 2, n) if draw(st.booleans()) else rng.choice([-1, 1], n)
+    weights = draw(st.sampled_from([np.ones(n), np.ones(n), rng.integers(1, 4, n)]))
+    return X, signs * weights, draw(st.integers(0, 2**64 - 1))
+
+
+@given(two_valued_problems(), st.data())
+@settings(deadline=None, max_examples=100)
+def test_some_features_of_two_values(problem, data):
+    n, d = problem[0].shape
+    check(
+        *problem,
+        max_features=data.draw(st.integers(1, d)),
+        n_sampled=data.draw(st.integers(1, n)),
+        min_samples_leaf=data.draw(st.sampled_from([1, 1, 3])),
+    )
+
+
+@given(problems(), st.data())
+@settings(deadline=None, max_examples=100)
+def test_the_first_features_only(problem, data):
+    """As if the others were not there."""
+    n_features = data.draw(st.integers(1, problem[0].shape[1]))
+    check(*problem, n_features=n_features)
+    check(*problem, n_features=n_features, max_features=data.draw(st.integers(1, n_features)))
+
+
+@given(two_valued_problems(), st.data())
+@settings(deadline=None, max_examples=50)
+def test_the_first_features_of_two_values_only(problem, data):
+    n_features = data.draw(st.integers(1, problem[0].shape[1]))
+    check(*problem, n_features=n_features)
+    check(*problem, n_features=n_features, max_features=data.draw(st.integers(1, n_features)))
 
 
 @given(problems(), st.data())

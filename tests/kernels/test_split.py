@@ -10,7 +10,7 @@ from refpair._kernels.sparse import sort_slots
 from refpair._kernels.split import Limits, highest_gain, split_gain
 from refpair._kernels.words import count_ones, trailing_zeros
 
-LIMITS = Limits(100, 1, 1, 31, 0)
+LIMITS = Limits(100, 1, 31, 0)
 
 
 def packed(s, w, count=0, limits=LIMITS):
@@ -53,7 +53,7 @@ def test_gains_that_reach_the_floor_are_returned(numbers):
 
 
 def test_small_leaves_are_forbidden():
-    limits = Limits(100, 3, 1, 28, 7)
+    limits = Limits(100, 3, 28, 7)
     total = packed(0, 100, 10, limits)
     gains = [split_gain(packed(5, 40, n, limits), total, limits, -1.0) for n in range(1, 10)]
     assert [gain >= 0 for gain in gains] == [False, False, True, True, True, True, True, False, False]

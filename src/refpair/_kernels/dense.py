@@ -34,8 +34,16 @@ class DenseWork(NamedTuple):
     mask: Words  # (widest / 64,), zero between uses
 
 
+@implements(forms.first_features, DenseBins)
+def first_features(features: DenseBins, n_features: int) -> DenseBins:
+    """Return the first features."""
+    return DenseBins(
+        features.codes[:n_features], features.n_bins[:n_features], features.missing_bins[:n_features]
+    )
+
+
 @implements(forms.make_workspace, DenseBins)
-def make_workspace(features: DenseBins, n_rows: int, keep_histograms: bool) -> DenseWork:
+def make_workspace(features: DenseBins, n_rows: int, keep_histograms: bool, any_drawn: bool) -> DenseWork:
     """Allocate what one call needs."""
     n_features, widest = features.codes.shape[0], 0
     for f in range(n_features):
@@ -52,7 +60,7 @@ def make_workspace(features: DenseBins, n_rows: int, keep_histograms: bool) -> D
 
 
 @implements(forms.start_tree, DenseBins)
-def start_tree(features: DenseBins, work: DenseWork, rows: Ints, n_kept: int) -> None:
+def start_tree(features: DenseBins, work: DenseWork, rows: Ints, n_kept: int, by_row: Longs) -> None:
     """Do nothing: parting the rows of a node needs no memory of where they stand."""
 
 
@@ -93,8 +101,9 @@ def make_histogram(
 ) -> None:
     """Sum up the rows of a node, bin by bin, feature by feature."""
     values = gather(rows, by_row, start, end, 1, work.values)
-    work.histograms[slot][:] = 0
-    add_rows(features.codes, rows[start:end], values, work.histograms[slot])
+    histogram = work.histograms[slot, : features.codes.shape[0]]
+    histogram[:] = 0
+    add_rows(features.codes, rows[start:end], values, histogram)
 
 
 @implements(forms.hand_down, DenseBins)
@@ -109,14 +118,16 @@ def hand_down(
     end: int,
 ) -> None:
     """Subtract the smaller child, through its histogram if that is to be kept, else row by row."""
+    n_features = features.codes.shape[0]
     if small_slot >= 0:
         forms.make_histogram(features, work, small_slot, rows, by_row, start, end)
-        larger, smaller = work.histograms[slot].reshape(-1), work.histograms[small_slot].reshape(-1)
+        larger = work.histograms[slot, :n_features].reshape(-1)
+        smaller = work.histograms[small_slot, :n_features].reshape(-1)
         for i in range(larger.shape[0]):
             larger[i] -= smaller[i]
         return
     values = gather(rows, by_row, start, end, -1, work.values)
-    add_rows(features.codes, rows[start:end], values, work.histograms[slot])
+    add_rows(features.codes, rows[start:end], values, work.histograms[slot, :n_features])
 
 
 @helper
@@ -175,7 +186,7 @@ def search(
     values, chosen = gather(rows, by_row, start, end, 1, work.values), rows[start:end]
     gain, best_feature, best_bin, best_side, best_left = -1.0, -1, 0, -1, 0
     for visited in range(n_features):
-        if visited >= limits.max_features and best_feature >= 0:
+        if visited >= order.n_drawn and best_feature >= 0:
             break
         f = order.order[visited + turn if visited + turn < n_features else visited + turn - n_features]
         if slot >= 0:

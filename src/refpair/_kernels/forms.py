@@ -1,7 +1,7 @@
 """The forms that binned features come in, dense and sparse, and what growing trees asks of them.
 
 Which body a function has is chosen by the type of `features` when numba compiles: ``dense`` and ``sparse``
-each implement the six functions that have none here.
+each implement the seven functions that have none here.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ SMALL_NODE = 16
 
 
 class Order(NamedTuple):
-    """A random order of the features: place p holds feature ``order[p]``, and ``place`` is its inverse."""
+    """A random order of the features that a tree may use, which are the first ones."""
 
-    order: Ints
-    place: Ints
+    order: Ints  # (allowed,): the feature at each place
+    place: Ints  # (allowed,): its inverse, if all features are drawn
+    n_drawn: int  # how many of them, from the front, a split looks at
 
 
 def implements(function: Callable[..., object], form: type) -> Callable[[Implementation], Implementation]:
@@ -65,15 +66,20 @@ def n_histograms(n_rows: int) -> int:
     return n_kept
 
 
+def first_features(features: DenseBins | SparseBins, n_features: int) -> DenseBins | SparseBins:
+    """Return the features without those from `n_features` on, as far as the form can without a copy."""
+    raise NotImplementedError
+
+
 def make_workspace(
-    features: DenseBins | SparseBins, n_rows: int, keep_histograms: bool
+    features: DenseBins | SparseBins, n_rows: int, keep_histograms: bool, any_drawn: bool
 ) -> DenseWork | SparseWork:
-    """Allocate what one call needs."""
+    """Allocate what one call needs, if some trees keep histograms, and if some draw features."""
     raise NotImplementedError
 
 
 def start_tree(
-    features: DenseBins | SparseBins, work: DenseWork | SparseWork, rows: Ints, n_kept: int
+    features: DenseBins | SparseBins, work: DenseWork | SparseWork, rows: Ints, n_kept: int, by_row: Longs
 ) -> None:
     """Note which rows a new tree is grown on."""
     raise NotImplementedError

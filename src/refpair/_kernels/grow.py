@@ -15,6 +15,7 @@ from refpair._kernels import rng
 from refpair._kernels.forms import (
     SMALL_NODE,
     Order,
+    first_features,
     hand_down,
     make_histogram,
     make_workspace,
@@ -60,7 +61,8 @@ def resized(array: Array, size: int) -> Array:
 @kernel
 def grow_trees(
     features: DenseBins | SparseBins,
-    n_features: int,
+    n_features: Longs,
+    n_drawn: Longs,
     vector_of_row: Ints,
     differences: Floats,
     n_sampled: int,
@@ -72,7 +74,10 @@ def grow_trees(
     Parameters
     ----------
     features : DenseBins or SparseBins
-    n_features : int
+    n_features : (n_trees,) int64 array
+        How many of the first features each tree may use.
+    n_drawn : (n_trees,) int64 array
+        How many of these, drawn anew, each split looks at.
     vector_of_row : (n,) int32 array
         Which distinct label vector each row carries.
     differences : (n_vectors, n_trees) float array
@@ -100,9 +105,12 @@ def grow_trees(
     """
     n_rows, n_trees = vector_of_row.shape[0], differences.shape[1]
     weight_bits, count_bits = limits.weight_bits, limits.count_bits
-    # With few features a split, a histogram of all features would mostly be thrown away.
-    keep_histograms = limits.max_features >= n_features
-    work = make_workspace(features, n_rows, keep_histograms)
+    any_kept, any_drawn, most_features = False, False, 0
+    for tree in range(n_trees):
+        any_kept |= bool(n_drawn[tree] >= n_features[tree])
+        any_drawn |= bool(n_drawn[tree] < n_features[tree])
+        most_features = max(most_features, int(n_features[tree]))
+    work = make_workspace(features, n_rows, any_kept, any_drawn)
 
     capacity = 64 * n_trees + 2 * n_rows
     feature = np.empty(capacity, np.int32)
@@ -116,7 +124,8 @@ def grow_trees(
 
     by_row = np.empty(n_rows, np.int64)
     rows = np.empty(n_rows, np.int32)
-    order = Order(np.empty(n_features, np.int32), np.empty(n_features, np.int32))
+    all_order, all_place = np.empty(most_features, np.int32), np.empty(most_features, np.int32)
+    column = np.empty((differences.shape[0], 1))
 
     # Nodes that wait: node, start, end, depth, total, slot of its histogram. The smaller child is split
     # first, so no more than log2(n) larger ones wait with a histogram of their own.
@@ -140,18 +149,26 @@ def grow_trees(
         if n_sampled < n_rows:
             for i in range(n_sampled):
                 in_bag[tree, sampled[i]] = True
-        n_kept = pack_row_weights(
-            differences, tree, vector_of_row, sampled, weight_bits, count_bits, by_row, rows
-        )
+        # Side by side, since rows ask for them in no order.
+        for vector in range(column.shape[0]):
+            column[vector, 0] = differences[vector, tree]
+        n_kept = pack_row_weights(column, 0, vector_of_row, sampled, weight_bits, count_bits, by_row, rows)
         total = 0
         for i in range(n_kept):
             total += by_row[rows[i]]
-        start_tree(features, work, rows, n_kept)
-        for f in range(n_features):
+
+        n_allowed = int(n_features[tree])
+        # With few features a split, a histogram of all features would mostly be thrown away.
+        keep_histograms = n_drawn[tree] >= n_allowed
+        allowed = first_features(features, n_allowed)
+        start_tree(allowed, work, rows, n_kept, by_row)
+        order = Order(all_order[:n_allowed], all_place[:n_allowed], int(n_drawn[tree]))
+        for f in range(n_allowed):
             order.order[f] = f
-        state = rng.shuffle_prefix(order.order, n_features, state)
-        for p in range(n_features):
-            order.place[order.order[p]] = p
+        state = rng.shuffle_prefix(order.order, n_allowed, state)
+        if keep_histograms:
+            for p in range(n_allowed):
+                order.place[order.order[p]] = p
 
         n_nodes, n_waiting, n_free = 1, 1, free_slots.shape[0]
         stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, n_kept
@@ -170,21 +187,21 @@ def grow_trees(
             if keep_histograms and slot < 0 and end - start > SMALL_NODE:
                 n_free -= 1
                 slot = free_slots[n_free]
-                make_histogram(features, work, slot, rows, by_row, start, end)
+                make_histogram(allowed, work, slot, rows, by_row, start, end)
             if keep_histograms:
                 state = rng.next_state(state)
-                turn = rng.below(state, n_features)
+                turn = rng.below(state, n_allowed)
             else:
-                state = rng.shuffle_prefix(order.order, limits.max_features, state)
+                state = rng.shuffle_prefix(order.order, order.n_drawn, state)
                 turn = 0
-            split = search(features, work, slot, rows, by_row, start, end, total, order, turn, limits)
+            split = search(allowed, work, slot, rows, by_row, start, end, total, order, turn, limits)
             if split[1] < 0:
                 if slot >= 0:
                     free_slots[n_free] = slot
                     n_free += 1
                 continue
 
-            middle = part_rows(features, work, split, rows, start, end)
+            middle = part_rows(allowed, work, split, rows, start, end)
             feature[node], threshold[node] = split[1], split[2]
             # Where training shows no missing value, a new one follows the larger part of the rows.
             missing_left[node] = split[3] == 1 or (split[3] < 0 and middle - start >= end - middle)
@@ -205,7 +222,7 @@ def grow_trees(
                     if needs_histogram(small_total, small_end - small_start, depth + 1, limits):
                         n_free -= 1
                         small_slot = free_slots[n_free]
-                    hand_down(features, work, slot, small_slot, rows, by_row, small_start, small_end)
+                    hand_down(allowed, work, slot, small_slot, rows, by_row, small_start, small_end)
                 else:
                     free_slots[n_free] = slot
                     n_free += 1

@@ -15,9 +15,17 @@ import numpy as np
 from refpair._kernels import forms
 from refpair._kernels.forms import Order, Split, implements, n_histograms
 from refpair._kernels.jit import helper
-from refpair._kernels.sparse_search import collect, search_all, search_some
+from refpair._kernels.sparse_draw import (
+    AT_ONCE,
+    bits_of_columns,
+    note_weights,
+    part_by_bits,
+    search_drawn,
+    swap_rows,
+)
+from refpair._kernels.sparse_search import collect, search_all
 from refpair._kernels.split import Limits
-from refpair._kernels.types import Bytes, Ints, Longs
+from refpair._kernels.types import Bytes, Ints, Longs, Words
 
 
 class SparseBins(NamedTuple):
@@ -47,13 +55,40 @@ class SparseWork(NamedTuple):
     few: Longs  # (slots,): the sums of a small node, zero between uses
     touched: Ints  # (slots + 1,)
     all_slots: Ints  # (slots,): 0, 1, 2, ...
+    inside: Longs  # (n,), or empty if no tree draws: the weight of a row inside the node entered last, else 0
+    inside_bits: Words  # (2, words): which rows inside have the sign + and −; empty without `bits`
+    span: Longs  # (2,): where the rows inside start and end
+    signs: Longs  # (2,): the packed weights of all rows with + and −; 0 if they differ
+    bits: Words  # (d, words): see ``bits_of_columns``; empty if they would not pay
+    drawn_sums: Longs  # (AT_ONCE,)
+    spare_rows: Ints  # (n,)
     place: Ints  # (n,): where a row stands in its tree's list of rows; -1 if it is not there
     bins: Longs  # (widest + 1,)
     sums: Longs  # (widest + 1,)
 
 
+@implements(forms.first_features, SparseBins)
+def first_features(features: SparseBins, n_features: int) -> SparseBins:
+    """Return the first features. The rows keep the slots of the others, which a search passes over."""
+    return SparseBins(
+        features.row_start,
+        features.row_slots,
+        features.column_start[: n_features + 1],
+        features.column_rows,
+        features.column_bins,
+        features.first_slot[:n_features],
+        features.end_slot[:n_features],
+        features.slot_feature,
+        features.slot_bin,
+        features.common_bins[:n_features],
+        features.n_bins[:n_features],
+        features.n_single,
+        features.missing_bins[:n_features],
+    )
+
+
 @implements(forms.make_workspace, SparseBins)
-def make_workspace(features: SparseBins, n_rows: int, keep_histograms: bool) -> SparseWork:
+def make_workspace(features: SparseBins, n_rows: int, keep_histograms: bool, any_drawn: bool) -> SparseWork:
     """Allocate what one call needs."""
     n_slots, widest = features.slot_bin.shape[0], 0
     for f in range(features.n_bins.shape[0]):
@@ -62,6 +97,7 @@ def make_workspace(features: SparseBins, n_rows: int, keep_histograms: bool) -> 
     all_slots = np.empty(n_slots, np.int32)
     for s in range(n_slots):
         all_slots[s] = s
+    bits = bits_of_columns(features) if any_drawn else np.zeros((0, 0), np.uint64)
     return SparseWork(
         np.empty((n_kept, n_slots), np.int64),
         np.empty((n_kept, n_slots + 1), np.int32),
@@ -69,6 +105,13 @@ def make_workspace(features: SparseBins, n_rows: int, keep_histograms: bool) -> 
         np.zeros(n_slots, np.int64),
         np.empty(n_slots + 1, np.int32),
         all_slots,
+        np.empty(n_rows if any_drawn else 0, np.int64),
+        np.empty((2, bits.shape[1]), np.uint64),
+        np.empty(2, np.int64),
+        np.empty(2, np.int64),
+        bits,
+        np.empty(AT_ONCE, np.int64),
+        np.empty(n_rows, np.int32),
         np.empty(n_rows, np.int32),
         np.empty(widest + 1, np.int64),
         np.empty(widest + 1, np.int64),
@@ -76,8 +119,10 @@ def make_workspace(features: SparseBins, n_rows: int, keep_histograms: bool) -> 
 
 
 @implements(forms.start_tree, SparseBins)
-def start_tree(features: SparseBins, work: SparseWork, rows: Ints, n_kept: int) -> None:
-    """Note where each row stands."""
+def start_tree(features: SparseBins, work: SparseWork, rows: Ints, n_kept: int, by_row: Longs) -> None:
+    """Note where each row stands, and what the rows weigh."""
+    if work.inside.shape[0] > 0:
+        note_weights(work, rows, n_kept, by_row)
     for row in range(work.place.shape[0]):
         work.place[row] = -1
     for i in range(n_kept):
@@ -169,15 +214,14 @@ def search(
     if slot >= 0:
         histogram, slots, n_slots = work.histograms[slot], work.active[slot], work.n_active[slot]
         return search_all(features, work, histogram, slots, n_slots, total, order, turn, limits)
+    if order.n_drawn < order.order.shape[0]:
+        return search_drawn(features, work, rows, by_row, start, end, total, order, limits)
     few, touched = work.few, work.touched
     n_touched = collect(features, rows, by_row, start, end, few, touched)
-    if limits.max_features < order.order.shape[0]:
-        split = search_some(features, work, total, order, limits)
-    else:
-        if features.n_single < features.slot_bin.shape[0]:
-            # Some features have several slots: bring them together.
-            sort_slots(touched, n_touched)
-        split = search_all(features, work, few, touched, n_touched, total, order, turn, limits)
+    if features.n_single < features.slot_bin.shape[0]:
+        # Some features have several slots: bring them together.
+        sort_slots(touched, n_touched)
+    split = search_all(features, work, few, touched, n_touched, total, order, turn, limits)
     for i in range(n_touched):
         few[touched[i]] = 0
     return split
@@ -200,14 +244,6 @@ def find_bin(features: SparseBins, row: int, f: int) -> np.int64:
     return np.int64(features.common_bins[f])
 
 
-@helper
-def swap_rows(rows: Ints, place: Ints, i: int, j: int) -> None:
-    """Exchange two rows of the list and keep `place` true."""
-    a, b = rows[i], rows[j]
-    rows[i], rows[j] = b, a
-    place[a], place[b] = j, i
-
-
 @implements(forms.part_rows, SparseBins)
 def part_rows(features: SparseBins, work: SparseWork, split: Split, rows: Ints, start: int, end: int) -> int:
     """Part the rows of a node by the feature's own list of rows, or row by row if that is too long."""
@@ -217,6 +253,8 @@ def part_rows(features: SparseBins, work: SparseWork, split: Split, rows: Ints, 
     common_left = side == 1 if common == missing_bin else common <= threshold
     first, last = features.column_start[f], features.column_start[f + 1]
     left, right = start, end
+    if work.bits.shape[0] > 0:
+        return part_by_bits(features, work, f, rows, start, end)
     if last - first <= 8 * (end - start):
         # Move only the rows on the other side than the common bin, found through the feature's own list.
         for j in range(first, last):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from refpair._kernels.forms import Order, Split
-from refpair._kernels.jit import helper
+from refpair._kernels.jit import lean
 from refpair._kernels.split import Limits, best_threshold, highest_gain, split_gain
 from refpair._kernels.types import Ints, Longs
 
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
     from refpair._kernels.sparse import SparseBins, SparseWork
 
 
-@helper
+@lean
 def collect(
     features: SparseBins, rows: Ints, by_row: Longs, start: int, end: int, few: Longs, touched: Ints
 ) -> int:
@@ -32,7 +30,7 @@ def collect(
     return n_touched
 
 
-@helper
+@lean
 def list_bins(
     features: SparseBins,
     histogram: Longs,
@@ -70,7 +68,7 @@ def list_bins(
     return n_occupied, missing
 
 
-@helper
+@lean
 def search_all(
     features: SparseBins,
     work: SparseWork,
@@ -94,6 +92,8 @@ def search_all(
         found = split_gain(histogram[s], total, limits, min(gain, highest))
         if found >= gain and found >= 0.0 and histogram[s] != total:
             f = features.slot_feature[s]
+            if f >= n_features:
+                continue
             place = order.place[f] - turn
             if place < 0:
                 place += n_features
@@ -106,6 +106,9 @@ def search_all(
         last = first + 1
         while last < n_slots and features.slot_feature[slots[last]] == f:
             last += 1
+        if f >= n_features:
+            first = last
+            continue
         n_occupied, missing = list_bins(features, histogram, slots, first, last, total, work.bins, work.sums)
         first = last
         found, threshold, side, left = best_threshold(
@@ -125,31 +128,4 @@ def search_all(
             if found > gain or place < best_place:
                 gain, best_feature, best_bin, best_side, best_left = found, f, threshold, side, left
                 best_place = place
-    return gain, best_feature, best_bin, best_side, best_left
-
-
-@helper
-def search_some(features: SparseBins, work: SparseWork, total: int, order: Order, limits: Limits) -> Split:
-    """Search the first features of a random order, and more until one can be split.
-
-    The sums stand in ``work.few``.
-    """
-    gain, best_feature, best_bin, best_side, best_left = -1.0, -1, 0, -1, 0
-    for visited in range(order.order.shape[0]):
-        if visited >= limits.max_features and best_feature >= 0:
-            break
-        f = order.order[visited]
-        first, last = features.first_slot[f], features.end_slot[f]
-        if first == last:
-            continue
-        n_occupied, missing = list_bins(
-            features, work.few, work.all_slots, first, last, total, work.bins, work.sums
-        )
-        found, threshold, side, left = best_threshold(
-            work.bins, work.sums, n_occupied, missing, features.missing_bins[f] - 1, total, limits, gain
-        )
-        if found > gain:
-            gain, best_feature, best_bin, best_side, best_left = found, f, threshold, side, left
-            if gain == np.inf:
-                break
     return gain, best_feature, best_bin, best_side, best_left

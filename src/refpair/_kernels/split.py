@@ -30,7 +30,6 @@ class Limits(NamedTuple):
 
     max_depth: int
     min_samples_leaf: int
-    max_features: int
     weight_bits: int
     count_bits: int
 

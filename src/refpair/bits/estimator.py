@@ -45,6 +45,8 @@ class EstimatorBank:
         One a bit: a fitted classifier, or −1 or +1 where all rows agree.
     in_bag_ : ndarray of uint8, shape (n_bits, ceil(n / 8)), or None
         Which rows each bit was learnt from, as packed bits (``numpy.unpackbits``); None if from all.
+    n_features_ : ndarray of int32, shape (n_bits,), or None
+        How many of the first features each bit uses; None if all.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class EstimatorBank:
         parts = run_chunks(learn, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
         learnt = [bit for part in parts for bit in part]
         self.estimators_ = [estimator for estimator, _ in learnt]
+        self.n_features_ = problems.n_features
         self.in_bag_ = None
         if n_sampled < n_rows:
             self.in_bag_ = np.array([in_bag for _, in_bag in learnt], np.uint8).reshape(-1, -(-n_rows // 8))
@@ -96,12 +99,13 @@ class EstimatorBank:
     def _ask(
         self, X: Matrix, bits: slice, question: Callable[[Any, Matrix], Any], dtype: type[Number]
     ) -> npt.NDArray[Number]:
-        asked = self.estimators_[bits]
+        asked, first = self.estimators_[bits], bits.indices(len(self.estimators_))[0]
         answers = np.empty((X.shape[0], len(asked)), dtype)
 
         def ask(some: slice) -> None:
             for bit in range(some.start, some.stop):
-                answers[:, bit] = question(asked[bit], X)
+                own = _first_features(X, self.n_features_, first + bit)
+                answers[:, bit] = question(asked[bit], own)
 
         run_chunks(
             ask,
@@ -112,6 +116,11 @@ class EstimatorBank:
             in_place=True,
         )
         return answers
+
+
+def _first_features(X: Matrix, n_features: npt.NDArray[np.int32] | None, bit: int) -> Matrix:
+    """Return the part of X that a bit may use."""
+    return X if n_features is None or n_features[bit] == X.shape[1] else X[:, : n_features[bit]]
 
 
 def _sign(learnt: Any, X: Matrix) -> Any:
@@ -130,10 +139,12 @@ def _learn(
     """Learn some bits; return with each the rows it was learnt from."""
     differences = problems.differences(bits)[problems.vector_of_row]
     learnt = []
-    for difference, seed in zip(differences.T, problems.seeds[bits], strict=True):
+    for bit, difference in zip(range(bits.start, bits.stop), differences.T, strict=True):
+        seed = problems.seeds[bit]
         in_bag = np.zeros(len(difference), bool)
         in_bag[draw_rows(len(difference), n_sampled, seed)] = True
-        learnt.append((_learn_bit(estimator, X, difference * in_bag, seed), np.packbits(in_bag)))
+        own = _first_features(X, problems.n_features, bit)
+        learnt.append((_learn_bit(estimator, own, difference * in_bag, seed), np.packbits(in_bag)))
     return learnt
 
 

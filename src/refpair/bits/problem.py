@@ -33,12 +33,15 @@ class BitProblems:
         The sign is the bit, the size is its weight, and 0 leaves the row out.
     seeds : ndarray of uint64
         One a bit: whatever a learner draws for a bit comes from its seed alone.
+    n_features : ndarray of int32, optional
+        How many of the first features of X each bit may use, at least one; all, if it is None.
     """
 
     vector_of_row: npt.NDArray[np.int32]
     n_bits: int
     differences: Callable[[slice], npt.NDArray[np.float64]]
     seeds: npt.NDArray[np.uint64]
+    n_features: npt.NDArray[np.int32] | None = None
 
 
 class BitLearner(Protocol):

@@ -16,7 +16,7 @@ from refpair._kernels.packed import field_widths
 from refpair._kernels.split import Limits
 from refpair._kernels.traverse import leaf_signs, leaf_values
 from refpair._progress import run_chunks
-from refpair.bits.binning import Features, Matrix, bin_for_training, find_bins
+from refpair.bits.binning import Bins, Features, Matrix, bin_for_training, find_bins
 from refpair.bits.problem import ALL, BitProblems, chunks_of
 from refpair.bits.sizes import resolve_max_features, resolve_share
 
@@ -151,13 +151,15 @@ class TreeBank:
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Matrix, problems: BitProblems) -> Self:
+    def fit(self, X: Matrix, problems: BitProblems, bins: Bins | None = None) -> Self:
         """Grow the trees.
 
         Parameters
         ----------
         X : ndarray or CSR matrix of shape (n, n_features)
         problems : BitProblems
+        bins : Bins, optional
+            Of these features, where they are known; else they are found in X.
 
         Examples
         --------
@@ -169,29 +171,36 @@ class TreeBank:
         array([-1, -1,  1,  1], dtype=int8)
         """
         n_rows, n_features = X.shape
-        self.bins_ = find_bins(X, self.max_bins)
+        self.bins_ = find_bins(X, self.max_bins) if bins is None else bins
         features = bin_for_training(X, self.bins_)
         weight_bits, count_bits = field_widths(n_rows, self.min_samples_leaf)
         limits = Limits(
             max_depth=np.iinfo(np.int32).max if self.max_depth is None else self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
-            max_features=resolve_max_features(self._max_features(), n_features),
             weight_bits=weight_bits,
             count_bits=count_bits,
         )
         n_sampled = resolve_share(self.max_samples, n_rows)
+        limit = n_features if problems.n_features is None else problems.n_features
+        allowed = np.full(problems.n_bits, limit, np.int64)
 
-        grow = partial(_grow, features, problems, limits, n_sampled)
+        grow = partial(_grow, features, problems, allowed, self._n_drawn(allowed), limits, n_sampled)
         chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
         grown = run_chunks(grow, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
         self.trees_ = Trees.join([trees for trees, _ in grown])
         self.in_bag_ = np.concatenate([in_bag for _, in_bag in grown]) if n_sampled < n_rows else None
         return self
 
-    def _max_features(self) -> int | float | Literal["sqrt", "log2"] | None:
+    def _n_drawn(self, allowed: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return how many features a split looks at, of each bit, given how many the bit may use."""
+        distinct, which = np.unique(allowed, return_inverse=True)
+        drawn = [resolve_max_features(self._max_features(int(n)), int(n)) for n in distinct]
+        return np.array(drawn, np.int64)[which]
+
+    def _max_features(self, n_allowed: int) -> int | float | Literal["sqrt", "log2"] | None:
         if self.max_features != "auto":
             return self.max_features
-        return "sqrt" if (self.bins_.n_bins > 2).mean() > 0.5 else None
+        return "sqrt" if (self.bins_.n_bins[:n_allowed] > 2).mean() > 0.5 else None
 
     def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
         """Return the predicted code of each row, or some bits of it: −1 and +1, one column a bit.
@@ -237,14 +246,20 @@ class TreeBank:
 
 
 def _grow(
-    features: Features, problems: BitProblems, limits: Limits, n_sampled: int, bits: slice
+    features: Features,
+    problems: BitProblems,
+    n_features: npt.NDArray[np.int64],
+    n_drawn: npt.NDArray[np.int64],
+    limits: Limits,
+    n_sampled: int,
+    bits: slice,
 ) -> tuple[Trees, npt.NDArray[np.uint8]]:
     """Grow the trees of some bits; return also their rows.
 
     Not a method: another process is given its name, and finds it and the compiled kernels by itself.
     """
     grown = grow_trees(
-        features, len(features.n_bins), problems.vector_of_row, problems.differences(bits),
+        features, n_features[bits], n_drawn[bits], problems.vector_of_row, problems.differences(bits),
         n_sampled, problems.seeds[bits], limits,
     )  # fmt: skip
     return Trees(*grown[:-1]), np.packbits(grown[-1], axis=1)
