@@ -259,6 +259,78 @@ def leaf(node: Node, codes) -> Node:
     return node
 
 
+# ---- trees of classes ----
+
+
+@dataclass
+class ClassNode:
+    counts: dict[int, int]
+    feature: int = -1
+    threshold: int = 0
+    missing_left: bool = False
+    children: tuple["ClassNode", "ClassNode"] | None = None
+
+
+def class_counts(rows: Sequence[int], classes: Sequence[int]) -> dict[int, int]:
+    return {c: sum(classes[i] == c for i in rows) for c in sorted({classes[i] for i in rows})}
+
+
+def class_worth(split: Split, classes: Sequence[int]) -> Fraction:
+    """The sum over both sides of the squared class counts by the size of the side."""
+    return sum(
+        Fraction(sum(n * n for n in class_counts(side, classes).values()), len(side))
+        for side in (split.left, split.right)
+    )
+
+
+def grow_class_tree(
+    codes, classes: Sequence[int], rows: Sequence[int], seed: int, *, max_depth=10**9, max_features=None
+) -> ClassNode:
+    """A tree of classes on bins codes[row][feature] (None: missing), from some of the rows.
+
+    The split of the larger worth wins; among equals the one that comes first in a random order of the
+    features, and then by rising threshold.
+    """
+    n_features = len(codes[0])
+    max_features = max_features or n_features
+    stream, order = SplitMix(seed), list(range(n_features))
+    stream.shuffle(order, n_features)
+
+    def grow(rows: list[int], depth: int) -> ClassNode:
+        node = ClassNode(class_counts(rows, classes))
+        if len(node.counts) == 1 or depth >= max_depth:
+            return node
+        if max_features >= n_features:
+            turn = stream.below(n_features)
+            features = order[turn:] + order[:turn]
+        else:
+            stream.shuffle(order, max_features)
+            features = order
+        best = None
+        for visited, feature in enumerate(features):
+            if visited >= max_features and best is not None:
+                break
+            for split in splits(codes, rows, feature):
+                if best is None or class_worth(split, classes) > class_worth(best, classes):
+                    best = split
+        if best is None:
+            return node
+        node.feature, node.threshold = best.feature, best.threshold
+        node.missing_left = (
+            len(best.left) >= len(best.right) if best.missing_left is None else best.missing_left
+        )
+        # The smaller side is grown first, which matters for the random numbers.
+        if len(best.left) <= len(best.right):
+            left = grow(best.left, depth + 1)
+            node.children = left, grow(best.right, depth + 1)
+        else:
+            right = grow(best.right, depth + 1)
+            node.children = grow(best.left, depth + 1), right
+        return node
+
+    return grow(list(rows), 0)
+
+
 # ---- decisions ----
 
 

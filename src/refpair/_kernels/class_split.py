@@ -1,0 +1,274 @@
+"""The best threshold of one feature in one node of a tree of classes.
+
+A split with L_c rows of class c left and R_c right is worth
+
+    Σ L_c² / L + Σ R_c² / R,
+
+which is the more, the lower the Gini impurity of its sides. All sums are of whole numbers, so dense and
+sparse features see the same ones; below 300,000 rows the two products of the common fraction are exact too,
+so that equal splits are equal to the last bit.
+
+The sums follow a row from one side to the other in a step or two, whatever the number of classes: with T_c
+rows of class c in the node,
+
+    Σ R_c² = Σ T_c² − 2 Σ T_c L_c + Σ L_c².
+
+Classes are numbered anew in each node, by those that are there, so that no loop runs over all of them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair._kernels.jit import helper, inline
+from refpair._kernels.split import NEARLY
+from refpair._kernels.types import Bytes, Ints, Longs, Words
+from refpair._kernels.words import trailing_zeros
+
+MASK_BELOW = 24  # rows
+
+# Rows and classes: where an index has no sign, numba need not ask whether it counts from the end.
+Numbers: TypeAlias = npt.NDArray[np.uint32]
+
+
+class Node(NamedTuple):
+    """What a node knows of its classes."""
+
+    n_rows: int
+    n_classes: int  # of those that are there
+    square: int  # Σ T_c²
+    mark: int  # see `Work.marks`
+
+
+class Work(NamedTuple):
+    """Scratch memory of one call. Classes are those of the node."""
+
+    totals: Longs  # (classes + 1,): T_c
+    left: Longs  # (classes + 1,): L_c, zero between uses
+    labels: Numbers  # (n,): the classes of the node's rows
+    marks: Ints  # (n,): of a row of the node, its class plus the node's mark; of other rows, less than it
+    found: Numbers  # (n + 1,): the classes of the rows that a feature stores ...
+    found_bins: Bytes  # (n + 1,): ... and their bins
+    ordered: Numbers  # (n,): the classes again, by bin
+    bins: Longs  # (258,): the occupied bins, ascending ...
+    first: Longs  # (258,): ... and where their rows begin in `ordered`; −1: those that are not stored
+    end: Longs  # (258,)
+    sizes: Longs  # (256,): rows by bin, zero between uses
+    mask: Words  # (4,): the bins that hold rows, zero between uses
+    spare: Numbers  # (n,)
+    cells: Ints  # (n,): one more than a row's bin, zero between uses
+
+
+@helper
+def make_work(n_rows: int, n_classes: int) -> Work:
+    """Allocate what one call needs."""
+    n_local = min(n_rows, n_classes) + 1
+    return Work(
+        np.zeros(n_local, np.int64),
+        np.zeros(n_local, np.int64),
+        np.empty(n_rows, np.uint32),
+        np.full(n_rows, -1, np.int32),
+        np.empty(n_rows + 1, np.uint32),
+        np.empty(n_rows + 1, np.uint8),
+        np.empty(n_rows, np.uint32),
+        np.empty(258, np.int64),
+        np.empty(258, np.int64),
+        np.empty(258, np.int64),
+        np.zeros(256, np.int64),
+        np.zeros(4, np.uint64),
+        np.empty(n_rows, np.uint32),
+        np.zeros(n_rows, np.int32),
+    )
+
+
+@inline
+def split_worth(node: Node, size: int, square: int, cross: int, floor: float) -> float:
+    """Return what it is worth to part a child from a node; −1 if less than `floor` or if a side is empty.
+
+    `size` is the child's number of rows, `square` its Σ L_c² and `cross` its Σ T_c L_c.
+    """
+    other = node.n_rows - size
+    denominator = float(size) * float(other)
+    # The sum is the same whichever of the two children is asked for.
+    numerator = float(square) * float(other) + float(node.square - 2 * cross + square) * float(size)
+    if numerator < floor * denominator * NEARLY or denominator == 0.0:
+        return -1.0
+    return numerator / denominator
+
+
+@inline
+def worth_of_stored(work: Work, node: Node, n_found: int, floor: float) -> float:
+    """Return what it is worth to part the rows that a feature stores from the others."""
+    found, left, totals = work.found, work.left, work.totals
+    square, cross = 0, 0
+    for i in range(n_found):
+        c = found[i]
+        square += 2 * left[c] + 1
+        left[c] += 1
+        cross += totals[c]
+    for i in range(n_found):
+        left[found[i]] = 0
+    return split_worth(node, n_found, square, cross, floor)
+
+
+@inline
+def list_bin(work: Work, n_occupied: int, b: int, begin: int) -> int:
+    """List an occupied bin, whose rows begin at a place in `ordered`; return where they end."""
+    end = begin + int(work.sizes[b])
+    work.bins[n_occupied], work.first[n_occupied], work.end[n_occupied] = b, begin, end
+    work.sizes[b] = begin  # from here on: where the bin's next row goes
+    return end
+
+
+@inline
+def sort_by_bin(work: Work, found: Numbers, n_found: int) -> int:
+    """Bring the classes of the rows found into the order of their bins; list the bins, return their number.
+
+    Of few rows, a bit mask spares the walk over empty bins.
+    """
+    sizes, mask, found_bins = work.sizes, work.mask, work.found_bins
+    highest = 0
+    for i in range(n_found):
+        b = int(found_bins[i])
+        sizes[found_bins[i]] += 1
+        highest = max(highest, b)
+    n_occupied, begin = 0, 0
+    if n_found > MASK_BELOW:
+        for b in range(highest + 1):
+            if sizes[b] > 0:
+                begin = list_bin(work, n_occupied, b, begin)
+                n_occupied += 1
+    else:
+        for i in range(n_found):
+            mask[found_bins[i] >> 6] |= np.uint64(1) << np.uint64(found_bins[i] & 63)
+        for w in range((highest >> 6) + 1):
+            word = mask[w]
+            mask[w] = np.uint64(0)
+            while word != np.uint64(0):
+                begin = list_bin(work, n_occupied, int(trailing_zeros(word)) + 64 * w, begin)
+                n_occupied += 1
+                word &= word - np.uint64(1)
+    for i in range(n_found):
+        b = found_bins[i]
+        work.ordered[np.uint32(sizes[b])] = found[i]
+        sizes[b] += 1
+    for g in range(n_occupied):
+        sizes[work.bins[g]] = 0
+    return n_occupied
+
+
+@inline
+def insert_common(work: Work, n_occupied: int, common: int) -> None:
+    """Put the bin of the rows that are not stored among the occupied ones."""
+    g = n_occupied
+    while g > 0 and work.bins[g - 1] > common:
+        work.bins[g], work.first[g], work.end[g] = work.bins[g - 1], work.first[g - 1], work.end[g - 1]
+        g -= 1
+    work.bins[g], work.first[g], work.end[g] = common, -1, -1
+
+
+@inline
+def add_bin(
+    work: Work, node: Node, g: int, n_found: int, size: int, square: int, cross: int
+) -> tuple[int, int, int]:
+    """Move the rows of the occupied bin number `g` to the left side; return its new sums."""
+    left, totals = work.left, work.totals
+    if work.first[g] >= 0:
+        for i in range(work.first[g], work.end[g]):
+            c = work.ordered[np.uint32(i)]
+            square += 2 * left[c] + 1
+            left[c] += 1
+            cross += totals[c]
+        return size + work.end[g] - work.first[g], square, cross
+    for c in range(node.n_classes):
+        left[c] += totals[c]
+    for i in range(n_found):
+        left[work.ordered[i]] -= 1
+    square, cross = 0, 0
+    for c in range(node.n_classes):
+        square += left[c] * left[c]
+        cross += left[c] * totals[c]
+    return size + node.n_rows - n_found, square, cross
+
+
+@inline
+def walk(
+    work: Work, node: Node, n_occupied: int, missing: int, n_found: int, floor: float
+) -> tuple[float, int]:
+    """Move bin after bin to the left, those of missing values first if `missing` is not −1.
+
+    Returns the best worth, if above `floor`, and the number of the last bin on the left.
+    """
+    size, square, cross = 0, 0, 0
+    best, best_last = floor, -1
+    if missing >= 0:
+        size, square, cross = add_bin(work, node, missing, n_found, size, square, cross)
+    for g in range(n_occupied - 1):
+        size, square, cross = add_bin(work, node, g, n_found, size, square, cross)
+        worth = split_worth(node, size, square, cross, best)
+        if worth > best:
+            best, best_last = worth, g
+    for c in range(node.n_classes):
+        work.left[c] = 0
+    return best, best_last
+
+
+@inline
+def best_threshold(
+    work: Work, node: Node, found: Numbers, n_found: int, common: int, missing_bin: int, floor: float
+) -> tuple[float, int, int]:
+    """Find the best threshold of a feature.
+
+    Parameters
+    ----------
+    work : Work
+        ``found_bins`` holds the bins of the rows found.
+    node : Node
+    found : int32 array
+        The classes of the rows found.
+    n_found : int
+    common : int
+        The bin of the node's other rows.
+    missing_bin : int
+        The bin of missing values, the feature's last; −1 if it has none.
+    floor : float
+        What a split must be worth more than.
+
+    Returns
+    -------
+    worth : float
+        `floor` if no split is worth more.
+    threshold : int
+        Bins up to this one go left. It lies half-way between two occupied bins: the tree knows nothing about
+        the values between them.
+    missing_side : int
+        Where missing values go: 1 left, 0 right, −1 if the node has none.
+    """
+    n_occupied = sort_by_bin(work, found, n_found)
+    if n_found < node.n_rows:
+        insert_common(work, n_occupied, common)
+        n_occupied += 1
+    if n_occupied < 2:
+        return floor, 0, -1
+    bins = work.bins
+    some_missing = bins[n_occupied - 1] == missing_bin
+    if some_missing:
+        n_occupied -= 1
+    best, last = walk(work, node, n_occupied, -1, n_found, floor)
+    threshold = (bins[last] + bins[last + 1]) >> 1 if last >= 0 else 0
+    if not some_missing:
+        return best, threshold, -1
+    side, missing = 0, n_occupied  # missing values stand behind the others
+    size, square, cross = add_bin(work, node, missing, n_found, 0, 0, 0)
+    for c in range(node.n_classes):
+        work.left[c] = 0
+    worth = split_worth(node, size, square, cross, best)
+    if worth > best:
+        best, threshold = worth, missing_bin - 1
+    worth, last = walk(work, node, n_occupied, missing, n_found, best)
+    if last >= 0:
+        best, threshold, side = worth, (bins[last] + bins[last + 1]) >> 1, 1
+    return best, threshold, side
