@@ -6,7 +6,7 @@ import importlib
 import sys
 
 QUICK = ("bits", "decoding", "forest", "startup", "memory", "reading")
-LONG = ("bins", "distances", "quality", "posterior", "ablation")
+LONG = ("bins", "distances", "quality", "posterior", "ablation", "competitors", "competitor_speed")
 
 
 def main() -> None:

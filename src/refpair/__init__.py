@@ -4,11 +4,35 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["BayesDecisionClassifier", "CSRPEClassifier", "Cost", "get_cost", "load", "save"]
+__all__ = [
+    "MLECC",
+    "BayesDecisionClassifier",
+    "BinaryRelevance",
+    "CSRPEClassifier",
+    "ChainClassifier",
+    "CondensedFilterTree",
+    "Cost",
+    "LabelPowerset",
+    "ProbabilisticChain",
+    "RAkEL",
+    "get_cost",
+    "load",
+    "save",
+]
 __version__ = version("refpair")
 
 if TYPE_CHECKING:
-    from refpair.classifiers import BayesDecisionClassifier, CSRPEClassifier
+    from refpair.classifiers import (
+        MLECC,
+        BayesDecisionClassifier,
+        BinaryRelevance,
+        ChainClassifier,
+        CondensedFilterTree,
+        CSRPEClassifier,
+        LabelPowerset,
+        ProbabilisticChain,
+        RAkEL,
+    )
     from refpair.costs import Cost, get_cost
     from refpair.persistence import load, save
 else:
@@ -16,8 +40,15 @@ else:
     # should not wait for.
     _HOMES = {
         "BayesDecisionClassifier": "refpair.classifiers",
+        "BinaryRelevance": "refpair.classifiers",
         "CSRPEClassifier": "refpair.classifiers",
+        "ChainClassifier": "refpair.classifiers",
+        "CondensedFilterTree": "refpair.classifiers",
         "Cost": "refpair.costs",
+        "LabelPowerset": "refpair.classifiers",
+        "MLECC": "refpair.classifiers",
+        "ProbabilisticChain": "refpair.classifiers",
+        "RAkEL": "refpair.classifiers",
         "get_cost": "refpair.costs",
         "load": "refpair.persistence",
         "save": "refpair.persistence",

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from refpair import BayesDecisionClassifier, Cost, get_cost
-from refpair.classifiers import _chain_samples, _leaf_vectors
+from refpair.classifiers import _chain_samples, _leaf_vectors, _links
 from refpair.datasets import load_dataset
 from tests.classifiers.deciding import ESTIMATORS, FORESTS, fit
 
@@ -117,10 +117,11 @@ def test_draws_from_a_chain_come_to_its_distribution(small):
     Y = np.column_stack([Y, X[:, 0] > 0.3, X[:, 1] + X[:, 2] > 0]).astype(int)
     chain = ClassifierChain(LogisticRegression(), order=[5, 2, 0, 4, 1, 3]).fit(X, Y)
     expected = np.array([list(joint(chain, x).values()) for x in X[:5]])
+    links, order = _links.EstimatorLinks(chain.estimators_), np.asarray(chain.order_)
     few = np.empty((400, 5, 64))
     for seed in range(400):
         uniforms = np.random.default_rng(seed).random(6)
-        drawn = _chain_samples.ChainSamples(chain, 20, uniforms).draw(X[:5])
+        drawn = _chain_samples.ChainSamples(links, order, 20, uniforms).draw(X[:5])
         few[seed] = 0.0
         for labels, row, weight in drawn:
             few[seed][row, labels @ (2 ** np.arange(6)[::-1])] = weight
@@ -218,7 +219,7 @@ def test_blocks_of_rows_do_not_matter(small, name, monkeypatch):
     monkeypatch.setattr(_leaf_vectors, "_ROWS", 20)
     monkeypatch.setattr(_leaf_vectors, "_MOST_ROWS", 50)
     monkeypatch.setattr(_chain_samples, "_ROWS", 50)
-    monkeypatch.setattr(_chain_samples, "_CELLS", 150)
+    monkeypatch.setattr(_links, "_CELLS", 150)
     blocks = fit(name, X[:60], Y[:60], n_jobs=2)
     np.testing.assert_array_equal(blocks.predict(X), expected[0])
     np.testing.assert_allclose(blocks.predict_proba(X), expected[1], rtol=1e-12)

@@ -17,7 +17,7 @@ from refpair._kernels.dense import DenseBins
 from refpair._progress import run_chunks
 from refpair.bits.binning import Matrix, bin_for_training, find_bins
 from refpair.bits.problem import chunks_of
-from refpair.bits.sizes import resolve_max_features, resolve_share
+from refpair.bits.sizes import MaxFeatures, choose_max_features, resolve_max_features, resolve_share
 
 __all__ = ["ClassProblems", "ClassTreeBank", "ClassTrees"]
 
@@ -143,7 +143,7 @@ class ClassTreeBank:
     ----------
     max_depth : int, optional
         Trees grow until their leaves are pure if it is None.
-    max_features : int, float, "sqrt" or "log2", default="sqrt"
+    max_features : int, float, "sqrt", "log2", "auto" or "forest", default="sqrt"
         How many features a split looks at: a number, a share, or all if it is None.
     max_samples : int or float, optional
         How many rows, drawn without replacement, a tree is grown on: a number, a share, or all if it is None.
@@ -168,7 +168,7 @@ class ClassTreeBank:
         self,
         *,
         max_depth: int | None = None,
-        max_features: int | float | Literal["sqrt", "log2"] | None = "sqrt",
+        max_features: MaxFeatures | Literal["auto", "forest"] = "sqrt",
         max_samples: int | float | None = None,
         max_bins: int = 64,
         n_jobs: int | None = None,
@@ -217,7 +217,7 @@ class ClassTreeBank:
             problems,
             resolve_share(self.max_samples, n_rows),
             np.iinfo(np.int32).max if self.max_depth is None else self.max_depth,
-            resolve_max_features(self.max_features, n_features),
+            resolve_max_features(choose_max_features(self.max_features, self.bins_.n_bins), n_features),
         )
         chunks = chunks_of(n_trees, max(1, min(_TREES_A_CALL, _CELLS_A_CALL // n_rows)))
         grown = run_chunks(grow, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="growing trees")

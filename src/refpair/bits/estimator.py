@@ -16,7 +16,7 @@ from refpair.bits.binning import Matrix
 from refpair.bits.problem import ALL, BitProblems, chunks_of
 from refpair.bits.sizes import resolve_share
 
-__all__ = ["EstimatorBank"]
+__all__ = ["EstimatorBank", "seeded_clone"]
 
 _BITS_A_CALL = 4
 
@@ -29,8 +29,8 @@ class EstimatorBank:
     Parameters
     ----------
     estimator : classifier
-        Its ``fit`` takes ``sample_weight``. Where it or a part of it has a ``random_state`` that is None,
-        each bit sets its own.
+        Its ``fit`` takes ``sample_weight``, unless all weights are 1. Where it or a part of it has a
+        ``random_state`` that is None, each bit sets its own.
     max_samples : int or float, optional
         How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is
         None.
@@ -155,11 +155,18 @@ def _learn_bit(
     bit = np.where(difference[rows] > 0, 1, -1).astype(np.int8)
     if len(rows) == 0 or (bit == bit[0]).all():
         return int(bit[0]) if len(rows) else -1
+    weight = np.abs(difference[rows])
+    # Pipelines, nearest neighbours and others do not take weights, which often are all the same.
+    how = {} if (weight == 1.0).all() else {"sample_weight": weight}
+    return seeded_clone(estimator, seed).fit(X[rows], bit, **how)
+
+
+def seeded_clone(estimator: BaseEstimator, seed: np.uint64) -> Any:
+    """Return a clone whose ``random_state``, and those of its parts, come from a seed where they are None."""
     learner = clone(estimator)
     states = {
         name: int(seed % np.uint64(2**31))
         for name, value in learner.get_params().items()
         if value is None and (name == "random_state" or name.endswith("__random_state"))
     }
-    learner.set_params(**states)
-    return learner.fit(X[rows], bit, sample_weight=np.abs(difference[rows]))
+    return learner.set_params(**states)

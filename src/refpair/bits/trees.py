@@ -18,7 +18,7 @@ from refpair._kernels.traverse import leaf_signs, leaf_values
 from refpair._progress import run_chunks
 from refpair.bits.binning import Bins, Features, Matrix, bin_for_training, find_bins
 from refpair.bits.problem import ALL, BitProblems, chunks_of
-from refpair.bits.sizes import resolve_max_features, resolve_share
+from refpair.bits.sizes import MaxFeatures, choose_max_features, resolve_max_features, resolve_share
 
 __all__ = ["TreeBank", "Trees"]
 
@@ -110,10 +110,9 @@ class TreeBank:
     max_depth : int, optional
         Trees grow until their leaves are pure if it is None.
     min_samples_leaf : int, default=1
-    max_features : int, float, "sqrt", "log2" or "auto", optional
-        How many features a split looks at: a number, a share, or all if it is None. "auto" takes the square
-        root if most features have more than two values, else all: among many that are there or not (words,
-        say) only few tell anything, and a small draw would miss them.
+    max_features : int, float, "sqrt", "log2", "auto" or "forest", optional
+        How many features a split looks at: a number, a share, or all if it is None. "auto" and "forest" go by
+        the features, as :func:`choose_max_features` says.
     max_samples : int or float, optional
         How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is
         None.
@@ -137,7 +136,7 @@ class TreeBank:
         *,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
-        max_features: int | float | Literal["sqrt", "log2", "auto"] | None = None,
+        max_features: MaxFeatures | Literal["auto", "forest"] = None,
         max_samples: int | float | None = None,
         max_bins: int = 64,
         n_jobs: int | None = None,
@@ -193,14 +192,10 @@ class TreeBank:
 
     def _n_drawn(self, allowed: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return how many features a split looks at, of each bit, given how many the bit may use."""
+        # The features of all bits decide on the kind of draw: those that only some may use are labels.
+        wanted = choose_max_features(self.max_features, self.bins_.n_bins[: allowed.min(initial=0)])
         distinct, which = np.unique(allowed, return_inverse=True)
-        drawn = [resolve_max_features(self._max_features(int(n)), int(n)) for n in distinct]
-        return np.array(drawn, np.int64)[which]
-
-    def _max_features(self, n_allowed: int) -> int | float | Literal["sqrt", "log2"] | None:
-        if self.max_features != "auto":
-            return self.max_features
-        return "sqrt" if (self.bins_.n_bins[:n_allowed] > 2).mean() > 0.5 else None
+        return np.array([resolve_max_features(wanted, int(n)) for n in distinct], np.int64)[which]
 
     def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
         """Return the predicted code of each row, or some bits of it: −1 and +1, one column a bit.

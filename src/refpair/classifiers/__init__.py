@@ -1,6 +1,23 @@
 """The classifiers, as scikit-learn estimators."""
 
 from refpair.classifiers.bayes_decision import BayesDecisionClassifier
+from refpair.classifiers.binary_relevance import BinaryRelevance
+from refpair.classifiers.chain import ChainClassifier
 from refpair.classifiers.csrpe import CSRPEClassifier
+from refpair.classifiers.filter_tree import CondensedFilterTree
+from refpair.classifiers.label_powerset import LabelPowerset
+from refpair.classifiers.mlecc import MLECC
+from refpair.classifiers.probabilistic_chain import ProbabilisticChain
+from refpair.classifiers.rakel import RAkEL
 
-__all__ = ["BayesDecisionClassifier", "CSRPEClassifier"]
+__all__ = [
+    "MLECC",
+    "BayesDecisionClassifier",
+    "BinaryRelevance",
+    "CSRPEClassifier",
+    "ChainClassifier",
+    "CondensedFilterTree",
+    "LabelPowerset",
+    "ProbabilisticChain",
+    "RAkEL",
+]

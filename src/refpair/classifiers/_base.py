@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from refpair.classifiers._labels import LabelFormat, LabelMatrix, read_labels
-from refpair.costs import Cost
+from refpair.costs import Cost, PerLabelCost, get_cost
 
 __all__ = ["MultiLabelClassifier"]
 
@@ -55,6 +55,15 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             matrix = matrix.copy()  # else it shares its memory with the caller's
             matrix.sum_duplicates()
         return matrix
+
+    def _check_cost(self, cost: Any) -> Cost:
+        """Return a cost as an object, if it is one for the labels of this model."""
+        if not isinstance(cost, str | Cost) and not callable(cost):
+            raise ValueError(f"cost must be a name, a Cost or a function, not {cost!r}")
+        found = get_cost(cost)
+        if isinstance(found, PerLabelCost):  # raises if there are not as many prices as labels
+            found.prices(1 if self._label_format.kind == "classes" else len(self.classes_))
+        return found
 
     def predict(self, X: Any) -> Any:
         """Predict the label vectors of rows.

@@ -11,13 +11,18 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from refpair._kernels.chains import round_draws
+from refpair.classifiers._labels import distinct_labels
+from refpair.classifiers._links import Links
+from refpair.posterior import LabelDistribution
+
 __all__ = ["ChainSamples"]
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 
-_ROWS = 1024  # in a block
-_CELLS = 4_000_000  # of features given to a link of the chain at once: 32 MB
+_ROWS = 1024  # in a block, and less if their paths would be more than these:
+_PATHS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,18 +31,31 @@ class ChainSamples:
 
     Attributes
     ----------
-    chain : ClassifierChain
+    links : Links
+    order : ndarray of shape (n_labels,)
+        Which label each link is for.
     n_samples : int
         How many label vectors to draw for a row. If there are no more label vectors than that, nothing is
         drawn: the distribution is exact.
     uniforms : ndarray of shape (n_labels,)
         All the random numbers there are, one for each link. Rows share them, so that what is drawn for a row
         does not depend on the others.
+    exact : bool, default=False
+        Whether there are no more than `n_samples` label vectors for another reason: some labels are constant.
     """
 
-    chain: Any
+    links: Links
+    order: npt.NDArray[np.integer]
     n_samples: int
     uniforms: Floats
+    exact: bool = False
+
+    def distributions(self, X: Any) -> Iterator[LabelDistribution]:
+        """Yield the distributions over label vectors of blocks of rows."""
+        for labels, row, weight in self.draw(X):
+            found = distinct_labels(labels)
+            start = np.concatenate([[0], np.cumsum(np.bincount(row))]).astype(np.int64)
+            yield LabelDistribution(found.vectors, start, found.of_row, weight)
 
     def draw(self, X: Any) -> Iterator[tuple[Bytes, npt.NDArray[np.int64], Floats]]:
         """Yield for blocks of rows: label vectors, the row in the block of each, and its probability.
@@ -47,50 +65,26 @@ class ChainSamples:
         X = check_array(X, dtype=[np.float64, np.float32], accept_sparse="csr", ensure_all_finite=False)
         if sp.issparse(X):
             X = sp.csr_array(X)
-        for first in range(0, X.shape[0], _ROWS):
-            yield self._draw(X[first : first + _ROWS])
+        step = max(1, min(_ROWS, _PATHS // min(self.n_samples, 2 ** len(self.links))))
+        for first in range(0, X.shape[0], step):
+            yield self._draw(X[first : first + step])
 
     def _draw(self, X: Any) -> tuple[Bytes, npt.NDArray[np.int64], Floats]:
-        n_labels = len(self.chain.estimators_)
-        exact = 2**n_labels <= self.n_samples
+        n_labels = len(self.links)
+        prepared = self.links.prepare(X)
+        exact = self.exact or 2**n_labels <= self.n_samples
         # The draws of a row that agree so far are one path with a weight: what comes next is asked only once.
         row = np.arange(X.shape[0])
         paths = np.zeros((X.shape[0], n_labels), np.uint8)
         weight = np.full(X.shape[0], 1.0 if exact else self.n_samples)
-        for k, link in enumerate(self.chain.estimators_):
-            ones = weight * _chance(link, X, row, paths[:, :k])
+        for k in range(n_labels):
+            ones = weight * self.links.chance(k, prepared, row, paths[:, :k])
             if not exact:
-                ones = np.minimum(_rounded(ones, row, self.uniforms[k]), weight)
+                ones = np.minimum(round_draws(ones, row, self.uniforms[k]), weight)
             branches = np.column_stack([weight - ones, ones]).ravel()
             taken = np.flatnonzero(branches)
             row, paths, weight = row[taken // 2], paths[taken // 2], branches[taken]
             paths[:, k] = taken % 2
         labels = np.empty_like(paths)
-        labels[:, np.asarray(self.chain.order_)] = paths
+        labels[:, self.order] = paths
         return labels, row, weight / np.bincount(row, weights=weight)[row]
-
-
-def _chance(link: Any, X: Any, row: npt.NDArray[np.int64], paths: Bytes) -> Floats:
-    """Return the probability that a link gives to its label after each path."""
-    step = max(1, _CELLS // (X.shape[1] + paths.shape[1]))
-    out = np.empty(len(row))
-    for first in range(0, len(row), step):
-        part = slice(first, first + step)
-        both = (X[row[part]], paths[part])
-        features = sp.hstack(both, format="csr") if sp.issparse(X) else np.hstack(both)
-        out[part] = link.predict_proba(features)[:, 1]
-    return np.clip(out, 0.0, 1.0)
-
-
-def _rounded(expected: Floats, row: npt.NDArray[np.int64], uniform: float) -> Floats:
-    """Round the expected numbers of a row's draws at random, each up or down, and so that its mean is right.
-
-    This is systematic sampling: also the sum over the paths of a row is rounded up or down, so that the draws
-    tell far more of the chance of a label than as many that know nothing of each other.
-    """
-    ends = np.cumsum(expected)
-    is_first = np.diff(row, prepend=-1) > 0
-    before = np.concatenate([[0.0], ends[:-1]])
-    of_row = before[is_first][np.cumsum(is_first) - 1]
-    upto = np.floor(ends - of_row + uniform)
-    return np.asarray(upto - np.where(is_first, 0.0, np.concatenate([[0.0], upto[:-1]])))

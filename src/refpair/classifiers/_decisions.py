@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from refpair.classifiers._parameters import check_count
-from refpair.costs import Cost, PerLabelCost, get_cost
+from refpair.costs import Cost
 from refpair.decision import decide, decide_from_marginals, expected_cost, needs_only_marginals
 from refpair.posterior import IndependentLabels, LabelDistribution
 
@@ -65,15 +65,6 @@ class DecisionMixin(_Base):
         blocks = self._distributions(X)
         return np.concatenate([decide(distribution, cost, n_jobs=self.n_jobs) for _, distribution in blocks])
 
-    def _check_cost(self, cost: Any) -> Cost:
-        """Return a cost as an object, if it is one for the labels of this model."""
-        if not isinstance(cost, str | Cost) and not callable(cost):
-            raise ValueError(f"cost must be a name, a Cost or a function, not {cost!r}")
-        found = get_cost(cost)
-        if isinstance(found, PerLabelCost):  # raises if there are not as many prices as labels
-            found.prices(1 if self._label_format.kind == "classes" else len(self.classes_))
-        return found
-
     @_if_it_tells_probabilities
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each label.
@@ -90,12 +81,7 @@ class DecisionMixin(_Base):
         """
         check_is_fitted(self)
         marginals = self._marginals(self._read_features(X, reset=False))
-        if self._label_format.kind == "classes" and len(self.classes_) == 1:
-            return np.ones((len(marginals), 1))
-        marginals = np.clip(marginals, _NEVER, 1.0 - _NEVER)
-        if self._label_format.kind == "classes":
-            return np.column_stack([1.0 - marginals, marginals])
-        return marginals
+        return self._label_format.write_probabilities(np.clip(marginals, _NEVER, 1.0 - _NEVER))
 
     @_if_it_tells_probabilities
     def predict_set_proba(self, X: Any, k: int = 5) -> tuple[Bytes, Floats]:

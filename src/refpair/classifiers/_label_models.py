@@ -7,7 +7,7 @@ what they say. Forests and trees do not fail and get all labels: they are then j
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +24,7 @@ from sklearn.utils.validation import _num_samples
 from refpair.classifiers._chain_samples import ChainSamples
 from refpair.classifiers._labels import LabelMatrix, distinct_labels
 from refpair.classifiers._leaf_vectors import LeafVectors, read_leaves
+from refpair.classifiers._links import EstimatorLinks
 from refpair.posterior import IndependentLabels, LabelDistribution
 
 __all__ = ["Distribution", "LabelModel", "fit_label_model", "is_pipeline", "last_step"]
@@ -67,10 +68,8 @@ class LabelModel:
         if isinstance(self.reading, LeafVectors):
             yield from self.reading.distributions(_before_last_step(self.model, X), n_jobs)
         elif isinstance(self.reading, ChainSamples):
-            for labels, row, weight in self.reading.draw(_before_last_step(self.model, X)):
-                found = distinct_labels(labels)
-                start = np.concatenate([[0], np.cumsum(np.bincount(row))]).astype(np.int64)
-                yield LabelDistribution(self._with_constants(found.vectors), start, found.of_row, weight)
+            for drawn in self.reading.distributions(_before_last_step(self.model, X)):
+                yield replace(drawn, vectors=self._with_constants(drawn.vectors))
         else:
             yield IndependentLabels(self._independent_marginals(X))
 
@@ -116,7 +115,8 @@ def fit_label_model(
         features = _before_last_step(estimator, X)
         reading = read_leaves(fitted, features, distinct, n_jobs=n_jobs, verbose=verbose)
     elif isinstance(fitted, ClassifierChain):
-        reading = ChainSamples(fitted, n_samples, rng.random(int(chosen.sum())))
+        links = EstimatorLinks(fitted.estimators_)
+        reading = ChainSamples(links, np.asarray(fitted.order_), n_samples, rng.random(int(chosen.sum())))
     return LabelModel(estimator, reading, constant, chosen)
 
 

@@ -54,6 +54,14 @@ class LabelFormat:
             return import_module("polars").DataFrame(matrix, schema=self.classes.tolist(), orient="row")
         return matrix
 
+    def write_probabilities(self, marginals: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the probabilities of labels; of a one-dimensional y, those of its classes."""
+        if self.kind != "classes":
+            return marginals
+        if len(self.classes) == 1:
+            return np.ones((len(marginals), 1))
+        return np.column_stack([1.0 - marginals, marginals])
+
     def read_more(self, Y: Any, name: str = "Y") -> LabelMatrix:
         """Read more labels, which must be those that this format was made of.
 

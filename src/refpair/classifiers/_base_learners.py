@@ -1,0 +1,198 @@
+"""Base learners of reductions: one classifier for each of many binary problems on the same rows.
+
+``estimator`` is a classifier of scikit-learn, of which each problem gets a clone, or a name: "logistic", or
+"tree" and "forest", which are grown by the tree bank. A forest for each of K problems is then just K × T
+trees, and the features are binned only once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_classifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from refpair.bits import BitProblems, EstimatorBank, TreeBank
+from refpair.bits.binning import Matrix
+
+__all__ = [
+    "N_TREES",
+    "BinaryLearners",
+    "Targets",
+    "allowed_input",
+    "check_base_learner",
+    "logistic_regression",
+    "tree_settings",
+]
+
+N_TREES = 100  # of a forest, as in scikit-learn
+NAMES = ("tree", "forest", "logistic")
+_ANSWERS = 10_000_000  # of trees, kept at a time: 40 MB
+
+Floats = npt.NDArray[np.float64]
+Bytes = npt.NDArray[np.uint8]
+Number = TypeVar("Number", np.uint8, np.float64)
+
+
+def check_base_learner(estimator: Any) -> None:
+    """Refuse what is neither one of the names nor a classifier of scikit-learn."""
+    if isinstance(estimator, str):
+        if estimator not in NAMES:
+            names = ", ".join(f'"{name}"' for name in NAMES)
+            raise ValueError(
+                f"estimator must be a classifier of scikit-learn or one of {names}, not {estimator!r}"
+            )
+    elif isinstance(estimator, type) or not hasattr(estimator, "fit") or not is_classifier(estimator):
+        raise ValueError(f"estimator must be a classifier of scikit-learn, not {estimator!r}")
+
+
+def allowed_input(estimator: Any) -> tuple[bool, bool]:
+    """Return whether a base learner takes sparse features, and whether it takes missing values."""
+    if isinstance(estimator, str):
+        return True, estimator != "logistic"
+    if isinstance(estimator, type) or not hasattr(estimator, "__sklearn_tags__"):
+        return False, False
+    allowed = get_tags(estimator).input_tags
+    return bool(allowed.sparse), bool(allowed.allow_nan)
+
+
+def tree_settings(name: Literal["tree", "forest"]) -> dict[str, Any]:
+    """Return the parameters of the tree bank.
+
+    The trees of a forest see few features at each split and a sample of the rows: as large a share as there
+    are distinct rows in a bootstrap sample.
+    """
+    return {"max_features": "forest", "max_samples": 0.632} if name == "forest" else {}
+
+
+def logistic_regression() -> LogisticRegression:
+    """Return what "logistic" stands for."""
+    return LogisticRegression(solver="liblinear", max_iter=1000)
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """What binary problems have to learn, by distinct label vector.
+
+    Attributes
+    ----------
+    vector_of_row : ndarray of int32, shape (n,)
+        Which of the distinct vectors each row has.
+    differences : ndarray of shape (n_vectors, n_problems)
+        Positive for a 1, negative for a 0; the size is the weight. 0 leaves the rows out.
+    n_features : ndarray of int32, shape (n_problems,), optional
+        How many of the first features a problem may use.
+    """
+
+    vector_of_row: npt.NDArray[np.int32]
+    differences: Floats
+    n_features: npt.NDArray[np.int32] | None = None
+
+    @classmethod
+    def of_bits(
+        cls,
+        vector_of_row: npt.NDArray[np.int32],
+        bits: Bytes,
+        n_features: npt.NDArray[np.int32] | None = None,
+    ) -> Self:
+        """Make targets of 0 and 1, given by distinct label vector, that all weigh the same."""
+        return cls(vector_of_row, np.where(bits > 0, 1.0, -1.0), n_features)
+
+
+class BinaryLearners:
+    """Learn binary problems, each by one base learner.
+
+    Parameters
+    ----------
+    estimator : classifier or {"tree", "forest", "logistic"}
+    n_jobs : int, optional
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    bank_ : TreeBank or EstimatorBank
+        Its bits are the base learners, or the trees of each forest one after the other.
+    n_problems_ : int
+    n_trees_ : int
+        How many bits a problem has.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> targets = Targets(np.int32([0, 0, 1, 1]), np.array([[-1.0], [1.0]]))
+    >>> learners = BinaryLearners("tree").fit(X, targets, np.random.default_rng(0))
+    >>> learners.labels(X).ravel(), learners.probabilities(X).ravel()
+    (array([0, 0, 1, 1], dtype=uint8), array([0., 0., 1., 1.]))
+    """
+
+    bank_: TreeBank | EstimatorBank
+
+    def __init__(self, estimator: Any, *, n_jobs: int | None = None, verbose: int = 0) -> None:
+        self.estimator = estimator
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Matrix, targets: Targets, rng: np.random.Generator) -> Self:
+        """Learn all problems."""
+        self.n_problems_ = targets.differences.shape[1]
+        self.n_trees_ = N_TREES if self.estimator == "forest" else 1
+        n_bits = self.n_problems_ * self.n_trees_
+        seeds = rng.integers(2**64, size=n_bits, dtype=np.uint64)
+        limits = targets.n_features
+        problems = BitProblems(
+            targets.vector_of_row,
+            n_bits,
+            partial(_repeated, targets.differences, self.n_trees_),
+            seeds,
+            n_features=None if limits is None else np.repeat(limits, self.n_trees_),
+        )
+        how: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+        if self.estimator in ("tree", "forest"):
+            self.bank_ = TreeBank(**tree_settings(self.estimator), **how)
+            self.bank_.fit(X, problems)
+            return self
+        estimator = logistic_regression() if self.estimator == "logistic" else self.estimator
+        self.bank_ = EstimatorBank(estimator, **how)
+        weighted = not (np.abs(targets.differences) == 1.0).all()
+        if weighted and not has_fit_parameter(estimator, "sample_weight"):
+            raise ValueError(f"estimator must take sample_weight in fit, which {estimator!r} does not")
+        self.bank_.fit(X, problems)
+        return self
+
+    def probabilities(self, X: Matrix, problems: slice = slice(None)) -> Floats:
+        """Return the probability of a 1, one column a problem."""
+        return self._ask(X, problems, lambda bits: (1.0 + self._means(X, bits)) / 2.0, np.float64)
+
+    def labels(self, X: Matrix, problems: slice = slice(None)) -> Bytes:
+        """Return 0 or 1, one column a problem: what base learners say, for a forest what is more probable."""
+        if self.n_trees_ == 1:
+            return self._ask(X, problems, lambda bits: self.bank_.predict(X, bits) > 0, np.uint8)
+        return self._ask(X, problems, lambda bits: self._means(X, bits) > 0, np.uint8)
+
+    def _means(self, X: Matrix, bits: slice) -> Floats:
+        values = self.bank_.values(X, bits).reshape(X.shape[0], -1, self.n_trees_)
+        return np.asarray(values.mean(axis=2, dtype=np.float64))
+
+    def _ask(
+        self, X: Matrix, problems: slice, question: Callable[[slice], npt.NDArray[Any]], dtype: type[Number]
+    ) -> npt.NDArray[Number]:
+        """Ask for some problems at a time: the trees of all would say too much to be kept at once."""
+        first, last, _ = problems.indices(self.n_problems_)
+        out = np.empty((X.shape[0], last - first), dtype)
+        step = max(1, _ANSWERS // (max(1, X.shape[0]) * self.n_trees_))
+        for begin in range(first, last, step):
+            end = min(begin + step, last)
+            out[:, begin - first : end - first] = question(slice(begin * self.n_trees_, end * self.n_trees_))
+        return out
+
+
+def _repeated(differences: Floats, times: int, bits: slice) -> Floats:
+    """Return what bits have to learn. Not a closure: other processes are given it."""
+    return differences[:, np.arange(bits.start, bits.stop) // times]

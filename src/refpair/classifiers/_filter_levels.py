@@ -1,0 +1,221 @@
+"""The levels of a condensed filter tree while they are trained, one after the other, several times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair._kernels.filter_tree import vote
+from refpair._kernels.rng import draw_rows
+from refpair.bits import BitProblems, EstimatorBank, TreeBank
+from refpair.bits.binning import Bins, Matrix, find_bins
+from refpair.bits.sizes import resolve_share
+from refpair.bits.trees import Trees
+from refpair.classifiers._base_learners import N_TREES, BinaryLearners, Targets, tree_settings
+from refpair.classifiers._links import AnsweringLinks, EstimatorLinks, TreeLinks, append_labels
+
+__all__ = ["EstimatorLevels", "Levels", "TreeLevels", "levels_of"]
+
+Floats = npt.NDArray[np.float64]
+Bytes = npt.NDArray[np.uint8]
+Bools = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+N_DRAFT_TREES = 32  # of the forests of all rounds but the last
+_DRAWN = 0.02  # the share of the examples that a tree should be given at least, before bags
+
+
+class Levels(Protocol):
+    """The levels that a round trains, and what they say about the training rows."""
+
+    def learn(self, k: int, row: Rows, paths: Bytes, gain: Floats, *, draft: bool) -> None:
+        """Train a level anew.
+
+        Parameters
+        ----------
+        k : int
+        row : ndarray of int64, shape (n_examples,)
+            Which training row each example is.
+        paths : ndarray of uint8, shape (n_examples, k)
+            The labels before.
+        gain : ndarray of float64, shape (n_examples,)
+            Positive if the label should be set; the size is the weight, and 0 leaves the example out.
+        draft : bool
+            Whether the level will be trained once more.
+        """
+
+    def decide(self, k: int, row: Rows, paths: Bytes) -> Bytes:
+        """Return whether a level sets its label, for training rows that come by some paths."""
+
+    def links(self) -> AnsweringLinks:
+        """Return the levels as they are now, as links of a chain."""
+
+
+def levels_of(
+    estimator: Any, X: Matrix, n_levels: int, rng: np.random.Generator, n_jobs: int | None
+) -> Levels:
+    """Return levels that learn by a base learner; each has its own seed, the same in all rounds."""
+    if isinstance(estimator, str) and estimator in ("tree", "forest"):
+        return TreeLevels(estimator, X, n_levels, rng, n_jobs)
+    return EstimatorLevels(estimator, X, n_levels, rng)
+
+
+class EstimatorLevels:
+    """Levels that are clones of a classifier of scikit-learn."""
+
+    def __init__(self, estimator: Any, X: Matrix, n_levels: int, rng: np.random.Generator) -> None:
+        self.estimator = estimator
+        self.X = X
+        self.seeds = rng.integers(2**63, size=n_levels)
+        self.estimators: list[Any] = [-1] * n_levels
+
+    def learn(self, k: int, row: Rows, paths: Bytes, gain: Floats, *, draft: bool) -> None:
+        """Fit a clone."""
+        kept = np.flatnonzero(gain)
+        if len(kept) == 0:
+            self.estimators[k] = -1
+            return
+        targets = Targets(np.arange(len(kept), dtype=np.int32), _scaled(gain[kept])[:, None])
+        features = append_labels(self.X[row[kept]], paths[kept])
+        learner = BinaryLearners(self.estimator).fit(features, targets, np.random.default_rng(self.seeds[k]))
+        assert isinstance(learner.bank_, EstimatorBank)
+        self.estimators[k] = learner.bank_.estimators_[0]
+
+    def decide(self, k: int, row: Rows, paths: Bytes) -> Bytes:
+        """Return what the classifier predicts."""
+        return self.links().labels(k, self.X, row, paths)
+
+    def links(self) -> EstimatorLinks:
+        """Return the classifiers."""
+        return EstimatorLinks(list(self.estimators))
+
+
+class TreeLevels:
+    """Levels that are trees or forests of the tree bank, all on the same bins of the features.
+
+    Trees that have seen a row know its labels: by them all paths would be the true ones, and the levels would
+    never learn to go on from a wrong one. Hence a forest's bags are drawn by training row, the same for all
+    levels, and a row asks only the trees that have not seen it.
+
+    Trees that grow until their leaves are pure do not care for weights. Hence a tree of a forest is given the
+    examples of its bag by a draw: the greater the weight, the likelier.
+    """
+
+    def __init__(
+        self, estimator: str, X: Matrix, n_levels: int, rng: np.random.Generator, n_jobs: int | None
+    ) -> None:
+        is_forest = estimator == "forest"
+        n = X.shape[0]
+        self.X = X
+        self.n_levels = n_levels
+        self.n_jobs = n_jobs
+        self.n_trees = N_TREES if is_forest else 1
+        self.settings = tree_settings("forest" if is_forest else "tree")
+        n_sampled = resolve_share(self.settings.pop("max_samples", None), n)
+        self.seeds = rng.integers(2**64, size=(n_levels, self.n_trees), dtype=np.uint64)
+        self.in_bag = np.zeros((self.n_trees, n), bool)
+        for bag in self.in_bag:
+            bag[draw_rows(n, n_sampled, rng.integers(2**64, dtype=np.uint64))] = True
+        self.bins = find_bins(X, self._bank().max_bins)
+        self.codes = self._chain(self._bank()).prepare(X)
+        self.trees: list[Trees | None] = [None] * n_levels
+        self.voters: dict[int, tuple[Bools, Rows]] = {}
+
+    def learn(self, k: int, row: Rows, paths: Bytes, gain: Floats, *, draft: bool) -> None:
+        """Grow the trees of a level, fewer for a draft."""
+        n_trees = min(N_DRAFT_TREES, self.n_trees) if draft else self.n_trees
+        kept = np.flatnonzero(gain)
+        if len(kept) == 0:  # a tree needs rows; one without a weight makes it a leaf that has no opinion
+            kept = np.zeros(1, np.int64)
+        problems = BitProblems(
+            np.arange(len(kept), dtype=np.int32),
+            n_trees,
+            self._targets(k, row[kept], _scaled(gain[kept])),
+            self.seeds[k, :n_trees],
+        )
+        features = append_labels(self.X[row[kept]], paths[kept])
+        self.trees[k] = self._bank().fit(features, problems, bins=_with_labels(self.bins, k)).trees_
+
+    def decide(self, k: int, row: Rows, paths: Bytes) -> Bytes:
+        """Return the vote of the trees that have not seen a row."""
+        trees = self.trees[k]
+        assert trees is not None, "levels are trained from the last one up"
+        asked, n_asked = self._voters(len(trees))
+        votes = np.empty(len(row), np.uint8)
+        vote(
+            self.codes, row, np.ascontiguousarray(paths), asked, n_asked, trees.start, trees.feature,
+            trees.threshold, trees.missing_left, trees.left_child, trees.value, votes,
+        )  # fmt: skip
+        return votes
+
+    def links(self) -> TreeLinks:
+        """Return all trees in one bank."""
+        bank = self._bank()
+        bank.trees_ = Trees.join([trees for trees in self.trees if trees is not None])
+        return self._chain(bank)
+
+    def _targets(self, k: int, row: Rows, gain: Floats) -> Callable[[slice], Floats]:
+        if self.n_trees == 1:
+            return partial(_all, gain)
+        return partial(_draw, gain, self.in_bag[:, row], self.seeds[k])
+
+    def _bank(self) -> TreeBank:
+        return TreeBank(**self.settings, n_jobs=self.n_jobs)
+
+    def _chain(self, bank: TreeBank) -> TreeLinks:
+        bank.bins_, bank.in_bag_ = _with_labels(self.bins, self.n_levels), None
+        return TreeLinks(bank, self.n_trees, self.n_levels, self.n_jobs)
+
+    def _voters(self, n_trees: int) -> tuple[Bools, Rows]:
+        """Return which of the first trees have not seen a row, and their number; all, if all have seen it."""
+        if n_trees not in self.voters:
+            asked = ~self.in_bag[:n_trees]
+            asked[:, ~asked.any(axis=0)] = True
+            self.voters[n_trees] = asked, asked.sum(axis=0)
+        return self.voters[n_trees]
+
+
+def _scaled(gain: Floats) -> Floats:
+    """Return gains whose mean size is 1: how much a learner regularises often depends on it."""
+    size = np.abs(gain).mean() if len(gain) else 0.0
+    return gain / size if size > 0.0 else gain
+
+
+def _draw(gain: Floats, in_bag: Bools, seeds: Words, bits: slice) -> Floats:
+    """Return what the trees of a forest have to learn: some of the examples of their bags, drawn by weight.
+
+    The heaviest are always drawn. Should fewer than one in fifty be, then lighter ones are drawn as if they
+    were as heavy, and the heaviest keep what they weigh more.
+
+    Not a closure: other processes are given it.
+    """
+    weight = np.abs(gain)
+    full = weight.max()
+    while full > 0.0 and np.minimum(weight, full).mean() < _DRAWN * full:
+        full /= 2.0
+    heavy = np.copysign(np.maximum(weight, full), gain)
+    drawn = np.zeros((len(gain), bits.stop - bits.start))
+    for column, bag, seed in zip(drawn.T, in_bag[bits], seeds[bits], strict=True):
+        chance = np.random.default_rng(seed).random(len(gain))
+        taken = bag & (chance * full < weight)
+        column[taken] = heavy[taken]
+    return drawn
+
+
+def _all(gain: Floats, bits: slice) -> Floats:
+    """Return what trees have to learn: each the same. Not a closure: other processes are given it."""
+    return np.repeat(gain[:, None], bits.stop - bits.start, axis=1)
+
+
+def _with_labels(bins: Bins, n_labels: int) -> Bins:
+    """Return the bins of features and of labels after them, which are cut at 0.5."""
+    return Bins(
+        np.concatenate([bins.edges, np.full(n_labels, 0.5)]),
+        np.concatenate([bins.edge_start, bins.edge_start[-1] + 1 + np.arange(n_labels)]),
+        np.concatenate([bins.has_missing, np.zeros(n_labels, bool)]),
+    )

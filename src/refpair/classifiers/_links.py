@@ -1,0 +1,175 @@
+"""The links of a chain: link k tells the chance of its label from the features and the labels before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from refpair._kernels.chains import sum_values
+from refpair._progress import run_chunks
+from refpair.bits import TreeBank
+from refpair.bits.binning import Bins, Matrix
+from refpair.bits.problem import chunks_of
+
+__all__ = ["AnsweringLinks", "EstimatorLinks", "Links", "TreeLinks", "append_labels"]
+
+Floats = npt.NDArray[np.float64]
+Bytes = npt.NDArray[np.uint8]
+Rows = npt.NDArray[np.int64]
+
+_CELLS = 4_000_000  # of features given to a classifier at once: 32 MB
+_PATHS = 4096  # that one thread follows at a time
+
+
+class Links(Protocol):
+    """What chains are made of."""
+
+    def __len__(self) -> int:
+        """Return the number of links."""
+
+    def prepare(self, X: Matrix) -> Any:
+        """Return rows as `chance` takes them, which is then asked many times."""
+
+    def chance(self, k: int, prepared: Any, row: Rows, paths: Bytes) -> Floats:
+        """Return the probability that the label of link k is there, for each path.
+
+        Parameters
+        ----------
+        k : int
+        prepared : object
+            What `prepare` returned.
+        row : ndarray of int64, shape (n_paths,)
+            Whose features a path has; ascending.
+        paths : ndarray of uint8, shape (n_paths, k)
+            The labels of the links before.
+        """
+
+
+class AnsweringLinks(Links, Protocol):
+    """Links that also say what their label is."""
+
+    def labels(self, k: int, prepared: Any, row: Rows, paths: Bytes) -> Bytes:
+        """Return 0 or 1 for each path: what link k says its label is. Parameters as of `chance`."""
+
+
+def append_labels(X: Matrix, labels: Bytes) -> Matrix:
+    """Return the features with labels after them, as link k is given them."""
+    if sp.issparse(X):
+        return sp.csr_array(sp.hstack([X, sp.csr_array(labels)], format="csr"))
+    return np.hstack([X, labels.astype(X.dtype)])
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorLinks:
+    """A classifier of scikit-learn for each link.
+
+    Attributes
+    ----------
+    estimators : list
+        Fitted classifiers with ``predict_proba``, or the number −1 or +1 for a label that never or always is
+        there, as in :class:`EstimatorBank`. One without ``predict_proba`` is certain of what it says.
+    """
+
+    estimators: Sequence[Any]
+
+    def __len__(self) -> int:
+        return len(self.estimators)
+
+    def prepare(self, X: Matrix) -> Matrix:
+        """Return X itself."""
+        return X
+
+    def chance(self, k: int, prepared: Matrix, row: Rows, paths: Bytes) -> Floats:
+        """Ask the classifier for probabilities."""
+        if hasattr(self.estimators[k], "predict_proba"):
+            chances = self._ask(k, prepared, row, paths, lambda link, X: link.predict_proba(X)[:, 1])
+            return np.clip(chances, 0.0, 1.0)
+        return self._ask(k, prepared, row, paths, _says_one)
+
+    def labels(self, k: int, prepared: Matrix, row: Rows, paths: Bytes) -> Bytes:
+        """Ask the classifier to predict, which need not be what it thinks more probable."""
+        return self._ask(k, prepared, row, paths, _says_one).astype(np.uint8)
+
+    def _ask(
+        self, k: int, prepared: Matrix, row: Rows, paths: Bytes, question: Callable[[Any, Matrix], Any]
+    ) -> Floats:
+        """Ask about blocks of paths: they have a copy of the features each."""
+        link = self.estimators[k]
+        if isinstance(link, int):
+            return np.full(len(row), float(link > 0))
+        out = np.empty(len(row))
+        if len(row):
+            for part in chunks_of(len(row), max(1, _CELLS // (prepared.shape[1] + k))):
+                out[part] = question(link, append_labels(prepared[row[part]], paths[part]))
+        return out
+
+
+def _says_one(link: Any, X: Matrix) -> Any:
+    return link.predict(X) > 0
+
+
+@dataclass(frozen=True, eq=False)
+class TreeLinks:
+    """A tree or a forest of the tree bank for each link.
+
+    Attributes
+    ----------
+    bank : TreeBank
+        Learnt from the features with all labels after them, in the order of the chain; each link's trees use
+        only the labels before it.
+    n_trees : int
+        Of each link.
+    n_links : int
+    n_jobs : int, optional
+    """
+
+    bank: TreeBank
+    n_trees: int
+    n_links: int
+    n_jobs: int | None = None
+
+    def __len__(self) -> int:
+        return self.n_links
+
+    def prepare(self, X: Matrix) -> Bytes:
+        """Return the bins of the features."""
+        of_all, n_features = self.bank.bins_, X.shape[1]
+        n_edges = of_all.edge_start[n_features]
+        bins = Bins(
+            of_all.edges[:n_edges], of_all.edge_start[: n_features + 1], of_all.has_missing[:n_features]
+        )
+        codes = np.empty(X.shape, np.uint8)
+        for block, part in bins.blocks(X):
+            codes[block] = part
+        return codes
+
+    def chance(self, k: int, prepared: Bytes, row: Rows, paths: Bytes) -> Floats:
+        """Send the paths down the trees of the link."""
+        trees = self.bank.trees_
+        start = trees.start[k * self.n_trees : (k + 1) * self.n_trees + 1]
+        sums = np.empty(len(row))
+
+        def follow(part: slice) -> None:
+            sum_values(
+                prepared, row[part], np.ascontiguousarray(paths[part]), start, trees.feature, trees.threshold,
+                trees.missing_left, trees.left_child, trees.value, sums[part],
+            )  # fmt: skip
+
+        run_chunks(
+            follow,
+            chunks_of(len(row), _PATHS),
+            n_jobs=self.n_jobs,
+            verbose=0,
+            title="following chains",
+            in_place=True,
+        )
+        return np.clip((1.0 + sums / self.n_trees) / 2.0, 0.0, 1.0)
+
+    def labels(self, k: int, prepared: Bytes, row: Rows, paths: Bytes) -> Bytes:
+        """Return what is more probable."""
+        return (self.chance(k, prepared, row, paths) > 0.5).astype(np.uint8)

@@ -1,0 +1,137 @@
+"""Classifier chains: each label is learnt from the features and the labels before it."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from refpair.classifiers._chain_fit import fit_links, read_order
+from refpair.classifiers._chain_search import chances_along, follow
+from refpair.classifiers._labels import distinct_labels
+from refpair.classifiers._reduction import ReductionClassifier
+
+__all__ = ["ChainClassifier"]
+
+
+class ChainClassifier(ReductionClassifier):
+    """Predict the labels one after the other, each from the features and the labels before it.
+
+    Parameters
+    ----------
+    estimator : classifier or {"forest", "tree", "logistic"}, default="forest"
+        The base learner, of which each label gets a clone, a link of the chain. "tree" and "forest" (100
+        trees) are grown by a tree bank, many times faster than scikit-learn's.
+    order : array-like of int or "random", optional
+        The labels in the order of the chain, by their column numbers; by default as the columns of y are.
+    n_jobs : int, optional
+        How many threads or processes learn, as in joblib. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    order_ : ndarray of int64, shape (n_labels,)
+        Which label each link is for.
+    links_ : TreeLinks or EstimatorLinks
+    classes_ : ndarray
+        The names of the labels.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    See Also
+    --------
+    ProbabilisticChain : The same chain, but all its label vectors are weighed by what they cost.
+
+    Notes
+    -----
+    With a base learner of scikit-learn, predictions are those of its ``ClassifierChain``. Unlike there, a
+    label may be the same in all training rows; it is then predicted to be so. There are no probabilities if
+    the base learner has no ``predict_proba``.
+
+    References
+    ----------
+    Read, Pfahringer, Holmes and Frank, "Classifier chains for multi-label classification", 2009.
+
+    Examples
+    --------
+    >>> from refpair import ChainClassifier
+    >>> from refpair.datasets import load_dataset
+    >>> digits = load_dataset("digits")
+    >>> model = ChainClassifier("forest", random_state=0).fit(digits.X[:1500], digits.Y[:1500])
+    >>> model.predict(digits.X[1500:1501])
+    array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0]], dtype=uint8)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = "forest",
+        *,
+        order: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.order = order
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn all links, each from the true labels of those before it.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+            Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
+        y : array, sparse matrix or DataFrame of shape (n, n_labels)
+            The labels, 0/1 or boolean. A one-dimensional y of two classes is taken as a single label.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, labels = self._read(X, y)
+        rng = self._rng()
+        self.order_ = read_order(self.order, labels.shape[1], rng)
+        self.links_ = fit_links(
+            self.estimator,
+            X,
+            distinct_labels(labels),
+            self.order_,
+            rng,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        return self
+
+    def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
+        return follow(self.links_, X)[:, np.argsort(self.order_)]
+
+    @available_if(lambda model: model._has_predict_proba())  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the probability of each label, given the labels that are predicted before it.
+
+        Only for the first label of the chain is that how probable it is at all: see
+        :class:`ProbabilisticChain` for the others.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n, n_labels)
+            From 0.000001 to 0.999999: what was never seen cannot be ruled out. If y was one-dimensional in
+            ``fit``, a column for each of its classes.
+        """
+        check_is_fitted(self)
+        X = self._read_features(X, reset=False)
+        chances = chances_along(self.links_, X, follow(self.links_, X))
+        return self._write_probabilities(chances[:, np.argsort(self.order_)])

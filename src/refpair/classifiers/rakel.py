@@ -1,0 +1,173 @@
+"""RAkEL: label powersets of random small sets of labels, which vote on each label."""
+
+from __future__ import annotations
+
+from math import comb
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from refpair.classifiers._code_learners import CodeLearners
+from refpair.classifiers._labels import distinct_labels
+from refpair.classifiers._parameters import check_count
+from refpair.classifiers._reduction import ReductionClassifier
+from refpair.coding import LabelsetRepetition, draw_labelsets
+
+__all__ = ["RAkEL"]
+
+
+class RAkEL(ReductionClassifier):
+    """Learn random sets of a few labels, each as a label powerset, and let them vote on each label.
+
+    Labels are seen with some others, but no problem has more than 2^``labelset_size`` classes; and vectors
+    can be predicted that are not in the training set. The sets overlap.
+
+    Parameters
+    ----------
+    estimator : classifier or {"forest", "tree", "logistic"}, default="forest"
+        The base learner, of which each set gets a clone. "tree" and "forest" (100 trees) are grown by a bank
+        of trees, many times faster than scikit-learn's; "logistic" learns each class against all others.
+    labelset_size : int, default=3
+        How many labels a set has. If there are no more labels than that, there is one set with all of them,
+        which is a :class:`LabelPowerset`.
+    n_labelsets : int, optional
+        How many sets to draw; 2 for each label by default. There are never more than there are different
+        sets. Every label is in one of them.
+    labelsets : array-like of int, shape (n_labelsets, labelset_size), optional
+        Sets of one's own: the numbers of the labels (columns of y), from 0. The two parameters before are not
+        used then.
+    n_jobs : int, optional
+        How many threads or processes learn, as in joblib. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    labelsets_ : ndarray of int, shape (n_labelsets, labelset_size)
+        The labels of each set.
+    learners_ : CodeLearners
+        The powersets.
+    classes_ : ndarray
+        The names of the labels.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    G. Tsoumakas, I. Katakis, I. Vlahavas: Random k-Labelsets for Multilabel Classification. TKDE 2011.
+
+    Examples
+    --------
+    >>> from refpair import RAkEL
+    >>> from refpair.datasets import load_dataset
+    >>> digits = load_dataset("digits")
+    >>> model = RAkEL("tree", random_state=0).fit(digits.X[:1500], digits.Y[:1500])
+    >>> model.labelsets_[:3]
+    array([[2, 3, 5],
+           [1, 8, 9],
+           [3, 7, 9]])
+    >>> model.predict_proba(digits.X[1500:1501]).round(1)
+    array([[0. , 0. , 0. , 0.1, 0. , 0. , 0.9, 0. , 0.1, 0. ]])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = "forest",
+        *,
+        labelset_size: int = 3,
+        n_labelsets: int | None = None,
+        labelsets: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.labelset_size = labelset_size
+        self.n_labelsets = n_labelsets
+        self.labelsets = labelsets
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Draw the sets and learn them.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+            Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
+        y : array, sparse matrix or DataFrame of shape (n, n_labels)
+            The labels, 0/1 or boolean. A one-dimensional y of two classes is taken as a single label.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, labels = self._read(X, y)
+        distinct = distinct_labels(labels)
+        rng = self._rng()
+        code = self._make_sets(labels.shape[1], rng.spawn(1)[0])
+        self.labelsets_ = code.labelsets
+        learners = CodeLearners(
+            self.estimator, self.labelsets_.shape[1], n_jobs=self.n_jobs, verbose=self.verbose
+        )
+        self.learners_ = learners.fit(X, distinct, code, rng)
+        return self
+
+    def _make_sets(self, n_labels: int, rng: np.random.Generator) -> LabelsetRepetition:
+        if self.labelsets is not None:
+            code = LabelsetRepetition(n_labels, self.labelsets)
+            left_out = np.setdiff1d(np.arange(n_labels), code.labelsets)
+            if len(left_out):
+                raise ValueError(f"labelsets leaves out label {left_out[0]}: put every label into a set")
+            return code
+        size = min(self.labelset_size, n_labels)
+        n_wanted = 2 * n_labels if self.n_labelsets is None else self.n_labelsets
+        n_least = -(-n_labels // size)
+        if n_wanted < n_least:
+            raise ValueError(
+                f"n_labelsets is {n_wanted}, too few to have each of {n_labels} labels in a set of {size}: "
+                f"give at least {n_least}"
+            )
+        n_sets = min(n_wanted, comb(n_labels, size))
+        return LabelsetRepetition(n_labels, draw_labelsets(n_labels, n_sets, k=size, rng=rng))
+
+    def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
+        return (self._votes(X) > 0.5).astype(np.uint8)
+
+    def _votes(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return which share of the sets with a label predict it."""
+        labels = self.labelsets_.ravel()
+        by_label = np.argsort(labels, kind="stable")
+        n_sets = np.bincount(labels)
+        start = np.cumsum(n_sets) - n_sets
+        shares = np.empty((X.shape[0], len(n_sets)))
+        for rows, words in self.learners_.words(X):
+            shares[rows] = np.add.reduceat(words[:, by_label], start, axis=1, dtype=np.int64) / n_sets
+        return shares
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the share of votes for each label: of the sets that it is in, how many predict it.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n, n_labels)
+            From 0.000001 to 0.999999: what no set votes for cannot be ruled out. If y was one-dimensional in
+            ``fit``, a column for each of its classes.
+        """
+        check_is_fitted(self)
+        return self._write_probabilities(self._votes(self._read_features(X, reset=False)))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("labelset_size", self.labelset_size)
+        if self.n_labelsets is not None:
+            check_count("n_labelsets", self.n_labelsets)
