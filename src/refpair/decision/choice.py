@@ -25,7 +25,7 @@ LABEL_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _FIRST_SHARES = (0.0, 0.5, 1.0)
 _FIRST_ROWS, _MORE_ROWS = 150, 300
 _FIRST_LABELS = 1500  # rows with many labels tell more and take longer: that many labels are enough
-_KEPT = 6  # go on, but at most half
+_KEPT, _FINALISTS = 6, 8  # go on to the second and the last round, but at most half
 
 Decide = Callable[[LabelDistribution], npt.NDArray[np.uint8]]
 
@@ -128,17 +128,33 @@ def choose_reading(
     groups = {(view, t): _first_shares(view, linear) for view in views for t in TEMPERATURES}
     first = try_all(groups, n_first)
     best = dict.fromkeys((one.view, one.reading.temperature) for one in first)  # in this order, none twice
-    second = {group: group[0].shares for group in list(best)[: _n_kept(len(best))]}
+    second = {group: group[0].shares for group in list(best)[: max(1, min(_KEPT, len(best) // 2))]}
     more = try_all(second, n_more)
-    finalists = more[: _n_kept(len(more))]
-    if len(truths) > n_more and len(finalists) > 1:
-        third: dict[Group, list[float]] = {}
-        for one in finalists:
-            third.setdefault((one.view, one.reading.temperature), []).append(one.reading.label_share)
-        finalists = try_all(third, len(truths))
-    # What was tried again is in the later rounds, with more rows.
-    rest = [one for one in first if (one.view, one.reading.temperature) not in second]
-    return sorted(finalists + more[len(finalists) :] + rest, key=lambda one: (-one.n_rows, one.cost))
+    tried = list(more)
+    finalists = _finalists(more, linear)
+    if len(truths) > n_more and sum(map(len, finalists.values())) > 1:
+        tried = try_all(finalists, len(truths))
+        again = {(one.view, one.reading) for one in tried}
+        tried += [one for one in more if (one.view, one.reading) not in again]
+    tried += [one for one in first if (one.view, one.reading.temperature) not in second]
+    return sorted(tried, key=lambda one: (-one.n_rows, one.cost))
+
+
+def _finalists(tried: Sequence[Candidate], linear: bool) -> dict[Group, list[float]]:
+    """Return the best readings, at most two at the same temperature of a view.
+
+    Readings that differ in nothing but the share often decide the same, and would take all places.
+    """
+    finalists: dict[Group, list[float]] = {}
+    n_left = max(1, min(_FINALISTS, len(tried) // 2))
+    for one in tried:
+        shares = finalists.setdefault((one.view, one.reading.temperature), [])
+        if len(shares) < 2 and n_left > 0:
+            shares.append(one.reading.label_share)
+            n_left -= 1
+    return {
+        group: list(group[0].shares) if linear else shares for group, shares in finalists.items() if shares
+    }
 
 
 def _round_sizes(truths: npt.NDArray[np.uint8], linear: bool) -> tuple[int, int]:
@@ -150,10 +166,6 @@ def _round_sizes(truths: npt.NDArray[np.uint8], linear: bool) -> tuple[int, int]
 
 def _first_shares(view: View, linear: bool) -> tuple[float, ...]:
     return tuple(share for share in view.shares if linear or share in _FIRST_SHARES)
-
-
-def _n_kept(n_tried: int) -> int:
-    return max(1, min(_KEPT, n_tried // 2))
 
 
 def costs_of(
