@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -193,7 +195,7 @@ def test_values_of_estimators_are_their_probabilities_if_they_have_any(learnt):
     assert (values[:, 3] == 1).all()
 
 
-# ---- max_features="auto" ----
+# ---- max_features="auto" and "forest" ----
 
 
 def trees_for(X, max_features):
@@ -208,11 +210,24 @@ def same(trees, others):
     return all(np.array_equal(array, getattr(others, name)) for name, array in vars(trees).items())
 
 
-@pytest.mark.parametrize(("n_numeric", "expected"), [(16, "sqrt"), (9, "sqrt"), (8, None), (0, None)])
-def test_auto_looks_at_a_few_features_if_most_are_numeric(n_numeric, expected):
+@pytest.mark.parametrize(("how", "of_binary"), [("auto", None), ("forest", 1 / 3)])
+@pytest.mark.parametrize(("n_numeric", "few"), [(16, True), (9, True), (8, False), (0, False)])
+def test_few_features_are_looked_at_if_most_are_numeric(n_numeric, few, how, of_binary):
     rng = np.random.default_rng(3)
     X = rng.integers(0, 2, (120, 16)).astype(np.float64)
     X[:, :n_numeric] = rng.integers(0, 30, (120, n_numeric))
-    found = trees_for(X, "auto")
-    assert same(found, trees_for(X, expected))
-    assert not same(found, trees_for(X, None if expected else "sqrt"))
+    found = trees_for(X, how)
+    assert same(found, trees_for(X, "sqrt" if few else of_binary))
+    assert not same(found, trees_for(X, of_binary if few else "sqrt"))
+
+
+@pytest.mark.parametrize("n_numeric", [0, 4])
+def test_the_features_that_all_bits_may_use_decide_how_many_are_looked_at(n_numeric):
+    """Those after them are the labels of a chain, which are always there or not."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, (120, 12)).astype(np.float64)
+    X[:, :n_numeric] = rng.integers(0, 30, (120, n_numeric))
+    problems = replace(make_problems(120, rng, n_bits=5), n_features=np.int32([4, 6, 8, 10, 12]))
+    banks = {how: TreeBank(max_features=how).fit(X, problems).trees_ for how in ("forest", "sqrt", 1 / 3)}
+    assert same(banks["forest"], banks["sqrt"]) == (n_numeric == 4)
+    assert same(banks["forest"], banks[1 / 3]) == (n_numeric == 0)

@@ -87,7 +87,7 @@ def test_bits_are_learnt_from_their_vectors_rows_and_seeds():
         assert_same_tree(bank.trees_, bit, expected)
 
 
-@pytest.mark.parametrize("max_features", [None, "sqrt", 0.4, 2, "auto"])
+@pytest.mark.parametrize("max_features", [None, "sqrt", 0.4, 2])
 @pytest.mark.parametrize("kind", ["dense", "words", "counts", "mixed"])
 def test_a_bit_uses_its_first_features_as_if_there_were_no_others(kind, max_features):
     rng = np.random.default_rng(7)

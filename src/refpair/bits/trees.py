@@ -193,7 +193,8 @@ class TreeBank:
     def _n_drawn(self, allowed: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return how many features a split looks at, of each bit, given how many the bit may use."""
         # The features of all bits decide on the kind of draw: those that only some may use are labels.
-        wanted = choose_max_features(self.max_features, self.bins_.n_bins[: allowed.min(initial=0)])
+        n_shared = int(allowed.min()) if len(allowed) else None
+        wanted = choose_max_features(self.max_features, self.bins_.n_bins[:n_shared])
         distinct, which = np.unique(allowed, return_inverse=True)
         return np.array([resolve_max_features(wanted, int(n)) for n in distinct], np.int64)[which]
 
