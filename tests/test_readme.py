@@ -10,7 +10,7 @@ README = Path(__file__).parents[1] / "README.md"
 
 def test_the_examples_run_one_after_the_other_and_print_what_the_readme_says():
     text = README.read_text()
-    expected = re.search(r"```\n\n```\n(.*?)```", text, re.DOTALL).group(1)
+    expected = "".join(re.findall(r"```\n\n```\n(.*?)```", text, re.DOTALL))
     printed, names = io.StringIO(), {}
     with contextlib.redirect_stdout(printed):
         for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):

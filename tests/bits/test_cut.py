@@ -188,7 +188,7 @@ def test_values_of_estimators_are_their_probabilities_if_they_have_any(learnt):
         expected = signs[:, bit]
         if isinstance(estimator, LogisticRegression):
             of_class = dict(zip(estimator.classes_.tolist(), estimator.predict_proba(X).T, strict=True))
-            expected = of_class[1] - of_class[-1]
+            expected = of_class[1] - of_class[0]
             np.testing.assert_array_equal(np.sign(expected), signs[:, bit])
         np.testing.assert_allclose(values[:, bit], expected, rtol=1e-5, atol=1e-6)
     assert isinstance(bank.estimators_[3], int)

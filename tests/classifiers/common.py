@@ -17,7 +17,7 @@ CLASSES = {
 
 # What is set where a classifier has such a parameter. The Hamming loss is the one for which scikit-learn's
 # checks hold, as it wants every label for itself to be the likelier of 0 and 1.
-_CHEAP = {"cost": "hamming", "n_bits": 30, "n_samples": 20, "n_rounds": 2, "random_state": 0}
+_CHEAP = {"cost": "hamming", "n_bits": 30, "n_samples": 7, "n_rounds": 2, "random_state": 0}
 
 
 def parameters(cls):

@@ -52,7 +52,7 @@ def test_what_is_no_base_learner_is_refused():
     with pytest.raises(ValueError, match='one of "tree", "forest", "logistic", not \'oak\''):
         check_base_learner("oak")
     for wrong in (None, 3, LogisticRegression, LinearRegression(), StandardScaler()):
-        with pytest.raises(ValueError, match="estimator must be a classifier of scikit-learn, not"):
+        with pytest.raises(ValueError, match="estimator must be a classifier of scikit-learn or one of"):
             check_base_learner(wrong)
 
 

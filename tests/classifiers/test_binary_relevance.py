@@ -57,3 +57,12 @@ def test_a_forest_is_about_as_good_as_that_of_scikit_learn():
     assert ours < 1.05 * theirs
     tree = hamming.score(Y_test, BinaryRelevance("tree", random_state=0).fit(X, Y).predict(X_test))
     assert ours < 0.8 * tree
+
+
+def test_base_learners_get_the_classes_0_and_1(small):
+    """As they have them in scikit-learn: some take weights of classes, or know no other classes."""
+    X, Y = small
+    learner = LogisticRegression(class_weight={0: 1, 1: 50})
+    eager = BinaryRelevance(learner).fit(X, Y).predict(X)
+    assert eager.sum() > BinaryRelevance(LogisticRegression()).fit(X, Y).predict(X).sum()
+    np.testing.assert_array_equal(eager, MultiOutputClassifier(learner).fit(X, Y).predict(X))

@@ -32,7 +32,7 @@ class Centroids(ClassifierMixin, BaseEstimator):
         return self.learn(X, y, sample_weight)
 
     def learn(self, X, y, sample_weight):
-        self.classes_ = np.array([-1, 1])
+        self.classes_ = np.array([0, 1])
         self.centroids_ = np.array(
             [np.average(X[y == c], axis=0, weights=sample_weight[y == c]) for c in self.classes_]
         )
@@ -84,7 +84,7 @@ def naive_training(X, Y, cost, n_rounds, apart=False):
                 continue
             mean = sum(abs(gains[node]) for node in nodes) / len(nodes)
             features = np.array([[*X[row], *path] for row, path in nodes])
-            targets = np.array([1 if gains[node] > 0 else -1 for node in nodes])
+            targets = np.array([1 if gains[node] > 0 else 0 for node in nodes])
             weights = np.array([float(abs(gains[node]) / mean) for node in nodes])
             yield features, targets, weights
             levels[k] = Centroids().learn(features, targets, weights)
@@ -372,8 +372,9 @@ def test_one_label(small):
 
 def test_learners_must_take_weights(small):
     X, Y = small
-    with pytest.raises(ValueError, match="sample_weight"):
-        CondensedFilterTree(KNeighborsClassifier(), "f1").fit(X, Y)
+    for cost in ("f1", "hamming"):  # the weights for Hamming are all the same
+        with pytest.raises(ValueError, match="sample_weight"):
+            CondensedFilterTree(KNeighborsClassifier(), cost, n_rounds=1).fit(X, Y)
 
 
 def test_progress_is_shown(small, capfd):
@@ -401,3 +402,12 @@ def test_quality(paper_data, monkeypatch):
     # The paper has 0.60 and 1.83.
     assert scores["f1"] > 0.62
     assert scores["rank"] < 1.7
+
+
+def test_the_labels_before_do_not_change_how_many_features_are_drawn():
+    """They are two-valued; in a late level there may be more of them than of features."""
+    rng = np.random.default_rng(0)
+    levels = TreeLevels("forest", rng.normal(size=(40, 4)), 12, rng, None)
+    assert levels.settings["max_features"] == "sqrt"
+    words = TreeLevels("forest", rng.integers(0, 2, (40, 4)).astype(float), 12, rng, None)
+    assert words.settings["max_features"] == pytest.approx(1 / 3)

@@ -88,3 +88,18 @@ def test_labels_are_predicted_as_a_whole(small, estimator):
     alone = BinaryRelevance(estimator, random_state=0).fit(X[:80], Y[:80]).predict(X[80:])
     assert (whole.sum(axis=1) == 1).all()
     assert (alone.sum(axis=1) == 1).mean() < 0.8
+
+
+class Contrary(LogisticRegression):
+    """Predicts what it holds for the least probable."""
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmin(axis=1)]
+
+
+def test_the_expected_cost_is_that_of_the_own_answer(small):
+    X, Y = small
+    model = LabelPowerset(Contrary()).fit(X, Y)
+    np.testing.assert_allclose(model.expected_cost(X), model.expected_cost(X, model.predict(X)))
+    likeliest = LabelPowerset(LogisticRegression()).fit(X, Y)
+    assert (model.expected_cost(X) > likeliest.expected_cost(X)).all()

@@ -124,7 +124,7 @@ def _first_features(X: Matrix, n_features: npt.NDArray[np.int32] | None, bit: in
 
 
 def _sign(learnt: Any, X: Matrix) -> Any:
-    return learnt if isinstance(learnt, int) else learnt.predict(X)
+    return learnt if isinstance(learnt, int) else 2 * learnt.predict(X) - 1
 
 
 def _value(learnt: Any, X: Matrix) -> Any:
@@ -152,9 +152,9 @@ def _learn_bit(
     estimator: BaseEstimator, X: Matrix, difference: npt.NDArray[np.float64], seed: np.uint64
 ) -> Any:
     rows = np.flatnonzero(difference)
-    bit = np.where(difference[rows] > 0, 1, -1).astype(np.int8)
+    bit = (difference[rows] > 0).astype(np.int8)  # 0 and 1: some classifiers know no other classes
     if len(rows) == 0 or (bit == bit[0]).all():
-        return int(bit[0]) if len(rows) else -1
+        return 1 if len(rows) and bit[0] else -1
     weight = np.abs(difference[rows])
     # Pipelines, nearest neighbours and others do not take weights, which often are all the same.
     how = {} if (weight == 1.0).all() else {"sample_weight": weight}

@@ -44,13 +44,15 @@ Number = TypeVar("Number", np.uint8, np.float64)
 def check_base_learner(estimator: Any) -> None:
     """Refuse what is neither one of the names nor a classifier of scikit-learn."""
     if isinstance(estimator, str):
-        if estimator not in NAMES:
-            names = ", ".join(f'"{name}"' for name in NAMES)
-            raise ValueError(
-                f"estimator must be a classifier of scikit-learn or one of {names}, not {estimator!r}"
-            )
-    elif isinstance(estimator, type) or not hasattr(estimator, "fit") or not is_classifier(estimator):
-        raise ValueError(f"estimator must be a classifier of scikit-learn, not {estimator!r}")
+        known = estimator in NAMES
+    else:
+        known = not isinstance(estimator, type) and hasattr(estimator, "fit") and is_classifier(estimator)
+    if not known:
+        names = ", ".join(f'"{name}"' for name in NAMES)
+        hint = f": give an instance, {estimator.__name__}()" if isinstance(estimator, type) else ""
+        raise ValueError(
+            f"estimator must be a classifier of scikit-learn or one of {names}, not {estimator!r}{hint}"
+        )
 
 
 def allowed_input(estimator: Any) -> tuple[bool, bool]:

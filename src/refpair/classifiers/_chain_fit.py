@@ -30,7 +30,10 @@ def read_order(order: Any, n_labels: int, rng: np.random.Generator) -> npt.NDArr
         if order == "random":
             return rng.permutation(n_labels)
     else:
-        given = np.asarray(order)
+        try:
+            given = np.asarray(order)
+        except ValueError:  # lists of several lengths
+            given = np.empty((0, 0))
         is_list = given.ndim == 1 and np.issubdtype(given.dtype, np.integer)
         if is_list and np.array_equal(np.sort(given), np.arange(n_labels)):
             return given.astype(np.int64)

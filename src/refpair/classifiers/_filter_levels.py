@@ -13,7 +13,7 @@ from refpair._kernels.filter_tree import vote
 from refpair._kernels.rng import draw_rows
 from refpair.bits import BitProblems, EstimatorBank, TreeBank
 from refpair.bits.binning import Bins, Matrix, find_bins
-from refpair.bits.sizes import resolve_share
+from refpair.bits.sizes import choose_max_features, resolve_share
 from refpair.bits.trees import Trees
 from refpair.classifiers._base_learners import N_TREES, BinaryLearners, Targets, tree_settings
 from refpair.classifiers._links import AnsweringLinks, EstimatorLinks, TreeLinks, append_labels
@@ -122,6 +122,10 @@ class TreeLevels:
         for bag in self.in_bag:
             bag[draw_rows(n, n_sampled, rng.integers(2**64, dtype=np.uint64))] = True
         self.bins = find_bins(X, self._bank().max_bins)
+        # Settled by the features alone: the labels, which come after them, are always two-valued.
+        self.settings["max_features"] = choose_max_features(
+            self.settings.get("max_features"), self.bins.n_bins
+        )
         self.codes = self._chain(self._bank()).prepare(X)
         self.trees: list[Trees | None] = [None] * n_levels
         self.voters: dict[int, tuple[Bools, Rows]] = {}

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.utils.validation import has_fit_parameter
 
 from refpair._progress import progress_bar
 from refpair.classifiers._chain_fit import read_order
@@ -130,7 +131,6 @@ class CondensedFilterTree(ReductionClassifier):
         self
         """
         self._check_parameters()
-        check_count("n_rounds", self.n_rounds)
         X, labels = self._read(X, y)
         truth = labels.toarray() if sp.issparse(labels) else labels
         self.cost_ = self._check_cost(self.cost)
@@ -140,6 +140,17 @@ class CondensedFilterTree(ReductionClassifier):
         self.n_rounds_ = self._train(levels, truth)
         self.links_ = levels.links()
         return self
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("n_rounds", self.n_rounds)
+        learner = self.estimator
+        if not isinstance(learner, str) and not has_fit_parameter(learner, "sample_weight"):
+            raise ValueError(
+                f"estimator must take sample_weight in fit, which {learner!r} does not; put the steps of a "
+                "pipeline before this model: make_pipeline(StandardScaler(), CondensedFilterTree("
+                "LinearSVC()))"
+            )
 
     def _train(self, levels: Levels, truth: Bytes) -> int:
         """Train the levels; return in how many rounds."""

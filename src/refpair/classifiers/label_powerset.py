@@ -110,6 +110,10 @@ class LabelPowerset(DecisionMixin, ReductionClassifier):
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return self.vectors_[self.learners_.labels(X)[:, 0]]
 
+    def _expected_cost(self, X: Any, labels: Any) -> npt.NDArray[np.float64]:
+        # Not every base learner predicts what it holds for the most probable.
+        return super()._expected_cost(X, self._predict_labels(X) if labels is None else labels)
+
     def _tells_probabilities(self) -> bool:
         return self._has_predict_proba()
 

@@ -207,7 +207,7 @@ class ProbabilisticChain(DecisionMixin, ReductionClassifier):
         return paths[:, np.argsort(self.order_)]
 
     def _expected_cost(self, X: Any, labels: Any) -> Floats:
-        if self.inference == "sample":
+        if self.inference == "sample" or not _is_zero_one(self.cost_):
             return super()._expected_cost(X, labels)
         if labels is None:
             labels = self._predict_labels(X)

@@ -110,7 +110,10 @@ class LabelsetRepetition(_Copies):
     labelsets: Indices
 
     def __post_init__(self) -> None:
-        given = np.array(self.labelsets)
+        try:
+            given = np.array(self.labelsets)
+        except ValueError as error:
+            raise ValueError("labelsets must all have the same number of labels") from error
         if given.ndim != 2 or given.size == 0 or given.dtype.kind not in "iu":
             raise ValueError(
                 "labelsets must be label numbers of shape (n_sets, k), "
@@ -118,7 +121,8 @@ class LabelsetRepetition(_Copies):
             )
         sets = given.astype(np.intp)
         if sets.min() < 0 or sets.max() >= self.n_labels:
-            raise ValueError(f"labelsets must hold labels from 0 to {self.n_labels - 1} (n_labels − 1)")
+            wrong = sets.min() if sets.min() < 0 else sets.max()
+            raise ValueError(f"labelsets must hold labels from 0 to {self.n_labels - 1}, not {wrong}")
         if (np.diff(np.sort(sets, axis=1), axis=1) == 0).any():
             raise ValueError("labelsets has a label twice in a set: give each set distinct labels")
         sets.flags.writeable = False
