@@ -25,7 +25,7 @@ LABEL_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _FIRST_SHARES = (0.0, 0.5, 1.0)
 _FIRST_ROWS, _MORE_ROWS = 150, 300
 _FIRST_LABELS = 1500  # rows with many labels tell more and take longer: that many labels are enough
-_KEPT, _FINALISTS = 6, 8  # go on to the second and the last round, but at most half
+_KEPT, _FINALISTS = 10, 12  # go on to the second and the last round, but at most half
 
 Decide = Callable[[LabelDistribution], npt.NDArray[np.uint8]]
 
