@@ -161,7 +161,7 @@ def test_the_best_of_all_that_was_tried_is_taken(small, max_samples):
     assert reading.label_share in LABEL_SHARES
     assert tried["n_rows"].is_monotonic_decreasing  # the best are tried on more rows than the others
     assert tried["n_rows"].max() == 120
-    assert all(alike["cost"].is_monotonic_increasing for _, alike in tried.groupby("n_rows"))
+    assert tried["cost"][:15].is_monotonic_increasing  # the finalists
     # Two depths and two kinds of anchors at each temperature, with three shares; ten of them with all.
     assert len(tried) == 2 * 2 * len(TEMPERATURES) * 3 + 10 * (len(LABEL_SHARES) - 3)
     assert not tried.duplicated(["anchors", "max_depth", "label_share", "temperature"]).any()

@@ -21,11 +21,12 @@ TEMPERATURES = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, np.inf)
 LABEL_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 # First every view at every temperature on few rows; then the best of them with all shares on more rows; then
-# the best of those on all. Where marginals are enough, all shares cost hardly more than one from the start.
+# the best of those on all, with the very decisions that predictions are made by. Where marginals are enough,
+# all shares cost hardly more than one from the start.
 _FIRST_SHARES = (0.0, 0.5, 1.0)
 _FIRST_ROWS, _MORE_ROWS = 150, 300
 _FIRST_LABELS = 1500  # rows with many labels tell more and take longer: that many labels are enough
-_KEPT, _FINALISTS = 10, 12  # go on to the second and the last round, but at most half
+_KEPT, _FINALISTS = 10, 15  # go on to the second and the last round, but at most half
 
 Decide = Callable[[LabelDistribution], npt.NDArray[np.uint8]]
 
@@ -93,7 +94,9 @@ def choose_reading(
     *,
     n_jobs: int | None = None,
 ) -> list[Candidate]:
-    """Look for the best reading; return those tried by rising cost, those tried on more rows first.
+    """Look for the best reading; return those tried, the best first.
+
+    The finalists come first, by rising cost, then those tried on fewer and fewer rows.
 
     Parameters
     ----------
@@ -106,9 +109,11 @@ def choose_reading(
         Threads.
     """
     linear = needs_only_marginals(cost)
-    decision = None if linear else quick_decision(reader.vectors, cost)
+    quick = None if linear else quick_decision(reader.vectors, cost)
 
-    def try_all(groups: Mapping[Group, Sequence[float]], n_rows: int) -> list[Candidate]:
+    def try_all(
+        groups: Mapping[Group, Sequence[float]], n_rows: int, decision: Decide | None
+    ) -> list[Candidate]:
         rows = slice(0, min(n_rows, len(truths)))
         todo = list(groups.items())
 
@@ -126,22 +131,20 @@ def choose_reading(
 
     n_first, n_more = _round_sizes(truths, linear)
     groups = {(view, t): _first_shares(view, linear) for view in views for t in TEMPERATURES}
-    first = try_all(groups, n_first)
+    first = try_all(groups, n_first, quick)
     best = dict.fromkeys((one.view, one.reading.temperature) for one in first)  # in this order, none twice
     second = {group: group[0].shares for group in list(best)[: max(1, min(_KEPT, len(best) // 2))]}
-    more = try_all(second, n_more)
-    tried = list(more)
+    more = try_all(second, n_more, quick)
     finalists = _finalists(more, linear)
-    if len(truths) > n_more and sum(map(len, finalists.values())) > 1:
-        tried = try_all(finalists, len(truths))
-        again = {(one.view, one.reading) for one in tried}
-        tried += [one for one in more if (one.view, one.reading) not in again]
-    tried += [one for one in first if (one.view, one.reading.temperature) not in second]
-    return sorted(tried, key=lambda one: (-one.n_rows, one.cost))
+    last = try_all(finalists, len(truths), None) if sum(map(len, finalists.values())) > 1 else []
+    again = {(one.view, one.reading) for one in last}
+    others = [one for one in more if (one.view, one.reading) not in again]
+    others += [one for one in first if (one.view, one.reading.temperature) not in second]
+    return last + sorted(others, key=lambda one: (-one.n_rows, one.cost))
 
 
 def _finalists(tried: Sequence[Candidate], linear: bool) -> dict[Group, list[float]]:
-    """Return the best readings, at most two at the same temperature of a view.
+    """Return the best readings, at most three at the same temperature of a view.
 
     Readings that differ in nothing but the share often decide the same, and would take all places.
     """
@@ -149,7 +152,7 @@ def _finalists(tried: Sequence[Candidate], linear: bool) -> dict[Group, list[flo
     n_left = max(1, min(_FINALISTS, len(tried) // 2))
     for one in tried:
         shares = finalists.setdefault((one.view, one.reading.temperature), [])
-        if len(shares) < 2 and n_left > 0:
+        if len(shares) < 3 and n_left > 0:
             shares.append(one.reading.label_share)
             n_left -= 1
     return {
