@@ -1,11 +1,11 @@
 """How fast are tree-bank forests in the competitors? Each against the same from scikit-learn's own forests.
 
 Binary relevance, a classifier chain and RAkEL with a forest of 100 trees for each label or label set, one
-thread, the training halves of two sets with many labels, of which the most frequent are taken. On them the tree
-bank's forests look at a third of the features at a split. "The same" is scikit-learn's forest with a third: 10
-trees are grown and the time is taken tenfold. "Default" is its forest of 100 trees as it is, which looks at the
-square root and is worse on such data. Both are given the features in the form, dense or sparse, in which they
-grow faster. Last: inference by sampling in a probabilistic chain.
+thread, the training halves of two sets with many labels, of which the most frequent are taken. On them the
+tree bank's forests look at a third of the features at a split. "The same" is scikit-learn's forest with a
+third: 10 trees are grown and the time is taken tenfold. "Default" is its forest of 100 trees as it is,
+which looks at the square root and is worse on such data. Both are given the features in the form, dense or
+sparse, in which they grow faster. Last: inference by sampling in a probabilistic chain.
 """
 
 from __future__ import annotations
