@@ -144,7 +144,13 @@ def small_rounds(monkeypatch):
 
     For the Hamming loss on 40 and 80.
     """
-    for name, number in {"FIRST_ROWS": 20, "MORE_ROWS": 40, "KEPT": 3, "FINALISTS": 4}.items():
+    for name, number in {
+        "FIRST_ROWS": 20,
+        "MORE_ROWS": 40,
+        "KEPT": 3,
+        "FINALISTS": 4,
+        "COSTLY_ROWS": 0,
+    }.items():
         monkeypatch.setattr(choice, f"_{name}", number)
 
 
@@ -178,6 +184,19 @@ def test_rows_with_many_labels_are_fewer(monkeypatch):
     assert {(c.view, c.reading): c.n_rows for c in candidates} == {k: n for k, (n, _) in expected.items()}
     monkeypatch.setattr(choice, "_FIRST_LABELS", 1)  # but never less than a third
     assert min(c.n_rows for c in choose_reading(views, reader, truths, get_cost("f1"))) == 6
+
+
+@pytest.mark.parametrize("linear", [True, False])
+def test_there_are_enough_rows_that_cost_something(linear):
+    truths = np.ones((2000, 3), np.uint8)
+    usual = (300, 600) if linear else (150, 300)
+    assert choice._round_sizes(truths, np.full(2000, 0.5), linear) == usual
+    rare = (np.arange(2000) % 40 == 39).astype(float)
+    assert choice._round_sizes(truths, rare, linear) == (800, 1600)
+    assert choice._round_sizes(truths, 7.0 * rare, linear) == (800, 1600)
+    assert choice._round_sizes(truths, np.zeros(2000), linear) == (2000, 4000)
+    rare[39] = 1000.0  # the others hardly matter beside it
+    assert choice._round_sizes(truths, rare, linear)[0] == 2000
 
 
 @pytest.mark.usefixtures("small_rounds")

@@ -26,6 +26,7 @@ LABEL_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _FIRST_SHARES = (0.0, 0.5, 1.0)
 _FIRST_ROWS, _MORE_ROWS = 150, 300
 _FIRST_LABELS = 1500  # rows with many labels tell more and take longer: that many labels are enough
+_PROBE, _COSTLY_ROWS = 20.0, 20  # a middle temperature finds out which rows cost something; so many there are
 _KEPT, _FINALISTS = 10, 15  # go on to the second and the last round, but at most half
 
 Decide = Callable[[LabelDistribution], npt.NDArray[np.uint8]]
@@ -129,7 +130,8 @@ def choose_reading(
         tried = run_chunks(try_one, chunks, n_jobs=n_jobs, verbose=0, title="reading codes", in_place=True)
         return sorted((one for group in tried for one in group), key=lambda one: one.cost)
 
-    n_first, n_more = _round_sizes(truths, linear)
+    (probe,) = costs_of(views[0], _PROBE, views[0].shares[:1], reader, truths, cost, slice(None), quick)
+    n_first, n_more = _round_sizes(truths, probe, linear)
     groups = {(view, t): _first_shares(view, linear) for view in views for t in TEMPERATURES}
     first = try_all(groups, n_first, quick)
     best = dict.fromkeys((one.view, one.reading.temperature) for one in first)  # in this order, none twice
@@ -160,10 +162,20 @@ def _finalists(tried: Sequence[Candidate], linear: bool) -> dict[Group, list[flo
     }
 
 
-def _round_sizes(truths: npt.NDArray[np.uint8], linear: bool) -> tuple[int, int]:
-    """Return on how many rows the first two rounds are: on twice as many where decisions are quick."""
+def _round_sizes(
+    truths: npt.NDArray[np.uint8], probe: npt.NDArray[np.float64], linear: bool
+) -> tuple[int, int]:
+    """Return on how many rows the first two rounds are, given what some reading costs on each row.
+
+    Readings differ where they cost something: there are as many rows as it takes to have enough such ones,
+    and twice as many where decisions are quick.
+    """
     enough = int(_FIRST_LABELS / max(1.0, float(truths.sum(axis=1).mean())))
     n_first = min(_FIRST_ROWS, max(_FIRST_ROWS // 3, enough)) * (2 if linear else 1)
+    # (Σc)² / Σc² counts the rows that cost something, or fewer if some cost far more than others.
+    n_costly = np.cumsum(probe) ** 2 / np.maximum(np.cumsum(probe**2), np.finfo(np.float64).tiny)
+    n_enough = int(np.searchsorted(np.maximum.accumulate(n_costly), _COSTLY_ROWS)) + 1
+    n_first = max(n_first, min(n_enough, len(truths)))
     return n_first, n_first * _MORE_ROWS // _FIRST_ROWS
 
 
