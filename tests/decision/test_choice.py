@@ -193,7 +193,8 @@ def test_there_are_enough_rows_that_cost_something(linear):
     assert choice._round_sizes(truths, np.full(2000, 0.5), linear) == usual
     rare = (np.arange(2000) % 40 == 39).astype(float)
     assert choice._round_sizes(truths, rare, linear) == (800, 1600)
-    assert choice._round_sizes(truths, 7.0 * rare, linear) == (800, 1600)
+    for unit in (7.0, 1e300, 1e-300):
+        assert choice._round_sizes(truths, unit * rare, linear) == (800, 1600)
     assert choice._round_sizes(truths, np.zeros(2000), linear) == (2000, 4000)
     rare[39] = 1000.0  # the others hardly matter beside it
     assert choice._round_sizes(truths, rare, linear)[0] == 2000

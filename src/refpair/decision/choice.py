@@ -173,7 +173,8 @@ def _round_sizes(
     enough = int(_FIRST_LABELS / max(1.0, float(truths.sum(axis=1).mean())))
     n_first = min(_FIRST_ROWS, max(_FIRST_ROWS // 3, enough)) * (2 if linear else 1)
     # (Σc)² / Σc² counts the rows that cost something, or fewer if some cost far more than others.
-    n_costly = np.cumsum(probe) ** 2 / np.maximum(np.cumsum(probe**2), np.finfo(np.float64).tiny)
+    costs = probe / max(float(probe.max()), np.finfo(np.float64).tiny)
+    n_costly = np.cumsum(costs) ** 2 / np.maximum(np.cumsum(costs**2), np.finfo(np.float64).tiny)
     n_enough = int(np.searchsorted(np.maximum.accumulate(n_costly), _COSTLY_ROWS)) + 1
     n_first = max(n_first, min(n_enough, len(truths)))
     return n_first, n_first * _MORE_ROWS // _FIRST_ROWS
