@@ -195,6 +195,17 @@ def test_values_of_estimators_are_their_probabilities_if_they_have_any(learnt):
     assert (values[:, 3] == 1).all()
 
 
+@pytest.mark.parametrize("bank", [TreeBank(max_depth=3), EstimatorBank(LogisticRegression())])
+@pytest.mark.parametrize("n_signs", [0, 3, 8])
+def test_bits_and_values_at_once(bank, n_signs):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 4))
+    bank.fit(X, make_problems(60, rng, n_bits=8))
+    signs, values = bank.predict_and_values(X, n_signs)
+    np.testing.assert_array_equal(signs, bank.predict(X)[:, :n_signs])
+    np.testing.assert_array_equal(values, bank.values(X)[:, n_signs:])
+
+
 # ---- max_features="auto" and "forest" ----
 
 

@@ -30,6 +30,9 @@ class Columns:
         self.asked.append(len(X))
         return np.where(X[:, bits] > 0, 1, -1).astype(np.int8)
 
+    def predict_and_values(self, X, n_signs):
+        return self.predict(X, slice(0, n_signs)), self.values(X, slice(n_signs, None))
+
     def values(self, X, bits=slice(None)):
         self.asked.append(len(X))
         return np.float32(X[:, bits])

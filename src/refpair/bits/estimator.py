@@ -96,6 +96,12 @@ class EstimatorBank:
         """Return how sure each bit is: 2p − 1 by ``predict_proba``, or −1 and +1 where there is none."""
         return self._ask(X, bits, _value, np.float32)
 
+    def predict_and_values(
+        self, X: Matrix, n_signs: int
+    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+        """Return the first bits as by `predict` and the others as by `values`."""
+        return self.predict(X, slice(0, n_signs)), self.values(X, slice(n_signs, None))
+
     def _ask(
         self, X: Matrix, bits: slice, question: Callable[[Any, Matrix], Any], dtype: type[Number]
     ) -> npt.NDArray[Number]:

@@ -55,6 +55,11 @@ class BitLearner(Protocol):
     def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
         """Return the predicted code of each row, or some bits of it: −1 and +1, one column a bit."""
 
+    def predict_and_values(
+        self, X: Matrix, n_signs: int
+    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+        """Return the first bits as by `predict` and the others as by `values`."""
+
     def values(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.float32]:
         """Return how sure each bit is: from −1 to +1, with the sign of the predicted bit."""
 

@@ -207,15 +207,25 @@ class TreeBank:
         bits : slice, optional
             Which of the bits, without a step.
         """
-        signs = np.empty((X.shape[0], len(range(*bits.indices(len(self.trees_))))), np.int8)
-        self._traverse(X, bits, leaf_signs, signs)
+        signs = np.empty((X.shape[0], self._n_bits(bits)), np.int8)
+        self._traverse(X, (leaf_signs, bits, signs))
         return signs
 
     def values(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.float32]:
         """Return how sure each bit is: the weighted mean of −1 and +1 in the leaf that a row reaches."""
-        values = np.empty((X.shape[0], len(range(*bits.indices(len(self.trees_))))), np.float32)
-        self._traverse(X, bits, leaf_values, values)
+        values = np.empty((X.shape[0], self._n_bits(bits)), np.float32)
+        self._traverse(X, (leaf_values, bits, values))
         return values
+
+    def predict_and_values(
+        self, X: Matrix, n_signs: int
+    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+        """Return the first bits as by `predict` and the others as by `values`: X is binned only once."""
+        first, rest = slice(0, n_signs), slice(n_signs, None)
+        signs = np.empty((X.shape[0], self._n_bits(first)), np.int8)
+        values = np.empty((X.shape[0], self._n_bits(rest)), np.float32)
+        self._traverse(X, (leaf_signs, first, signs), (leaf_values, rest, values))
+        return signs, values
 
     def cut(self, depth: int) -> Self:
         """Return the same bank with its trees cut off at a depth."""
@@ -223,17 +233,20 @@ class TreeBank:
         bank.trees_ = self.trees_.cut(depth)
         return bank
 
-    def _traverse(self, X: Matrix, bits: slice, kernel: Callable[..., None], out: npt.NDArray[Any]) -> None:
+    def _n_bits(self, bits: slice) -> int:
+        return len(range(*bits.indices(len(self.trees_))))
+
+    def _traverse(self, X: Matrix, *tasks: tuple[Callable[..., None], slice, npt.NDArray[Any]]) -> None:
         trees = self.trees_
-        first, last, _ = bits.indices(len(trees))
-        start = trees.start[first : last + 1]
 
         def traverse(rows: slice) -> None:
             for block, codes in self.bins_.blocks(X[rows]):
-                kernel(
-                    codes, start, trees.feature, trees.threshold, trees.missing_left, trees.left_child,
-                    trees.value, out[rows][block],
-                )  # fmt: skip
+                for kernel, bits, out in tasks:
+                    first, last, _ = bits.indices(len(trees))
+                    kernel(
+                        codes, trees.start[first : last + 1], trees.feature, trees.threshold,
+                        trees.missing_left, trees.left_child, trees.value, out[rows][block],
+                    )  # fmt: skip
 
         chunks = chunks_of(X.shape[0], _ROWS_A_CALL)
         run_chunks(

@@ -136,7 +136,14 @@ def choose_reading(
     first = try_all(groups, n_first, quick)
     best = dict.fromkeys((one.view, one.reading.temperature) for one in first)  # in this order, none twice
     second = {group: group[0].shares for group in list(best)[: max(1, min(_KEPT, len(best) // 2))]}
-    more = try_all(second, n_more, quick)
+    known = [one for one in first if (one.view, one.reading.temperature) in second]
+    if n_first < len(truths):
+        more = try_all(second, n_more, quick)
+    else:  # on the same rows: only the other shares are new
+        tried = {group: groups[group] for group in second}
+        rest = {group: [share for share in second[group] if share not in tried[group]] for group in second}
+        new = try_all({group: shares for group, shares in rest.items() if shares}, n_more, quick)
+        more = sorted(known + new, key=lambda one: one.cost)
     finalists = _finalists(more, linear)
     last = try_all(finalists, len(truths), None) if sum(map(len, finalists.values())) > 1 else []
     again = {(one.view, one.reading) for one in last}

@@ -70,10 +70,8 @@ class CodePosterior:
         self, X: Matrix, read: Callable[..., Result], n_jobs: int | None
     ) -> Iterator[tuple[slice, list[Result]]]:
         """Yield blocks of rows and what their codes read as, in parts."""
-        code_bits = slice(0, self.anchors.n_bits)
         for rows in chunks_of(X.shape[0], _ROWS):
-            signs = self.bits.predict(X[rows], code_bits)
-            labels = self._labels(X[rows])
+            signs, labels = self._ask(X[rows])
             yield (
                 rows,
                 run_chunks(
@@ -93,13 +91,13 @@ class CodePosterior:
         weighed = self._reader.weigh(self.anchors, agreement, self.reading.temperature)
         return read(weighed, None if labels is None else labels[rows], self.reading.label_share)
 
-    def _labels(self, X: Matrix) -> Floats | None:
-        """Return what the bits of single labels say, where they count."""
+    def _ask(self, X: Matrix) -> tuple[npt.NDArray[np.int8], Floats | None]:
+        """Return the codes of rows, and what the bits of single labels say, where they count."""
+        n_bits = self.anchors.n_bits
         if self.reading.label_share == 0:
-            return None
-        return label_probabilities(
-            self.bits.values(X, slice(self.anchors.n_bits, None)), self.vectors.shape[1]
-        )
+            return self.bits.predict(X, slice(0, n_bits)), None
+        signs, values = self.bits.predict_and_values(X, n_bits)
+        return signs, label_probabilities(values, self.vectors.shape[1])
 
     @cached_property
     def _reader(self) -> Reader:
