@@ -188,16 +188,16 @@ def test_rows_with_many_labels_are_fewer(monkeypatch):
 
 @pytest.mark.parametrize("linear", [True, False])
 def test_there_are_enough_rows_that_cost_something(linear):
-    truths = np.ones((2000, 3), np.uint8)
-    usual = (300, 600) if linear else (150, 300)
-    assert choice._round_sizes(truths, np.full(2000, 0.5), linear) == usual
+    def sizes(costs):
+        return choice._round_sizes(np.ones((2000, 3), np.uint8), lambda n: costs[:n], linear)
+
+    assert sizes(np.full(2000, 0.5)) == ((300, 600) if linear else (150, 300))
     rare = (np.arange(2000) % 40 == 39).astype(float)
-    assert choice._round_sizes(truths, rare, linear) == (800, 1600)
-    for unit in (7.0, 1e300, 1e-300):
-        assert choice._round_sizes(truths, unit * rare, linear) == (800, 1600)
-    assert choice._round_sizes(truths, np.zeros(2000), linear) == (2000, 4000)
+    for unit in (1.0, 7.0, 1e300, 1e-300):
+        assert sizes(unit * rare) == (800, 1600)
+    assert sizes(np.zeros(2000)) == (2000, 4000)
     rare[39] = 1000.0  # the others hardly matter beside it
-    assert choice._round_sizes(truths, rare, linear)[0] == 2000
+    assert sizes(rare)[0] == 2000
 
 
 @pytest.mark.usefixtures("small_rounds")

@@ -130,7 +130,10 @@ def choose_reading(
         tried = run_chunks(try_one, chunks, n_jobs=n_jobs, verbose=0, title="reading codes", in_place=True)
         return sorted((one for group in tried for one in group), key=lambda one: one.cost)
 
-    (probe,) = costs_of(views[0], _PROBE, views[0].shares[:1], reader, truths, cost, slice(None), quick)
+    def probe(n_rows: int) -> npt.NDArray[np.float64]:
+        view, rows = views[0], slice(0, n_rows)
+        return costs_of(view, _PROBE, view.shares[:1], reader, truths, cost, rows, quick)[0]
+
     n_first, n_more = _round_sizes(truths, probe, linear)
     groups = {(view, t): _first_shares(view, linear) for view in views for t in TEMPERATURES}
     first = try_all(groups, n_first, quick)
@@ -170,21 +173,27 @@ def _finalists(tried: Sequence[Candidate], linear: bool) -> dict[Group, list[flo
 
 
 def _round_sizes(
-    truths: npt.NDArray[np.uint8], probe: npt.NDArray[np.float64], linear: bool
+    truths: npt.NDArray[np.uint8], probe: Callable[[int], npt.NDArray[np.float64]], linear: bool
 ) -> tuple[int, int]:
-    """Return on how many rows the first two rounds are, given what some reading costs on each row.
+    """Return on how many rows the first two rounds are, given what some reading costs on the first rows.
 
     Readings differ where they cost something: there are as many rows as it takes to have enough such ones,
     and twice as many where decisions are quick.
     """
     enough = int(_FIRST_LABELS / max(1.0, float(truths.sum(axis=1).mean())))
     n_first = min(_FIRST_ROWS, max(_FIRST_ROWS // 3, enough)) * (2 if linear else 1)
-    # (Σc)² / Σc² counts the rows that cost something, or fewer if some cost far more than others.
-    costs = probe / max(float(probe.max()), np.finfo(np.float64).tiny)
-    n_costly = np.cumsum(costs) ** 2 / np.maximum(np.cumsum(costs**2), np.finfo(np.float64).tiny)
-    n_enough = int(np.searchsorted(np.maximum.accumulate(n_costly), _COSTLY_ROWS)) + 1
-    n_first = max(n_first, min(n_enough, len(truths)))
+    if _count_costly(probe(n_first))[-1] < _COSTLY_ROWS and n_first < len(truths):
+        n_costly = np.maximum.accumulate(_count_costly(probe(len(truths))))
+        n_enough = int(np.searchsorted(n_costly, _COSTLY_ROWS)) + 1
+        n_first = max(n_first, min(n_enough, len(truths)))
     return n_first, n_first * _MORE_ROWS // _FIRST_ROWS
+
+
+def _count_costly(costs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return how many of the first rows cost something, or fewer if some cost far more: (Σc)² / Σc²."""
+    tiny = np.finfo(np.float64).tiny
+    costs = costs / max(float(costs.max()), tiny)
+    return np.asarray(np.cumsum(costs) ** 2 / np.maximum(np.cumsum(costs**2), tiny))
 
 
 def _first_shares(view: View, linear: bool) -> tuple[float, ...]:
