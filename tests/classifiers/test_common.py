@@ -27,9 +27,6 @@ from tests.classifiers.common import CLASSES, learner_parameter, make, make_with
 
 FEATURES, LABELS = [f"x{i}" for i in range(6)], ["joy", "calm", "anger", "fear"]
 
-# Checks of scikit-learn that a classifier cannot pass, and why.
-EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
-
 each = pytest.mark.parametrize("name", CLASSES)
 
 
@@ -76,10 +73,7 @@ def test_every_classifier_is_exported():
     assert all(getattr(refpair, name) is cls for name, cls in CLASSES.items())
 
 
-@parametrize_with_checks(
-    [make(name) for name in CLASSES],
-    expected_failed_checks=lambda model: EXPECTED_FAILURES.get(type(model).__name__, {}),
-)
+@parametrize_with_checks([make(name) for name in CLASSES])
 def test_it_is_a_scikit_learn_estimator(estimator, check):
     check(estimator)
 

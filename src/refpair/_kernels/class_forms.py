@@ -85,12 +85,12 @@ def gather(
     single : bool
         Whether all that are found are in the same bin, not that of missing values.
     """
-    raise NotImplementedError
+    raise NotImplementedError  # numba takes the body for the form, below
 
 
 def write_bins(features: DenseBins | SparseRows, f: int, rows: Numbers, work: Work) -> int:
     """Write the bins of all rows of a node to `work`; return the bin of the feature's missing values."""
-    raise NotImplementedError
+    raise NotImplementedError  # numba takes the body for the form, below
 
 
 @does(write_bins, DenseBins)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from refpair.classifiers._base import MultiLabelClassifier
@@ -14,7 +16,15 @@ from refpair.classifiers._base_learners import allowed_input, check_base_learner
 from refpair.classifiers._parameters import check_running
 from refpair.costs import get_cost
 
-__all__ = ["ReductionClassifier"]
+__all__ = ["ReductionClassifier", "if_learner_tells_probabilities"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def if_learner_tells_probabilities(method: Method) -> Method:
+    """Hide a method of a :class:`ReductionClassifier` whose base learner has no ``predict_proba``."""
+    return cast(Method, available_if(lambda model: model._has_predict_proba())(method))
+
 
 _NEVER = 1e-6  # no label is thought less likely than this, nor more likely than 1 minus this
 

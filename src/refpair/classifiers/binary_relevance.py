@@ -6,12 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from refpair.classifiers._base_learners import BinaryLearners, Targets
 from refpair.classifiers._labels import distinct_labels
-from refpair.classifiers._reduction import ReductionClassifier
+from refpair.classifiers._reduction import ReductionClassifier, if_learner_tells_probabilities
 
 __all__ = ["BinaryRelevance"]
 
@@ -92,7 +91,7 @@ class BinaryRelevance(ReductionClassifier):
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return self.learners_.labels(X)
 
-    @available_if(lambda model: model._has_predict_proba())  # type: ignore[untyped-decorator]
+    @if_learner_tells_probabilities
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the probability of each label.
 

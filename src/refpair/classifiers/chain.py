@@ -6,13 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from refpair.classifiers._chain_fit import fit_links, read_order
 from refpair.classifiers._chain_search import chances_along, follow
 from refpair.classifiers._labels import distinct_labels
-from refpair.classifiers._reduction import ReductionClassifier
+from refpair.classifiers._reduction import ReductionClassifier, if_learner_tells_probabilities
 
 __all__ = ["ChainClassifier"]
 
@@ -114,7 +113,7 @@ class ChainClassifier(ReductionClassifier):
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return follow(self.links_, X)[:, np.argsort(self.order_)]
 
-    @available_if(lambda model: model._has_predict_proba())  # type: ignore[untyped-decorator]
+    @if_learner_tells_probabilities
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the probability of each label, given the labels that are predicted before it.
 
