@@ -12,7 +12,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from refpair._kernels import class_trees
-from refpair._kernels.class_forms import with_bits
+from refpair._kernels.class_counts import MOST_CLASSES, are_kept, make_counts
+from refpair._kernels.class_forms import n_counted_sparse, with_bits
 from refpair._kernels.rng import draw_rows
 from refpair.bits import binning
 from refpair.bits.binning import find_bins
@@ -150,6 +151,22 @@ def test_larger_trees_are_the_naive_ones(max_features):
     )
     classes = np.column_stack([rng.integers(0, 5, n), np.arange(n) % 90, (X[:, 0] > 0) + 2 * (X[:, 9] > 0)])
     check(X, make_problems(classes, 2), max_features=max_features, max_samples=100, max_bins=20)
+
+
+@pytest.mark.parametrize("max_features", [None, 8])
+@pytest.mark.parametrize("n_classes", [2, 7, MOST_CLASSES, MOST_CLASSES + 1])
+def test_trees_of_counted_cells_are_the_naive_ones(n_classes, max_features):
+    """Large nodes, most of whose features have two values: all that rows store is counted at once."""
+    rng = np.random.default_rng(n_classes)
+    X = (rng.random((150, 24)) < np.linspace(0.05, 0.3, 24)).astype(float)
+    X[:, ::5] *= rng.integers(1, 4, (150, 5))
+    classes = (X[:, :9].sum(1) + rng.integers(0, n_classes, 150)) % n_classes
+    with patch.object(binning, "SPARSE_BELOW", 2.0):
+        features = with_bits(binning.bin_for_training(X, find_bins(X, 64)))
+    assert n_counted_sparse(features, max_features or 24) == 19
+    counts = make_counts(19, n_classes, 100)
+    assert are_kept(counts) == (n_classes <= MOST_CLASSES)
+    check(X, make_problems(classes, 3), max_features=max_features, max_samples=100)
 
 
 def test_features_that_share_a_bit():

@@ -1,8 +1,9 @@
 """What growing a tree of classes asks of the features, dense or sparse.
 
-Sparse features answer in two ways: a feature has a list of the rows it stores, and a row has a bit for each
-of its stored features. In a large node the lists of the features that a split looks at are the shorter ones;
-in a small node the bits of its rows are.
+Sparse features answer in three ways. If a split looks at many of them, all cells of the node are counted at
+once (``class_counts``). If not, a feature has a list of the rows it stores, and a row has a bit for each of
+its stored features: in a large node the lists of the features looked at are the shorter ones, in a small node
+the bits of its rows are.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from refpair._kernels.class_split import Node, Numbers, Work
+from refpair._kernels.class_counts import Counts, worth_of_counted
+from refpair._kernels.class_split import Node, Numbers, Work, best_threshold, worth_of_stored
 from refpair._kernels.dense import DenseBins
 from refpair._kernels.jit import INLINE, Function, inline, kernel
 from refpair._kernels.sparse import SparseBins
@@ -69,21 +71,31 @@ def does(function: Callable[..., object], form: type) -> Callable[[Function], Fu
     return decorate
 
 
-def gather(
-    features: DenseBins | SparseRows, f: int, rows: Numbers, node: Node, work: Work
-) -> tuple[Numbers, int, int, int, bool]:
-    """Find the rows of a node that a feature stores.
+def n_counted(features: DenseBins | SparseRows, max_features: int) -> int:
+    """Return how many slots are worth counting: none if nodes are better searched feature by feature."""
+    raise NotImplementedError  # numba takes the body for the form, below
 
-    Returns
-    -------
-    found : uint32 array
-        The classes of the rows found; their bins are written to `work`, unless it is single.
-    n_found : int
-    common : int
-        The bin of all other rows.
-    missing_bin : int
-    single : bool
-        Whether all that are found are in the same bin, not that of missing values.
+
+def count_cells(
+    features: DenseBins | SparseRows, rows: Numbers, classes: Ints, step: int, kept: Ints
+) -> None:
+    """Add `step` to the counts of all cells of some rows."""
+    raise NotImplementedError  # numba takes the body for the form, below
+
+
+def search_feature(
+    features: DenseBins | SparseRows,
+    f: int,
+    rows: Numbers,
+    node: Node,
+    work: Work,
+    counts: Counts,
+    own: int,
+    floor: float,
+) -> tuple[float, int, int]:
+    """Find the best threshold of a feature, as ``best_threshold`` does.
+
+    `own` is where the node's counts are; −1 if it has none.
     """
     raise NotImplementedError  # numba takes the body for the form, below
 
@@ -102,12 +114,47 @@ def write_bins_dense(features: DenseBins, f: int, rows: Numbers, work: Work) -> 
     return int(features.missing_bins[f])
 
 
-@does(gather, DenseBins)
-def gather_dense(
-    features: DenseBins, f: int, rows: Numbers, node: Node, work: Work
-) -> tuple[Numbers, int, int, int, bool]:
-    """Find all rows."""
-    return work.labels, rows.shape[0], -1, write_bins(features, f, rows, work), False
+@does(n_counted, DenseBins)
+def n_counted_dense(features: DenseBins, max_features: int) -> int:
+    """Return 0: all cells are stored, and it is no quicker to go through those of a row."""
+    return 0
+
+
+@does(count_cells, DenseBins)
+def count_cells_dense(features: DenseBins, rows: Numbers, classes: Ints, step: int, kept: Ints) -> None:
+    """Count nothing."""
+
+
+@does(search_feature, DenseBins)
+def search_feature_dense(
+    features: DenseBins, f: int, rows: Numbers, node: Node, work: Work, counts: Counts, own: int, floor: float
+) -> tuple[float, int, int]:
+    """Sort all rows by their bins."""
+    missing_bin = write_bins(features, f, rows, work)
+    return best_threshold(work, node, work.labels, rows.shape[0], -1, missing_bin, floor)
+
+
+@does(n_counted, SparseRows)
+def n_counted_sparse(features: SparseRows, max_features: int) -> int:
+    """Count if most features have a single slot, and a row stores no more of them than a split looks at."""
+    bins = features.bins
+    n_rows, n_features = bins.row_start.shape[0] - 1, bins.common_bins.shape[0]
+    pays = 2 * bins.n_single > n_features and max_features * n_rows >= bins.row_slots.shape[0]
+    return int(bins.n_single) if pays else 0
+
+
+@does(count_cells, SparseRows)
+def count_cells_sparse(features: SparseRows, rows: Numbers, classes: Ints, step: int, kept: Ints) -> None:
+    """Go through the slots of each row, of which those of features with a single slot come first."""
+    bins = features.bins
+    width = kept.shape[0] // max(bins.n_single, 1)
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        slots, c = bins.row_slots[bins.row_start[row] : bins.row_start[row + 1]], classes[row]
+        for j in range(slots.shape[0]):
+            if slots[j] >= bins.n_single:
+                break
+            kept[np.uint32(slots[j] * width + c)] += np.int32(step)
 
 
 @inline
@@ -124,11 +171,13 @@ def find_slot(bins: SparseBins, f: int, row: int) -> int:
     return int(bins.row_slots[low]) if low < end and bins.row_slots[low] < bins.end_slot[f] else -1
 
 
-@does(gather, SparseRows)
-def gather_sparse(
-    features: SparseRows, f: int, rows: Numbers, node: Node, work: Work
-) -> tuple[Numbers, int, int, int, bool]:
-    """Go through the feature's own list or through the rows, whichever is shorter."""
+@inline
+def gather(features: SparseRows, f: int, rows: Numbers, node: Node, work: Work) -> int:
+    """Find the rows of a node that a feature stores; return their number.
+
+    Their classes are written to `work`, and their bins if the feature has more than one slot. It goes through
+    the feature's own list or through the rows, whichever is shorter.
+    """
     bins, bits, found, found_bins = features.bins, features.bits, work.found, work.found_bins
     first, last = bins.column_start[f], bins.column_start[f + 1]
     single = bool(bins.first_slot[f] < bins.n_single)
@@ -156,7 +205,32 @@ def gather_sparse(
                     if slot >= 0:
                         found[n_found], found_bins[n_found] = work.labels[i], bins.slot_bin[slot]
                         n_found += 1
-    return found, n_found, int(bins.common_bins[f]), int(bins.missing_bins[f]), single
+    return n_found
+
+
+@does(search_feature, SparseRows)
+def search_feature_sparse(
+    features: SparseRows,
+    f: int,
+    rows: Numbers,
+    node: Node,
+    work: Work,
+    counts: Counts,
+    own: int,
+    floor: float,
+) -> tuple[float, int, int]:
+    """Look at the node's counts, or gather the rows that the feature stores."""
+    bins = features.bins
+    first, single = bins.first_slot[f], bool(bins.first_slot[f] < bins.n_single)
+    if single and own >= 0:
+        return worth_of_counted(counts, own, first, node, floor), 0, -1
+    n_found = gather(features, f, rows, node, work)
+    if n_found == 0:
+        return floor, 0, -1
+    if single:
+        return worth_of_stored(work, node, n_found, floor), 0, -1
+    common, missing_bin = int(bins.common_bins[f]), int(bins.missing_bins[f])
+    return best_threshold(work, node, work.found, n_found, common, missing_bin, floor)
 
 
 @does(write_bins, SparseRows)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refpair._kernels import rng
-from refpair._kernels.class_forms import gather, write_bins
-from refpair._kernels.class_split import Node, Numbers, Work, best_threshold, make_work, worth_of_stored
+from refpair._kernels.class_counts import NONE, Counts, make_counts
+from refpair._kernels.class_forms import n_counted, search_feature, write_bins
+from refpair._kernels.class_kept import count_node, forget_counts, hand_down
+from refpair._kernels.class_split import Node, Numbers, Work, make_work
 from refpair._kernels.jit import helper, inline, kernel
 from refpair._kernels.types import Bools, Bytes, Ints, Longs, Words
 
@@ -55,6 +57,8 @@ def search(
     rows: Numbers,
     node: Node,
     work: Work,
+    counts: Counts,
+    own: int,
     order: Ints,
     turn: int,
     max_features: int,
@@ -65,23 +69,17 @@ def search(
     split. The feature is −1 if none can; the side is 1 (left), 0 (right) or −1 (none is missing).
     """
     n_features = order.shape[0]
-    best, best_feature, best_threshold_, best_side = -1.0, -1, 0, -1
+    best, best_feature, best_threshold, best_side = -1.0, -1, 0, -1
     for visited in range(n_features):
         if visited >= max_features and best_feature >= 0:
             break
         f = order[visited + turn if visited + turn < n_features else visited + turn - n_features]
-        found, n_found, common, missing_bin, single = gather(features, f, rows, node, work)
-        if n_found == 0:
-            continue
-        if single:
-            worth, threshold, side = worth_of_stored(work, node, n_found, best), 0, -1
-        else:
-            worth, threshold, side = best_threshold(work, node, found, n_found, common, missing_bin, best)
+        worth, threshold, side = search_feature(features, f, rows, node, work, counts, own, best)
         if worth > best:
-            best, best_feature, best_threshold_, best_side = worth, f, threshold, side
+            best, best_feature, best_threshold, best_side = worth, f, threshold, side
             if best >= node.n_rows:  # both sides are pure: nothing is worth more
                 break
-    return best_feature, best_threshold_, best_side
+    return best_feature, best_threshold, best_side
 
 
 @inline
@@ -190,9 +188,11 @@ def grow_class_trees(
     tree_start = np.zeros(n_trees + 1, np.int64)
 
     work = make_work(n_rows, n_classes)
+    counts = make_counts(n_counted(features, max_features), n_classes, n_sampled)
     number, names = np.full(n_classes, -1, np.int32), np.empty(n_classes + 1, np.int32)
     rows, order = np.empty(n_rows, np.uint32), np.empty(n_features, np.int32)
-    stack = np.empty((n_rows + 2, 4), np.int64)  # nodes that wait: node, start, end, depth
+    # Nodes that wait: node, start, end, depth, where its counts are.
+    stack = np.empty((n_rows + 2, 5), np.int64)
     mark, n_leaves, n_counts = 0, 0, 0
 
     for tree in range(n_trees):
@@ -202,11 +202,11 @@ def grow_class_trees(
             order[f] = f
         state = rng.shuffle_prefix(order, n_features, seeds[tree])
         n_nodes, n_waiting = 1, 1
-        stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, n_sampled, 0
+        stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4] = 0, 0, n_sampled, 0, NONE
         while n_waiting > 0:
             n_waiting -= 1
             at, start = first + stack[n_waiting, 0], stack[n_waiting, 1]
-            end, depth = stack[n_waiting, 2], stack[n_waiting, 3]
+            end, depth, counted = stack[n_waiting, 2], stack[n_waiting, 3], stack[n_waiting, 4]
             own = rows[start:end]
             if mark > _LAST_MARK:
                 work.marks[:] = -1
@@ -221,9 +221,13 @@ def grow_class_trees(
                 else:
                     state = rng.shuffle_prefix(order, max_features, state)
                     turn = 0
-                f, at_most, side = search(features, own, node, work, order, turn, max_features)
+                counted = count_node(features, counts, counted, own, of_row, node, names, work)
+                f, at_most, side = search(
+                    features, own, node, work, counts, counted, order, turn, max_features
+                )
             feature[at], threshold[at] = f, at_most
             if f < 0:
+                forget_counts(features, counts, counted, own, of_row)
                 missing_left[at], left_child[at] = False, n_leaves - first_leaf
                 sort_classes(names, work.totals, node.n_classes)
                 for c in range(node.n_classes):
@@ -238,10 +242,14 @@ def grow_class_trees(
             missing_left[at] = side == 1 or (side < 0 and middle - start >= end - middle)
             left_child[at] = n_nodes
             # The smaller child is split first, so that few nodes wait.
-            for right in (0, 1) if middle - start > end - middle else (1, 0):
+            small = int(middle - start > end - middle)
+            small_rows = rows[middle:end] if small else rows[start:middle]
+            large_counted, small_counted = hand_down(features, counts, counted, own, small_rows, of_row)
+            for right in (1 - small, small):
                 stack[n_waiting, 0], stack[n_waiting, 3] = n_nodes + right, depth + 1
                 stack[n_waiting, 1] = middle if right else start
                 stack[n_waiting, 2] = end if right else middle
+                stack[n_waiting, 4] = small_counted if right == small else large_counted
                 n_waiting += 1
             n_nodes += 2
         tree_start[tree + 1] = first + n_nodes
