@@ -148,6 +148,10 @@ def test_scores_agree_with_scikit_learn(some):
     )
     assert scores["hamming"] == pytest.approx(metrics.hamming_loss(*some))
     assert scores["zero_one"] == pytest.approx(metrics.zero_one_loss(*some))
+    weights = np.arange(1, len(some[0]) + 1)
+    assert get_cost("hamming").score(*some, weights) == pytest.approx(
+        metrics.hamming_loss(*some, sample_weight=weights)
+    )
     f2 = metrics.fbeta_score(*some, beta=2, average="samples", zero_division=1)
     assert get_cost("f2").score(*some) == pytest.approx(f2)
 
@@ -233,6 +237,14 @@ def test_rows_must_match():
         get_cost("f1").rows([[0, 1]], [[0, 1], [1, 1]])
     with pytest.raises(ValueError, match="Y has no rows"):
         get_cost("f1").score(np.empty((0, 2)), np.empty((0, 2)))
+    for weights, message in [
+        ([1.0, 2.0, 3.0], r"one number for each of 2 rows; its shape is \(3,\)"),
+        ([1.0, -1.0], "not negative"),
+        ([1.0, np.nan], "finite"),
+        ([0.0, 0.0], "not zero for all rows"),
+    ]:
+        with pytest.raises(ValueError, match=f"sample_weight must .*{message}"):
+            get_cost("f1").score(np.eye(2), np.eye(2), weights)
 
 
 @pytest.mark.parametrize("prices", [[-1, 1], [np.nan, 1], [np.inf, 1], [[1, 1]]])

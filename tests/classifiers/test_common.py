@@ -265,6 +265,9 @@ def test_the_score_is_greater_for_the_better(data, name):
         assert model.score(X, Y) == -(predicted != Y).mean()
     else:
         assert model.score(X, Y) == pytest.approx((predicted == Y).all(axis=1).mean())
+    weights = np.arange(len(X)) % 3  # a row that counts twice is as good as two rows
+    twice = np.repeat(np.arange(len(X)), weights)
+    assert model.score(X, Y, sample_weight=weights) == pytest.approx(model.score(X[twice], Y[twice]))
 
 
 @each

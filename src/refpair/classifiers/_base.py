@@ -81,7 +81,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         labels = self._predict_labels(self._read_features(X, reset=False))
         return self._label_format.write(labels, X)
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return how well the labels of rows are predicted, by the model's own cost.
 
         Parameters
@@ -89,6 +89,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         X : array, sparse matrix or DataFrame of shape (n, n_features)
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
             The true labels.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
 
         Returns
         -------
@@ -98,7 +100,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         check_is_fitted(self)
         predicted = self._predict_labels(self._read_features(X, reset=False))
-        reported = self.cost_.score(self._label_format.read_more(y), predicted)
+        reported = self.cost_.score(self._label_format.read_more(y), predicted, sample_weight)
         return reported if self.cost_.greater_is_better else -reported
 
     def __sklearn_tags__(self) -> Any:

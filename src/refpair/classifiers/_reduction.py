@@ -61,7 +61,7 @@ class ReductionClassifier(MultiLabelClassifier):
             return True
         raise AttributeError(f"the base learner {self.estimator!r} has no predict_proba")
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return how well the labels of rows are predicted.
 
         Parameters
@@ -69,6 +69,8 @@ class ReductionClassifier(MultiLabelClassifier):
         X : array, sparse matrix or DataFrame of shape (n, n_features)
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
             The true labels.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
 
         Returns
         -------
@@ -78,9 +80,9 @@ class ReductionClassifier(MultiLabelClassifier):
         """
         check_is_fitted(self)
         if hasattr(self, "cost"):
-            return super().score(X, y)
+            return super().score(X, y, sample_weight)
         predicted: npt.NDArray[np.uint8] = self._predict_labels(self._read_features(X, reset=False))
-        return 1.0 - float(get_cost("zero_one").rows(self._label_format.read_more(y), predicted).mean())
+        return 1.0 - get_cost("zero_one").score(self._label_format.read_more(y), predicted, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

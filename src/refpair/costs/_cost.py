@@ -69,18 +69,21 @@ class Cost(ABC):
             raise ValueError(f"Y has {n} rows and Z has {m}: row i of Z must predict row i of Y")
         return self._rows(truths, predictions)
 
-    def score(self, Y: Labels, Z: Labels) -> float:
+    def score(self, Y: Labels, Z: Labels, sample_weight: npt.ArrayLike | None = None) -> float:
         """Return the mean over the rows as papers report it: 1 − cost if greater is better, else the cost.
 
         Examples
         --------
         >>> get_cost("f1").score([[1, 1, 0], [0, 0, 0]], [[1, 0, 1], [0, 0, 0]])
         0.75
+        >>> get_cost("f1").score([[1, 1, 0], [0, 0, 0]], [[1, 0, 1], [0, 0, 0]], sample_weight=[3, 1])
+        0.625
         """
         costs = self.rows(Y, Z)
         if costs.size == 0:
             raise ValueError("Y has no rows: there is nothing to score")
-        mean = float(costs.mean())
+        weights = None if sample_weight is None else _labels.check_row_weights(sample_weight, costs.size)
+        mean = float(np.average(costs, weights=weights))
         return 1.0 - mean if self.greater_is_better else mean
 
     def to_dict(self) -> dict[str, Any]:

@@ -102,3 +102,15 @@ def blocks(n: int, width: int) -> Iterator[slice]:
 
 def _sizes_of_labels(labels: LabelMatrix) -> FloatArray:
     return np.asarray(labels.sum(axis=0, dtype=np.float64))
+
+
+def check_row_weights(sample_weight: npt.ArrayLike, n_rows: int) -> FloatArray:
+    """Return the weights of rows if a mean can be taken with them."""
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must hold one number for each of {n_rows} rows; its shape is {weights.shape}"
+        )
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ValueError("sample_weight must be finite, not negative, and not zero for all rows")
+    return weights
