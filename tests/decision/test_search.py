@@ -1,8 +1,13 @@
 """The local searches, on few enough labels that all label vectors can be tried."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from refpair._kernels.local_search import best_swap
 from refpair._kernels.prefixes import best_prefixes
 from refpair.costs import CountCost, get_cost
 from refpair.decision import decide, expected_cost, table
@@ -86,12 +91,50 @@ def test_the_best_prefix():
     distribution = random_distribution(rng, 50, 5, 9)
     costs = table.tabulate(cost, distribution.vectors.sum(axis=1, dtype=np.int64), np.arange(6), 5)
     row = (distribution.start, distribution.index, distribution.weight, *distribution.labels_of_vector())
-    found = best_prefixes(*row, costs.first_cell, costs.costs, 5)
+    found = best_prefixes(*row, costs.first_cell, costs.by_cell, 5)
     marginals, expected = distribution.marginals(), costs_of_all(distribution, cost)
     for z, p, costs in zip(found, marginals, expected, strict=True):
         order = np.argsort(-p)
         prefixes = np.array([[k in order[:m] for k in range(5)] for m in range(6)], int)
         assert costs[places(z[None])] == pytest.approx(costs[places(prefixes)].min(), abs=1e-12)
+
+
+def expected_at(weights, vectors, z, costs):
+    """The expected cost of z by a table of costs by |z|, |y| and tp."""
+    return sum(w * costs[sum(z), sum(y), sum(map(min, y, z))] for w, y in zip(weights, vectors, strict=True))
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.integers(2, 6), st.integers(1, 8), st.sampled_from([-1, 0, 1]), st.integers(0, 2**32 - 1))
+def test_the_best_swap_is_that_of_all_pairs(n_labels, n_vectors, bend, seed):
+    # Costs without any order, and some that bend all one way: what pairs take back is of either sign.
+    rng = np.random.default_rng(seed)
+    costs = rng.random((n_labels + 1,) * 3) + bend * np.arange(n_labels + 1) ** 2
+    everything = np.array(naive.all_vectors(n_labels), np.uint8)
+    vectors = everything[rng.permutation(len(everything))[:n_vectors]]
+    weights, z = rng.dirichlet(np.ones(len(vectors))), everything[rng.integers(len(everything))]
+    sizes, size = vectors.sum(axis=1), int(z.sum())
+    first_cell = sizes * (n_labels + 1)
+    row, label = np.nonzero(vectors)
+    label_start = np.searchsorted(row, np.arange(len(vectors) + 1))
+    lists = (
+        np.arange(len(vectors), dtype=np.int32),
+        weights,
+        label_start,
+        label.astype(np.int32),
+        first_cell,
+    )
+    now = expected_at(weights, vectors.tolist(), z.tolist(), costs)
+    out, into, found = best_swap(
+        *lists, costs[size].ravel(), first_cell + vectors @ z, z, now, 1e-12, np.empty(n_labels)
+    )
+    swaps = {}
+    for j, k in product(np.flatnonzero(z), np.flatnonzero(z == 0)):
+        after = z.tolist()
+        after[j], after[k] = 0, 1
+        swaps[j, k] = expected_at(weights, vectors.tolist(), after, costs)
+    assert found == pytest.approx(min([now, *swaps.values()]), abs=1e-9)
+    assert (out, into) == (-1, -1) or swaps[out, into] == pytest.approx(found, abs=1e-9)
 
 
 def test_tables_are_bounded(monkeypatch):

@@ -1,9 +1,11 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from refpair._kernels.posterior import keep_large, partial_agreements, sum_labels, tilt, weigh
+from refpair._kernels.posterior import keep_large, partial_agreements, sum_labels, sum_votes, tilt, weigh
 from refpair.coding.nearest import pack_bits, pack_signs
 from tests import naive
 
@@ -89,7 +91,27 @@ def test_weights_are_added_to_what_is_there():
     close(out, [[10.25, 20.75]])
 
 
+@pytest.mark.parametrize("n_values", [3, 500, 100_000])
+def test_exponentials_that_are_kept_are_those_of_the_agreement_at_hand(n_values):
+    # Few values are found again and again, many take each other's places.
+    agreement = np.float32(np.random.default_rng(2).integers(0, n_values, (40, 700)) / n_values)
+    behind = agreement.max(axis=1, keepdims=True) - agreement
+    expected = [[math.exp(-7.0 * value) for value in row] for row in behind.astype(float).tolist()]
+    found = weights_of(agreement, 7.0, np.ones(700), np.arange(700), 700, np.full(40, -1))
+    np.testing.assert_allclose(found, np.divide(expected, np.sum(expected, axis=1)[:, None]), rtol=1e-12)
+
+
 # ---- labels ----
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 4), st.integers(0, 5), st.integers(1, 5), seeds)
+def test_votes_are_summed_as_by_the_loop(n_rows, n_votes, n_labels, seed):
+    values = np.random.default_rng(seed).uniform(-1, 1, (n_rows, n_votes * n_labels)).astype(np.float32)
+    out = np.full((n_rows, n_labels), np.nan)
+    sum_votes(values, out)
+    expected = [[sum(row[k::n_labels].tolist(), 0.0) for k in range(n_labels)] for row in values]
+    np.testing.assert_array_equal(out, np.reshape(expected, out.shape))
 
 
 def label_lists(vectors):

@@ -36,25 +36,26 @@ def add_steps(
     weight: Floats,
     label_start: Longs,
     label_index: Ints,
+    first_cell: Longs,
     cells: Longs,
     z: Bytes,
-    step: int,
-    costs: Floats,
+    fewer: Floats,
+    more: Floats,
     gains: Floats,
 ) -> None:
     """Add to gains[k] what the vectors with label k cost more if the label is flipped.
 
-    Only labels to be set are seen for step +1, only those to be cleared for −1; costs is the row of the table
-    for the set after the flip.
+    The table's rows for the set after the flip are `fewer` if a label is cleared and `more` if it is set.
     """
-    now = 0 if step > 0 else 1
     for i in range(vectors.shape[0]):
-        v = vectors[i]
-        cell = cells[i]
-        for a in range(label_start[v], label_start[v + 1]):
+        v, cell = vectors[i], cells[i]
+        first, end = label_start[v], label_start[v + 1]
+        overlap = cell - first_cell[v]
+        cleared = weight[i] * (fewer[cell - 1] - fewer[cell]) if overlap > 0 else 0.0
+        added = weight[i] * (more[cell + 1] - more[cell]) if overlap < end - first else 0.0
+        for a in range(first, end):
             k = label_index[a]
-            if z[k] == now:
-                gains[k] += weight[i] * (costs[cell + step] - costs[cell])
+            gains[k] += cleared if z[k] else added
 
 
 @helper
@@ -63,6 +64,7 @@ def best_flip(
     weight: Floats,
     label_start: Longs,
     label_index: Ints,
+    first_cell: Longs,
     table: Floats,
     cells: Longs,
     z: Bytes,
@@ -73,13 +75,12 @@ def best_flip(
     """Return the label whose flip gives the least expected cost, and this cost; −1 if none is below cost."""
     best = -1
     gains[:] = 0.0
-    fewer = more = np.inf
-    if size > 0:
-        fewer = sum_cells(weight, cells, table[size - 1])
-        add_steps(vectors, weight, label_start, label_index, cells, z, -1, table[size - 1], gains)
-    if size + 1 < table.shape[0]:
-        more = sum_cells(weight, cells, table[size + 1])
-        add_steps(vectors, weight, label_start, label_index, cells, z, 1, table[size + 1], gains)
+    least, most = max(size - 1, 0), min(size + 1, table.shape[0] - 1)
+    add_steps(
+        vectors, weight, label_start, label_index, first_cell, cells, z, table[least], table[most], gains
+    )
+    fewer = sum_cells(weight, cells, table[least])
+    more = sum_cells(weight, cells, table[most]) if most > size else np.inf
     for k in range(z.shape[0]):
         after = gains[k] + (fewer if z[k] else more)
         if after < cost:
@@ -88,53 +89,94 @@ def best_flip(
 
 
 @helper
+def curvature(costs: Floats, cell: int) -> float:
+    """Return what a vector costs more with one label less and with one more, beyond what it costs now."""
+    return float(costs[cell + 1] - costs[cell] + costs[cell - 1] - costs[cell])
+
+
+@helper
+def least_gain_in(
+    vectors: Ints,
+    weight: Floats,
+    label_start: Longs,
+    label_index: Ints,
+    first_cell: Longs,
+    costs: Floats,
+    cells: Longs,
+    z: Bytes,
+    gains: Floats,
+) -> float:
+    """Return less than what any label to be set adds to the expected cost of a swap, whatever goes out."""
+    bound = gains.copy()
+    for i in range(vectors.shape[0]):
+        first, end = label_start[vectors[i]], label_start[vectors[i] + 1]
+        overlap = cells[i] - first_cell[vectors[i]]
+        if 0 < overlap < end - first:
+            back = weight[i] * curvature(costs, cells[i])
+            if back > 0.0:
+                for a in range(first, end):
+                    bound[label_index[a]] -= back
+    least = np.inf
+    for k in range(z.shape[0]):
+        if z[k] == 0:
+            least = min(least, bound[k])
+    return least
+
+
+@helper
 def best_swap(
     vectors: Ints,
     weight: Floats,
     label_start: Longs,
     label_index: Ints,
+    first_cell: Longs,
     costs: Floats,
     cells: Longs,
     z: Bytes,
-    size: int,
     cost: float,
+    slack: float,
     gains: Floats,
 ) -> tuple[int, int, float]:
     """Return the label to clear, the label to set and the expected cost then; −1, −1 if none is below cost.
 
     The swap costs what clearing and setting cost, each alone and the size as it is, except that a vector
-    with both labels costs no more than before: that is taken back pair by pair.
+    with both labels costs no more than before: that is taken back pair by pair. There are many pairs, so a
+    label is left in place at once if no swap of it can be below cost, whatever is taken back; by far more
+    than the slack, for the bound is rounded otherwise than the costs are.
     """
     n_labels = z.shape[0]
-    inside = np.nonzero(z)[0]
-    place = np.empty(n_labels, np.int64)
-    place[inside] = np.arange(size)
     gains[:] = 0.0
-    add_steps(vectors, weight, label_start, label_index, cells, z, -1, costs, gains)
-    add_steps(vectors, weight, label_start, label_index, cells, z, 1, costs, gains)
-    back = np.zeros((size, n_labels))
+    add_steps(vectors, weight, label_start, label_index, first_cell, cells, z, costs, costs, gains)
+    now = sum_cells(weight, cells, costs)
+    least = now + least_gain_in(vectors, weight, label_start, label_index, first_cell, costs, cells, z, gains)
+    place = np.full(n_labels, -1, np.int64)
+    n_out = 0
+    for j in range(n_labels):
+        if z[j] and least + gains[j] < cost + 100.0 * slack:
+            place[j] = n_out
+            n_out += 1
+    best_out = best_in = -1
+    if n_out == 0:
+        return best_out, best_in, cost
+    back = np.zeros((n_out, n_labels))
     for i in range(vectors.shape[0]):
         first, end = label_start[vectors[i]], label_start[vectors[i] + 1]
         for a in range(first, end):
-            if z[label_index[a]] == 0:
+            if place[label_index[a]] < 0:
                 continue
             row = back[place[label_index[a]]]
-            cell = cells[i]
             for b in range(first, end):
                 if z[label_index[b]] == 0:
-                    row[label_index[b]] += weight[i] * (
-                        costs[cell + 1] - costs[cell] + costs[cell - 1] - costs[cell]
-                    )
-    now = sum_cells(weight, cells, costs)
-    best_out = best_in = -1
-    for slot in range(size):
-        j = inside[slot]
-        row = back[slot]
+                    row[label_index[b]] += weight[i] * curvature(costs, cells[i])
+    for j in range(n_labels):
+        if place[j] < 0:
+            continue
+        row = back[place[j]]
         for k in range(n_labels):
             if z[k] == 0:
                 after = now + gains[j] + gains[k] - row[k]
                 if after < cost:
-                    best_out, best_in, cost = int(j), k, after
+                    best_out, best_in, cost = j, k, after
     return best_out, best_in, cost
 
 
@@ -205,13 +247,12 @@ def search(
             size = size_of(z)
             find_cells(vectors, label_start, label_index, first_cell, z, cells)
             cost = sum_cells(w, cells, table[size])
-            k, _ = best_flip(vectors, w, label_start, label_index, table, cells, z, size, cost - slack, gains)
+            given = (vectors, w, label_start, label_index, first_cell)
+            k, _ = best_flip(*given, table, cells, z, size, cost - slack, gains)
             if k >= 0:
                 z[k] = 1 - z[k]
                 continue
-            j, k, _ = best_swap(
-                vectors, w, label_start, label_index, table[size], cells, z, size, cost - slack, gains
-            )
+            j, k, _ = best_swap(*given, table[size], cells, z, cost - slack, slack, gains)
             if k < 0:
                 break
             z[j], z[k] = 0, 1

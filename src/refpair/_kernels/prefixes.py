@@ -19,18 +19,22 @@ def best_prefixes(
     label_start: Longs,
     label_index: Ints,
     first_cell: Longs,
-    table: Floats,
+    by_cell: Floats,
     n_labels: int,
 ) -> Bytes:
     """Return, of the sets of a row's 0, 1, 2, … most probable labels, the one of least expected cost.
 
-    The arguments are those of ``local_search.search``. All sets together take one pass over the labels of the
-    row's vectors, and for each set one over the vectors.
+    The arguments are those of ``local_search.search``, but the table has a row for each cell and a column for
+    each |z|: a vector's costs against one set after the other are near each other. All sets together take one
+    pass over the labels of the row's vectors, and each vector one over the sets.
     """
     n = start.shape[0] - 1
     out = np.zeros((n, n_labels), np.uint8)
     marginals = np.empty(n_labels)
     place = np.empty(n_labels, np.int64)
+    steps = np.empty(n_labels + 1, np.uint64)
+    costs = np.empty(n_labels + 1)
+    flat, width = by_cell.ravel(), by_cell.shape[1]
     for i in range(n):
         vectors, w = index[start[i] : start[i + 1]], weight[start[i] : start[i + 1]]
         marginals[:] = 0.0
@@ -39,33 +43,24 @@ def best_prefixes(
                 marginals[label_index[a]] += w[j]
         order = np.nonzero(marginals)[0]
         sort_slots(order, marginals)
-        place[order] = np.arange(order.shape[0])
+        place[:] = n_labels  # of labels in no set; if there are any, the sets are fewer
+        place[order] = np.arange(1, order.shape[0] + 1)
 
-        # Which vectors have a label, label after label in this order: a counting sort.
-        ends = np.zeros(order.shape[0] + 1, np.int64)
+        n_sizes = min(order.shape[0] + 1, width)
+        costs[:] = 0.0
         for j in range(vectors.shape[0]):
+            # A set with one more label of the vector is a cell further. Places in the table are unsigned: a
+            # signed one might count from the end, and to ask each time takes as long as the rest.
+            steps[:] = 0
             for a in range(label_start[vectors[j]], label_start[vectors[j] + 1]):
-                if marginals[label_index[a]] > 0.0:
-                    ends[place[label_index[a]] + 1] += 1
-        ends = np.cumsum(ends)
-        owners = np.empty(ends[-1], np.int64)
-        for j in range(vectors.shape[0]):
-            for a in range(label_start[vectors[j]], label_start[vectors[j] + 1]):
-                if marginals[label_index[a]] > 0.0:
-                    owners[ends[place[label_index[a]]]] = j
-                    ends[place[label_index[a]]] += 1
-
-        cells = first_cell[vectors]
-        best, least, seen = 0, np.inf, 0
-        for m in range(min(order.shape[0] + 1, table.shape[0])):
-            if m > 0:
-                while seen < ends[m - 1]:
-                    cells[owners[seen]] += 1
-                    seen += 1
-            cost = 0.0
-            for j in range(cells.shape[0]):
-                cost += w[j] * table[m, cells[j]]
-            if cost < least:
-                best, least = m, cost
+                steps[place[label_index[a]]] = width
+            at = np.uint64(first_cell[vectors[j]] * width)
+            for m in range(n_sizes):
+                at += steps[m]
+                costs[m] += w[j] * flat[at + np.uint64(m)]
+        best = 0
+        for m in range(1, n_sizes):
+            if costs[m] < costs[best]:
+                best = m
         out[i, order[:best]] = 1
     return out

@@ -40,9 +40,9 @@ def local_search_rule(
 
     def rule(distribution: LabelDistribution) -> npt.NDArray[np.uint8]:
         row = (distribution.start, distribution.index, distribution.weight, *distribution.labels_of_vector())
-        given = (*row, table.first_cell, table.costs)
-        starts = np.stack([best_f_beta(distribution, 1.0), best_prefixes(*given, n_labels)])
-        return np.asarray(local_search.search(*given, starts, N_LIKELY, slack))
+        likeliest = best_prefixes(*row, table.first_cell, table.by_cell, n_labels)
+        starts = np.stack([best_f_beta(distribution, 1.0), likeliest])
+        return np.asarray(local_search.search(*row, table.first_cell, table.costs, starts, N_LIKELY, slack))
 
     return rule
 
@@ -60,6 +60,6 @@ def likeliest_labels_rule(
 
     def rule(distribution: LabelDistribution) -> npt.NDArray[np.uint8]:
         row = (distribution.start, distribution.index, distribution.weight, *distribution.labels_of_vector())
-        return np.asarray(best_prefixes(*row, table.first_cell, table.costs, vectors.shape[1]))
+        return np.asarray(best_prefixes(*row, table.first_cell, table.by_cell, vectors.shape[1]))
 
     return rule

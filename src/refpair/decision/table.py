@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,11 @@ class CostTable:
     first_cell: npt.NDArray[np.int64]
     tp: npt.NDArray[np.int64]
     possible: npt.NDArray[np.bool_]
+
+    @cached_property
+    def by_cell(self) -> npt.NDArray[np.float64]:
+        """The costs with a row for each cell and a column for each |z|, as ``_kernels/prefixes.py`` wants."""
+        return np.ascontiguousarray(self.costs.T)
 
     def rises_with_tp(self, slack: float) -> bool:
         """Tell whether one more right label ever costs more, |y| and |z| being the same."""

@@ -115,8 +115,9 @@ class Anchors:
         """
         packed = pack_signs(signs)
         if known is None:
-            products = popcount.products(packed, self.plus, self.mask, self.n_known)
-            return np.asarray(products / np.float32(max(self.n_bits, 1)), dtype=np.float32)
+            products = popcount.products(packed, self.plus, self.mask, self.n_known).astype(np.float32)
+            products /= np.float32(max(self.n_bits, 1))
+            return products
         out = np.empty((len(signs), len(self)), np.float32)
         partial_agreements(packed, pack_bits(known), self.plus, self.mask, out)
         return out

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from refpair._kernels.posterior import sum_votes
 from refpair._progress import run_chunks
 from refpair.bits import BitLearner
 from refpair.bits.binning import Matrix
@@ -122,9 +123,12 @@ def label_probabilities(
     >>> label_probabilities(np.float32([[1, -1, 0, -1]]), 2)
     array([[0.75, 0.  ]])
     """
-    votes = values.reshape(len(values), values.shape[1] // n_labels, n_labels)
+    n_votes = values.shape[1] // n_labels
     if known is None:
-        return np.asarray((1.0 + votes.mean(axis=1, dtype=np.float64)) / 2.0)
+        sums = np.empty((len(values), n_labels))
+        sum_votes(values, sums)
+        return np.asarray((1.0 + sums / n_votes) / 2.0)
+    votes = values.reshape(len(values), n_votes, n_labels)
     counted = known.reshape(votes.shape)
     n = counted.sum(axis=1)
     with np.errstate(invalid="ignore"):
