@@ -29,8 +29,8 @@ def local_search_rule(
     No flip of a label and no swap of two lowers the expected cost of the decision, and it costs no more than
     the best for F1, the row's most probable labels however many are taken, and its most probable vectors.
 
-    Where the table of costs would grow beyond 50 MB, and its second copy too, only decisions with fewer labels
-    than it has room for are looked at, though never less than the largest vector has.
+    Where the table of costs, of which there are two copies, would grow beyond 50 MB, only decisions with
+    fewer labels than it has room for are looked at, though never less than the largest vector has.
     """
     n_labels = vectors.shape[1]
     table = bounded_table(cost, vectors.sum(axis=1, dtype=np.int64), n_labels)
