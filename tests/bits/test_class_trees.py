@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from refpair._kernels import class_trees
-from refpair._kernels.class_counts import MOST_CLASSES, are_kept, make_counts
+from refpair._kernels.class_counts import MOST_CLASSES, are_used, make_counts
 from refpair._kernels.class_forms import n_counted_sparse, with_bits
 from refpair._kernels.rng import draw_rows
 from refpair.bits import binning
@@ -153,7 +153,7 @@ def test_larger_trees_are_the_naive_ones(max_features):
     check(X, make_problems(classes, 2), max_features=max_features, max_samples=100, max_bins=20)
 
 
-@pytest.mark.parametrize("max_features", [None, 8])
+@pytest.mark.parametrize("max_features", [None, 10])
 @pytest.mark.parametrize("n_classes", [2, 7, MOST_CLASSES, MOST_CLASSES + 1])
 def test_trees_of_counted_cells_are_the_naive_ones(n_classes, max_features):
     """Large nodes, most of whose features have two values: all that rows store is counted at once."""
@@ -165,7 +165,7 @@ def test_trees_of_counted_cells_are_the_naive_ones(n_classes, max_features):
         features = with_bits(binning.bin_for_training(X, find_bins(X, 64)))
     assert n_counted_sparse(features, max_features or 24) == 19
     counts = make_counts(19, n_classes, 100)
-    assert are_kept(counts) == (n_classes <= MOST_CLASSES)
+    assert are_used(counts) == (n_classes <= MOST_CLASSES)
     check(X, make_problems(classes, 3), max_features=max_features, max_samples=100)
 
 

@@ -7,6 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from refpair import Cost, CSRPEClassifier
+from refpair.classifiers import csrpe
 from refpair.datasets import load_dataset
 from tests import naive
 
@@ -48,6 +49,14 @@ def test_it_is_the_nearest_code_word_of_the_predicted_bits(small, cost):
     np.testing.assert_array_equal(model.encode(vectors), words)
     expected = [vectors[naive.nearest(row, words)] for row in signs.tolist()]
     assert model.predict(X[80:]).tolist() == expected
+
+
+@pytest.mark.parametrize(("n_bits", "votes"), [(24, 3), (40, 5), (80, 5)])
+def test_half_as_many_bits_ask_for_single_labels_but_not_too_many_for_each(small, monkeypatch, n_bits, votes):
+    X, Y = small
+    monkeypatch.setattr(csrpe, "_MOST_VOTES", 5)
+    model = CSRPEClassifier(n_bits=n_bits, random_state=1).fit(X, Y)
+    assert len(model.bits_.trees_) == len(model.code_) + 4 * votes
 
 
 def test_labels_that_cost_alike_are_decided_by_the_probabilities_as_they_are_read(small):

@@ -107,10 +107,10 @@ def test_exponentials_that_are_kept_are_those_of_the_agreement_at_hand(n_values)
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 4), st.integers(0, 5), st.integers(1, 5), seeds)
 def test_votes_are_summed_as_by_the_loop(n_rows, n_votes, n_labels, seed):
-    values = np.random.default_rng(seed).uniform(-1, 1, (n_rows, n_votes * n_labels)).astype(np.float32)
+    values = np.random.default_rng(seed).uniform(-1, 1, (n_rows, n_votes, n_labels)).astype(np.float32)
     out = np.full((n_rows, n_labels), np.nan)
     sum_votes(values, out)
-    expected = [[sum(row[k::n_labels].tolist(), 0.0) for k in range(n_labels)] for row in values]
+    expected = [[sum(row[:, k].tolist(), 0.0) for k in range(n_labels)] for row in values]
     np.testing.assert_array_equal(out, np.reshape(expected, out.shape))
 
 

@@ -138,6 +138,9 @@ def test_only_known_votes_count():
     values = np.float32([[1, -1, 0, -1], [1, 0.5, -1, -0.5]])
     known = np.array([[True, True, False, True], [False, True, True, True]])
     np.testing.assert_allclose(label_probabilities(values, 2, known), [[1.0, 0.0], [0.0, 0.5]])
+    for some in (None, known[:, :3]):
+        with pytest.raises(ValueError, match="reshape"):
+            label_probabilities(values[:, :3], 2, some)
 
 
 def test_a_label_without_any_known_vote_is_unknown():

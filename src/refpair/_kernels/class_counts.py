@@ -16,10 +16,12 @@ from refpair._kernels.forms import n_histograms
 from refpair._kernels.jit import helper, inline
 from refpair._kernels.types import Ints, Longs
 
+# Beyond these, to clear and to subtract the counts of a node would take longer than to go through the rows of
+# the features that a split looks at.
 MOST_CLASSES = 16
 MOST_CELLS = 1 << 17  # counts of one node, half a megabyte
 
-NONE = -1
+NONE = -1  # in the place of a node's counts
 
 
 class Counts(NamedTuple):
@@ -48,7 +50,7 @@ def make_counts(n_slots: int, n_classes: int, n_rows: int) -> Counts:
 
 
 @inline
-def are_kept(counts: Counts) -> bool:
+def are_used(counts: Counts) -> bool:
     """Whether nodes are searched by their counts."""
     return bool(counts.kept.shape[0] > 0)
 
@@ -61,25 +63,25 @@ def take(counts: Counts) -> int:
 
 
 @inline
-def give_back(counts: Counts, own: int) -> None:
+def give_back(counts: Counts, counted: int) -> None:
     """Let other nodes have it."""
-    counts.free[counts.n_free[0]] = own
+    counts.free[counts.n_free[0]] = counted
     counts.n_free[0] += 1
 
 
 @inline
-def subtract(counts: Counts, own: int, other: int) -> None:
+def subtract(counts: Counts, counted: int, other: int) -> None:
     """Subtract the counts of one node from those of another."""
-    left, right = counts.kept[own], counts.kept[other]
+    left, right = counts.kept[counted], counts.kept[other]
     for i in range(left.shape[0]):
         left[i] -= right[i]
 
 
 @inline
-def worth_of_counted(counts: Counts, own: int, slot: int, node: Node, floor: float) -> float:
+def worth_of_counted(counts: Counts, counted: int, slot: int, node: Node, floor: float) -> float:
     """Return what it is worth to part the rows that a slot holds from the others."""
     first = slot * counts.width
-    of_class, totals = counts.kept[own, first : first + counts.width], counts.totals
+    of_class, totals = counts.kept[counted, first : first + counts.width], counts.totals
     size, square, cross = 0, 0, 0
     for c in range(np.uint32(counts.width)):
         count = int(of_class[c])

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from refpair._kernels.class_counts import Counts, worth_of_counted
+from refpair._kernels.class_counts import NONE, Counts, worth_of_counted
 from refpair._kernels.class_split import Node, Numbers, Work, best_threshold, worth_of_stored
 from refpair._kernels.dense import DenseBins
 from refpair._kernels.jit import INLINE, Function, inline, kernel
@@ -90,12 +90,12 @@ def search_feature(
     node: Node,
     work: Work,
     counts: Counts,
-    own: int,
+    counted: int,
     floor: float,
 ) -> tuple[float, int, int]:
     """Find the best threshold of a feature, as ``best_threshold`` does.
 
-    `own` is where the node's counts are; −1 if it has none.
+    `counted` is where the node's counts are, or ``NONE``.
     """
     raise NotImplementedError  # numba takes the body for the form, below
 
@@ -127,7 +127,14 @@ def count_cells_dense(features: DenseBins, rows: Numbers, classes: Ints, step: i
 
 @does(search_feature, DenseBins)
 def search_feature_dense(
-    features: DenseBins, f: int, rows: Numbers, node: Node, work: Work, counts: Counts, own: int, floor: float
+    features: DenseBins,
+    f: int,
+    rows: Numbers,
+    node: Node,
+    work: Work,
+    counts: Counts,
+    counted: int,
+    floor: float,
 ) -> tuple[float, int, int]:
     """Sort all rows by their bins."""
     missing_bin = write_bins(features, f, rows, work)
@@ -136,10 +143,10 @@ def search_feature_dense(
 
 @does(n_counted, SparseRows)
 def n_counted_sparse(features: SparseRows, max_features: int) -> int:
-    """Count if most features have a single slot, and a row stores no more of them than a split looks at."""
+    """Count if most features have a single slot, and a split looks at twice as many as a row stores."""
     bins = features.bins
     n_rows, n_features = bins.row_start.shape[0] - 1, bins.common_bins.shape[0]
-    pays = 2 * bins.n_single > n_features and max_features * n_rows >= bins.row_slots.shape[0]
+    pays = 2 * bins.n_single > n_features and max_features * n_rows >= 2 * bins.row_slots.shape[0]
     return int(bins.n_single) if pays else 0
 
 
@@ -216,14 +223,14 @@ def search_feature_sparse(
     node: Node,
     work: Work,
     counts: Counts,
-    own: int,
+    counted: int,
     floor: float,
 ) -> tuple[float, int, int]:
     """Look at the node's counts, or gather the rows that the feature stores."""
     bins = features.bins
     first, single = bins.first_slot[f], bool(bins.first_slot[f] < bins.n_single)
-    if single and own >= 0:
-        return worth_of_counted(counts, own, first, node, floor), 0, -1
+    if single and counted != NONE:
+        return worth_of_counted(counts, counted, first, node, floor), 0, -1
     n_found = gather(features, f, rows, node, work)
     if n_found == 0:
         return floor, 0, -1

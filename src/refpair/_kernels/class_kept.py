@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from refpair._kernels.class_counts import NONE, Counts, are_kept, give_back, subtract, take
+from refpair._kernels.class_counts import NONE, Counts, are_used, give_back, subtract, take
 from refpair._kernels.class_forms import count_cells
 from refpair._kernels.class_split import Node, Numbers, Work
 from refpair._kernels.forms import SMALL_NODE
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 @inline
 def count_anew(features: DenseBins | SparseRows, counts: Counts, rows: Numbers, of_row: Ints) -> int:
     """Count the cells of a large node; return where."""
-    own = take(counts)
-    kept = counts.kept[own]
+    counted = take(counts)
+    kept = counts.kept[counted]
     for i in range(kept.shape[0]):
         kept[i] = 0
     count_cells(features, rows, of_row, 1, kept)
-    return own
+    return counted
 
 
 @inline
 def count_node(
     features: DenseBins | SparseRows,
     counts: Counts,
-    own: int,
+    counted: int,
     rows: Numbers,
     of_row: Ints,
     node: Node,
@@ -39,50 +39,50 @@ def count_node(
     work: Work,
 ) -> int:
     """Count the cells of a node that is searched, unless they were handed down; return where they are."""
-    if not are_kept(counts):
+    if not are_used(counts):
         return NONE
     for name in range(counts.width):
         counts.totals[name] = 0
     for c in range(node.n_classes):
         counts.totals[names[c]] = work.totals[c]
-    if own != NONE:
-        return own
+    if counted != NONE:
+        return counted
     if node.n_rows > SMALL_NODE:
         return count_anew(features, counts, rows, of_row)
-    own = counts.kept.shape[0] - 1
-    count_cells(features, rows, of_row, 1, counts.kept[own])
-    return own
+    counted = counts.kept.shape[0] - 1
+    count_cells(features, rows, of_row, 1, counts.kept[counted])
+    return counted
 
 
 @inline
 def forget_counts(
-    features: DenseBins | SparseRows, counts: Counts, own: int, rows: Numbers, of_row: Ints
+    features: DenseBins | SparseRows, counts: Counts, counted: int, rows: Numbers, of_row: Ints
 ) -> None:
     """Let other nodes have the counts of one that is done."""
-    if own == NONE:
+    if counted == NONE:
         return
     if rows.shape[0] > SMALL_NODE:
-        give_back(counts, own)
+        give_back(counts, counted)
     else:
-        count_cells(features, rows, of_row, -1, counts.kept[own])
+        count_cells(features, rows, of_row, -1, counts.kept[counted])
 
 
 @inline
 def hand_down(
     features: DenseBins | SparseRows,
     counts: Counts,
-    own: int,
+    counted: int,
     rows: Numbers,
     small_rows: Numbers,
     of_row: Ints,
 ) -> tuple[int, int]:
     """Make the counts of a node those of its larger child; return where the two children's are."""
-    if own == NONE or rows.shape[0] - small_rows.shape[0] <= SMALL_NODE:
-        forget_counts(features, counts, own, rows, of_row)
+    if counted == NONE or rows.shape[0] - small_rows.shape[0] <= SMALL_NODE:
+        forget_counts(features, counts, counted, rows, of_row)
         return NONE, NONE
     if small_rows.shape[0] <= SMALL_NODE:
-        count_cells(features, small_rows, of_row, -1, counts.kept[own])
-        return own, NONE
+        count_cells(features, small_rows, of_row, -1, counts.kept[counted])
+        return counted, NONE
     small = count_anew(features, counts, small_rows, of_row)
-    subtract(counts, own, small)
-    return own, small
+    subtract(counts, counted, small)
+    return counted, small

@@ -58,7 +58,7 @@ def search(
     node: Node,
     work: Work,
     counts: Counts,
-    own: int,
+    counted: int,
     order: Ints,
     turn: int,
     max_features: int,
@@ -74,7 +74,7 @@ def search(
         if visited >= max_features and best_feature >= 0:
             break
         f = order[visited + turn if visited + turn < n_features else visited + turn - n_features]
-        worth, threshold, side = search_feature(features, f, rows, node, work, counts, own, best)
+        worth, threshold, side = search_feature(features, f, rows, node, work, counts, counted, best)
         if worth > best:
             best, best_feature, best_threshold, best_side = worth, f, threshold, side
             if best >= node.n_rows:  # both sides are pure: nothing is worth more

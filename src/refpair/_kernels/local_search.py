@@ -75,6 +75,7 @@ def best_flip(
     """Return the label whose flip gives the least expected cost, and this cost; −1 if none is below cost."""
     best = -1
     gains[:] = 0.0
+    # Where there is no smaller or no larger set any row will do: what is made of it is not used.
     least, most = max(size - 1, 0), min(size + 1, table.shape[0] - 1)
     add_steps(
         vectors, weight, label_start, label_index, first_cell, cells, z, table[least], table[most], gains
@@ -106,7 +107,7 @@ def least_gain_in(
     z: Bytes,
     gains: Floats,
 ) -> float:
-    """Return less than what any label to be set adds to the expected cost of a swap, whatever goes out."""
+    """Return a lower bound of what setting a label adds to the cost of a swap, whichever label goes out."""
     bound = gains.copy()
     for i in range(vectors.shape[0]):
         first, end = label_start[vectors[i]], label_start[vectors[i] + 1]
@@ -141,8 +142,8 @@ def best_swap(
 
     The swap costs what clearing and setting cost, each alone and the size as it is, except that a vector
     with both labels costs no more than before: that is taken back pair by pair. There are many pairs, so a
-    label is left in place at once if no swap of it can be below cost, whatever is taken back; by far more
-    than the slack, for the bound is rounded otherwise than the costs are.
+    label is ruled out at once if no swap of it can be below cost, whatever is taken back. The bound is
+    rounded otherwise than the costs are, so it must exceed them by a hundred times the slack.
     """
     n_labels = z.shape[0]
     gains[:] = 0.0

@@ -9,8 +9,9 @@ from refpair._kernels.jit import inline, kernel
 from refpair._kernels.types import Floats, Ints, Longs, Words
 from refpair._kernels.words import count_ones
 
-_SLOTS = 1 << 14  # for exponentials that are kept
-_SHIFT = np.uint32(32 - 14)
+_SLOT_BITS = 14
+_SLOTS = 1 << _SLOT_BITS  # for exponentials that are kept
+_SHIFT = np.uint32(32 - _SLOT_BITS)
 _SPREAD = np.uint32(2654435769)  # 2^32 divided by the golden ratio: products with it differ in the high bits
 
 
@@ -54,8 +55,8 @@ def weigh(
     ``count[u] · exp(temperature · agreement[i, u])``; at an infinite temperature only the anchors that agree
     most count. ``own[i]`` is the anchor that row i itself is one of, and is counted once less, or −1.
 
-    Agreements are numbers of bits, so they take few values, one or two thousand in a hundred rows: their
-    exponentials are kept, which halves the time.
+    Agreements are whole numbers divided by the number of bits, so few differences occur, one or two thousand
+    in a hundred rows: their exponentials are kept, which halves the time.
     """
     n_rows, n_anchors = agreement.shape
     weight = np.empty(n_anchors)
@@ -92,16 +93,15 @@ def weigh(
 
 @kernel
 def sum_votes(values: npt.NDArray[np.float32], out: npt.NDArray[np.float64]) -> None:
-    """Write the sum of each label's values, which come label by label and then the next one of each.
+    """Write the sums over the votes of each row and label; `values` has an axis for each of the three.
 
     NumPy's sum over the middle of three axes takes three times as long where the labels are few.
     """
-    n_labels = out.shape[1]
     out[:] = 0.0
     for i in range(values.shape[0]):
-        for first in range(0, values.shape[1], n_labels):
-            for k in range(n_labels):
-                out[i, k] += values[i, first + k]
+        for vote in range(values.shape[1]):
+            for k in range(values.shape[2]):
+                out[i, k] += values[i, vote, k]
 
 
 @kernel

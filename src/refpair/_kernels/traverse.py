@@ -17,8 +17,8 @@ def find_leaf(
     """Return the leaf that one row reaches in the tree with this root.
 
     The two ways are two branches, not a sum with the answer: the processor guesses the way and goes on before
-    the answer is there. Most rows leave trees on sparse features the same way, which takes half the time so;
-    dense ones take three quarters.
+    the answer is there. On sparse features most rows go the same way at a node, and this takes half the time;
+    on dense ones three quarters.
     """
     node = root
     while feature[node] >= 0:

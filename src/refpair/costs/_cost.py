@@ -70,7 +70,9 @@ class Cost(ABC):
         return self._rows(truths, predictions)
 
     def score(self, Y: Labels, Z: Labels, sample_weight: npt.ArrayLike | None = None) -> float:
-        """Return the mean over the rows as papers report it: 1 − cost if greater is better, else the cost.
+        """Return the mean over the rows, weighted if there are weights, as papers report it.
+
+        That is 1 − cost if greater is better, else the cost.
 
         Examples
         --------
@@ -79,11 +81,7 @@ class Cost(ABC):
         >>> get_cost("f1").score([[1, 1, 0], [0, 0, 0]], [[1, 0, 1], [0, 0, 0]], sample_weight=[3, 1])
         0.625
         """
-        costs = self.rows(Y, Z)
-        if costs.size == 0:
-            raise ValueError("Y has no rows: there is nothing to score")
-        weights = None if sample_weight is None else _labels.check_row_weights(sample_weight, costs.size)
-        mean = float(np.average(costs, weights=weights))
+        mean = _labels.mean_over_rows(self.rows(Y, Z), sample_weight)
         return 1.0 - mean if self.greater_is_better else mean
 
     def to_dict(self) -> dict[str, Any]:

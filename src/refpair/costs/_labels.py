@@ -100,17 +100,21 @@ def blocks(n: int, width: int) -> Iterator[slice]:
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
-def _sizes_of_labels(labels: LabelMatrix) -> FloatArray:
-    return np.asarray(labels.sum(axis=0, dtype=np.float64))
-
-
-def check_row_weights(sample_weight: npt.ArrayLike, n_rows: int) -> FloatArray:
-    """Return the weights of rows if a mean can be taken with them."""
+def mean_over_rows(costs: FloatArray, sample_weight: npt.ArrayLike | None) -> float:
+    """Return the mean cost of rows, weighted if there are weights."""
+    if costs.size == 0:
+        raise ValueError("Y has no rows: there is nothing to score")
+    if sample_weight is None:
+        return float(costs.mean())
     weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n_rows,):
+    if weights.shape != costs.shape:
         raise ValueError(
-            f"sample_weight must hold one number for each of {n_rows} rows; its shape is {weights.shape}"
+            f"sample_weight must hold one number for each of {costs.size} rows; its shape is {weights.shape}"
         )
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise ValueError("sample_weight must be finite, not negative, and not zero for all rows")
-    return weights
+    return float(np.average(costs, weights=weights / weights.max()))
+
+
+def _sizes_of_labels(labels: LabelMatrix) -> FloatArray:
+    return np.asarray(labels.sum(axis=0, dtype=np.float64))

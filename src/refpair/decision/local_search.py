@@ -29,8 +29,8 @@ def local_search_rule(
     No flip of a label and no swap of two lowers the expected cost of the decision, and it costs no more than
     the best for F1, the row's most probable labels however many are taken, and its most probable vectors.
 
-    Where the table of costs, of which there are two copies, would grow beyond 50 MB, only decisions with
-    fewer labels than it has room for are looked at, though never less than the largest vector has.
+    Where the table of costs would grow beyond 50 MB (it is there twice), only decisions with fewer labels
+    than it has room for are looked at, though never fewer than the largest vector has.
     """
     n_labels = vectors.shape[1]
     table = bounded_table(cost, vectors.sum(axis=1, dtype=np.int64), n_labels)
@@ -57,9 +57,10 @@ def likeliest_labels_rule(
     table = bounded_table(cost, vectors.sum(axis=1, dtype=np.int64), vectors.shape[1])
     if table is None:
         return None
+    first_cell, costs = table.first_cell, table.by_cell  # the rest of the table may go
 
     def rule(distribution: LabelDistribution) -> npt.NDArray[np.uint8]:
         row = (distribution.start, distribution.index, distribution.weight, *distribution.labels_of_vector())
-        return np.asarray(best_prefixes(*row, table.first_cell, table.by_cell, vectors.shape[1]))
+        return np.asarray(best_prefixes(*row, first_cell, costs, vectors.shape[1]))
 
     return rule

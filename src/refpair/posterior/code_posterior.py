@@ -123,12 +123,11 @@ def label_probabilities(
     >>> label_probabilities(np.float32([[1, -1, 0, -1]]), 2)
     array([[0.75, 0.  ]])
     """
-    n_votes = values.shape[1] // n_labels
+    votes = values.reshape(len(values), values.shape[1] // n_labels, n_labels)
     if known is None:
         sums = np.empty((len(values), n_labels))
-        sum_votes(values, sums)
-        return np.asarray((1.0 + sums / n_votes) / 2.0)
-    votes = values.reshape(len(values), n_votes, n_labels)
+        sum_votes(votes, sums)
+        return np.asarray((1.0 + sums / votes.shape[1]) / 2.0)
     counted = known.reshape(votes.shape)
     n = counted.sum(axis=1)
     with np.errstate(invalid="ignore"):
