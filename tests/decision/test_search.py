@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refpair._kernels.local_search import best_swap
-from refpair._kernels.prefixes import best_prefixes
 from refpair.costs import CountCost, get_cost
 from refpair.decision import decide, expected_cost, table
 from refpair.decision.exhaustive import exhaustive_rule
 from refpair.decision.f_measure import best_f_beta
 from refpair.decision.function_search import function_search_rule
-from refpair.decision.local_search import N_LIKELY, local_search_rule
+from refpair.decision.local_search import N_LIKELY, likeliest_labels_rule, local_search_rule
 from refpair.posterior import LabelDistribution
 from tests import naive
 from tests.decision.cases import ALL, OWN, random_distribution
@@ -85,18 +84,19 @@ def sparse_distribution(rng, n, n_labels):
     return LabelDistribution.from_dense(vectors, weights)
 
 
-def test_the_best_prefix():
-    cost = COUNTS["accuracy"]
-    rng = np.random.default_rng(4)
-    distribution = random_distribution(rng, 50, 5, 9)
-    costs = table.tabulate(cost, distribution.vectors.sum(axis=1, dtype=np.int64), np.arange(6), 5)
-    row = (distribution.start, distribution.index, distribution.weight, *distribution.labels_of_vector())
-    found = best_prefixes(*row, costs.first_cell, costs.by_cell, 5)
-    marginals, expected = distribution.marginals(), costs_of_all(distribution, cost)
+@settings(deadline=None, max_examples=150)
+@given(st.sampled_from(sorted(COUNTS)), st.integers(1, 7), st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_the_best_prefix(name, n_labels, n_vectors, seed):
+    rng = np.random.default_rng(seed)
+    distribution = random_distribution(rng, 9, n_labels, min(n_vectors, 2**n_labels))
+    found = likeliest_labels_rule(distribution.vectors, COUNTS[name])(distribution)
+    marginals, expected = distribution.marginals(), costs_of_all(distribution, COUNTS[name])
     for z, p, costs in zip(found, marginals, expected, strict=True):
         order = np.argsort(-p)
-        prefixes = np.array([[k in order[:m] for k in range(5)] for m in range(6)], int)
-        assert costs[places(z[None])] == pytest.approx(costs[places(prefixes)].min(), abs=1e-12)
+        prefixes = np.array(
+            [[k in order[:m] for k in range(n_labels)] for m in range((p > 0).sum() + 1)], int
+        )
+        assert costs[places(z[None])] == pytest.approx(costs[places(prefixes)].min(), abs=1e-9)
 
 
 def expected_at(weights, vectors, z, costs):

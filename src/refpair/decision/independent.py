@@ -19,7 +19,6 @@ __all__ = ["independent_rule", "stand_ins"]
 _N_SAMPLES = 1000
 _SEED = 20260
 _BLOCK = 1 << 24  # labels, or weights, in a block of rows
-_NOISE = 1e-12  # of the largest cost: expected costs that differ by less are the same but for rounding
 _TAIL = 40.0  # sizes with a smaller probability than exp(−40) are left out
 
 
@@ -36,11 +35,10 @@ def independent_rule(
     table = bounded_table(cost, sizes, labels.n_labels)
     if table is None:
         return None
-    slack = _NOISE * float(np.abs(table.costs).max(initial=0.0))
-    if table.rises_with_tp(slack):
+    if table.rises_with_tp():
         return None
     return lambda rows: np.asarray(
-        best_prefixes_of_independent(rows.marginals(), table.first_cell, table.costs, slack)
+        best_prefixes_of_independent(rows.marginals(), table.first_cell, table.costs, table.slack)
     )
 
 

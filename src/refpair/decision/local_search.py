@@ -12,13 +12,12 @@ from refpair._kernels.prefixes import best_prefixes
 from refpair.costs import CountCost
 from refpair.decision.f_measure import best_f_beta
 from refpair.decision.function_search import function_search_rule
-from refpair.decision.table import bounded_table
+from refpair.decision.table import CostTable, bounded_table
 from refpair.posterior import LabelDistribution
 
 __all__ = ["N_LIKELY", "likeliest_labels_rule", "local_search_rule"]
 
 N_LIKELY = 8  # how many of a row's most probable vectors are starts
-_NOISE = 1e-12  # of the largest cost: expected costs that differ by less are the same but for rounding
 
 
 def local_search_rule(
@@ -36,13 +35,14 @@ def local_search_rule(
     table = bounded_table(cost, vectors.sum(axis=1, dtype=np.int64), n_labels)
     if table is None:
         return function_search_rule(cost)
-    slack = _NOISE * float(np.abs(table.costs).max(initial=0.0))
+    likeliest_labels = _likeliest_labels(table, n_labels)
 
     def rule(distribution: LabelDistribution) -> npt.NDArray[np.uint8]:
         row = (distribution.start, distribution.index, distribution.weight, *distribution.labels_of_vector())
-        likeliest = best_prefixes(*row, table.first_cell, table.by_cell, n_labels)
-        starts = np.stack([best_f_beta(distribution, 1.0), likeliest])
-        return np.asarray(local_search.search(*row, table.first_cell, table.costs, starts, N_LIKELY, slack))
+        starts = np.stack([best_f_beta(distribution, 1.0), likeliest_labels(distribution)])
+        return np.asarray(
+            local_search.search(*row, table.first_cell, table.costs, starts, N_LIKELY, table.slack)
+        )
 
     return rule
 
@@ -55,12 +55,19 @@ def likeliest_labels_rule(
     None where there would be too many costs to keep in a table.
     """
     table = bounded_table(cost, vectors.sum(axis=1, dtype=np.int64), vectors.shape[1])
-    if table is None:
-        return None
-    first_cell, costs = table.first_cell, table.by_cell  # the rest of the table may go
+    return None if table is None else _likeliest_labels(table, vectors.shape[1])
+
+
+def _likeliest_labels(
+    table: CostTable, n_labels: int
+) -> Callable[[LabelDistribution], npt.NDArray[np.uint8]]:
+    # Not the table itself, so that the other copy of its costs may go.
+    first_cell, by_cell, slack = table.first_cell, table.by_cell, table.slack
+    size_of_vector, least = table.size_of_vector, table.least
 
     def rule(distribution: LabelDistribution) -> npt.NDArray[np.uint8]:
         row = (distribution.start, distribution.index, distribution.weight, *distribution.labels_of_vector())
-        return np.asarray(best_prefixes(*row, first_cell, costs, vectors.shape[1]))
+        found = best_prefixes(*row, first_cell, by_cell, size_of_vector, least, slack, n_labels)
+        return np.asarray(found)
 
     return rule

@@ -12,6 +12,7 @@ from refpair.costs import CountCost
 
 __all__ = ["CostTable", "bounded_table", "table_width", "tabulate"]
 
+_NOISE = 1e-12  # of the largest cost
 _CELLS = 6_000_000  # of a table: about 50 MB
 _BLOCK = 1 << 18  # cells to be found at once
 
@@ -30,14 +31,30 @@ class CostTable:
     possible: npt.NDArray[np.bool_]
 
     @cached_property
+    def slack(self) -> float:
+        """What expected costs may differ by and still be the same, but for rounding."""
+        return _NOISE * float(np.abs(self.costs).max(initial=0.0))
+
+    @cached_property
     def by_cell(self) -> npt.NDArray[np.float64]:
         """The costs with a row for each cell and a column for each |z|, as ``_kernels/prefixes.py`` wants."""
         return np.ascontiguousarray(self.costs.T)
 
-    def rises_with_tp(self, slack: float) -> bool:
+    @cached_property
+    def size_of_vector(self) -> npt.NDArray[np.int64]:
+        """The number of each vector's size among the distinct ones."""
+        return np.unique(self.first_cell, return_inverse=True)[1].astype(np.int64)
+
+    @cached_property
+    def least(self) -> npt.NDArray[np.float64]:
+        """The least cost whatever tp is, with a row for each |z| and a column for each distinct |y|."""
+        costs = np.where(self.possible, self.costs, np.inf)
+        return np.minimum.reduceat(costs, np.unique(self.first_cell), axis=1)
+
+    def rises_with_tp(self) -> bool:
         """Tell whether one more right label ever costs more, |y| and |z| being the same."""
         pairs = self.possible[:, 1:] & self.possible[:, :-1] & (self.tp[1:] > 0)
-        return bool((pairs & (self.costs[:, 1:] > self.costs[:, :-1] + slack)).any())
+        return bool((pairs & (self.costs[:, 1:] > self.costs[:, :-1] + self.slack)).any())
 
 
 def table_width(sizes: npt.NDArray[np.int64]) -> int:
