@@ -24,36 +24,41 @@ TAIL = 1e-17  # sizes with a smaller probability are left out
 
 
 @helper
+def insert_slots(order: Longs, scores: Floats, gap: int) -> None:
+    """Sort slots that are a gap apart by falling score, ties by slot: quick on what is nearly in order."""
+    for i in range(gap, order.shape[0]):
+        slot = order[i]
+        score = scores[slot]
+        j = i
+        while j >= gap:
+            other = order[j - gap]
+            if scores[other] > score or (scores[other] == score and other < slot):
+                break
+            order[j] = other
+            j -= gap
+        order[j] = slot
+
+
+@helper
 def sort_slots(order: Longs, scores: Floats) -> None:
-    """Sort slots by falling score, ties by slot: a shell sort, quick on what is nearly in order."""
+    """Sort slots by falling score, ties by slot (Shell's way)."""
     gap = 1
     while gap < order.shape[0] // 3:
         gap = 3 * gap + 1
     while gap > 0:
-        for i in range(gap, order.shape[0]):
-            slot = order[i]
-            score = scores[slot]
-            j = i
-            while j >= gap:
-                other = order[j - gap]
-                if scores[other] > score or (scores[other] == score and other < slot):
-                    break
-                order[j] = other
-                j -= gap
-            order[j] = slot
+        insert_slots(order, scores, gap)
         gap //= 3
 
 
 @helper
-def score_slots(joint: Floats, sizes: Longs, square: float, m: int, scores: Floats, order: Longs) -> None:
-    """Find the scores of the labels in a set of m, and their order."""
+def score_slots(joint: Floats, sizes: Longs, square: float, m: int, scores: Floats) -> None:
+    """Find the scores of the labels in a set of m."""
     scores[:] = 0.0
     for s in range(sizes.shape[0]):
         share = (1.0 + square) / (m + square * sizes[s])
         row = joint[s]
         for slot in range(scores.shape[0]):
             scores[slot] += share * row[slot]
-    sort_slots(order, scores)
 
 
 @helper
@@ -81,7 +86,11 @@ def best_size(joint: Floats, sizes: Longs, of_size: Floats, empty: float, square
         if m > best and bound[m] <= value + SLACK:
             bound[m] = -1.0
             continue
-        score_slots(joint, sizes, square, m, scores, order)
+        score_slots(joint, sizes, square, m, scores)
+        if last == 0:
+            sort_slots(order, scores)
+        else:  # by the scores at another m, which have nearly the same order
+            insert_slots(order, scores, 1)
         last = m
         total = 0.0
         for other in range(1, n_slots + 1):
@@ -94,7 +103,8 @@ def best_size(joint: Floats, sizes: Longs, of_size: Floats, empty: float, square
                 at = most if other > m else least
                 bound[other] = min(bound[other], total * (at + m) / (at + other))
     if best != last and best > 0:
-        score_slots(joint, sizes, square, best, scores, order)
+        score_slots(joint, sizes, square, best, scores)
+        insert_slots(order, scores, 1)
     return best
 
 
