@@ -1,10 +1,10 @@
 """What does posterior decoding cost? Prediction against the nearest decoder, and what choosing adds to fit.
 
-Both decoders have 3,000 bits of code; the posterior has up to half as many more for single labels. Times are
-the shortest of three, one thread; that of `fit` is of one run. Parts of the rest of `fit` that choosing
-takes: "temperature" is the search over temperatures for given anchors and label share; "with codes" is the
-same with the codes of the training rows and the code words, which the model needs in any case; "all" is the
-whole choice: anchors, label share, depth and temperature, with the codes at both depths.
+Both decoders have 3,000 bits of code; the posterior has up to half as many more for single labels. All times
+are the shortest of three, one thread. Parts of the rest of `fit` that choosing takes: "temperature" is the
+search over temperatures for given anchors and label share; "with codes" is the same with the codes of the
+training rows and the code words, which the model needs in any case; "all" is the whole choice: anchors, label
+share, depth and temperature, with the codes at both depths.
 """
 
 from __future__ import annotations
@@ -47,11 +47,14 @@ def measure(name: str, cost: str, bits: int) -> list[Any]:
     X, Y, X_test = data.X[train], data.Y[train], data.X[test]
     nearest = CSRPEClassifier(cost, bits, decoder="nearest", random_state=0).fit(X, Y)
     CSRPEClassifier(cost, 50, random_state=0).fit(X, Y).predict(X_test)  # compiles
-    choose = Stopwatch(choose_posterior)
-    with patch("refpair.classifiers.csrpe.choose_posterior", choose):
-        start = time.perf_counter()
-        model = CSRPEClassifier(cost, bits, random_state=0).fit(X, Y)
-        without = time.perf_counter() - start - choose.seconds
+    choosing, without = float("inf"), float("inf")
+    for _ in range(3):
+        choose = Stopwatch(choose_posterior)
+        with patch("refpair.classifiers.csrpe.choose_posterior", choose):
+            start = time.perf_counter()
+            model = CSRPEClassifier(cost, bits, random_state=0).fit(X, Y)
+            without = min(without, time.perf_counter() - start - choose.seconds)
+        choosing = min(choosing, choose.seconds)
 
     learnt, training, *rest = choose.arguments
     by_temperature = Stopwatch(
@@ -64,7 +67,7 @@ def measure(name: str, cost: str, bits: int) -> list[Any]:
         patch("refpair.decision.choice._first_shares", lambda view, linear: view.shares),
         patch("refpair.classifiers._posterior_fit.choose_reading", by_temperature),
     ):
-        with_codes = best_time(lambda: choose_posterior(learnt, replace(training, cut=False), *rest))
+        with_codes = best_time(lambda: choose_posterior(learnt, replace(training, cut=False), *rest), 3)
     nearest.predict(X_test)
     times = [best_time(partial(decoder.predict, X_test), 3) for decoder in (nearest, model)]
     return [
@@ -76,7 +79,7 @@ def measure(name: str, cost: str, bits: int) -> list[Any]:
         f"{without:.2f}",
         f"{by_temperature.seconds / without:.0%}",
         f"{with_codes / without:.0%}",
-        f"{choose.seconds / without:.0%}",
+        f"{choosing / without:.0%}",
     ]
 
 

@@ -19,7 +19,7 @@ from refpair._kernels.class_counts import NONE, Counts, worth_of_counted
 from refpair._kernels.class_split import Node, Numbers, Work, best_threshold, worth_of_stored
 from refpair._kernels.dense import DenseBins
 from refpair._kernels.jit import INLINE, Function, inline, kernel
-from refpair._kernels.sparse import SparseBins
+from refpair._kernels.sparse import SparseBins, find_slot
 from refpair._kernels.types import Ints, Longs, Words
 
 # A feature's own list is read if it is no longer than so many times the node. On enron and bibtex
@@ -162,20 +162,6 @@ def count_cells_sparse(features: SparseRows, rows: Numbers, classes: Ints, step:
             if slots[j] >= bins.n_single:
                 break
             kept[np.uint32(slots[j] * width + c)] += np.int32(step)
-
-
-@inline
-def find_slot(bins: SparseBins, f: int, row: int) -> int:
-    """Return the slot of a cell, by bisection of the row's slots; −1 if the cell is in the common bin."""
-    low, end = bins.row_start[row], bins.row_start[row + 1]
-    first, high = bins.first_slot[f], end
-    while low < high:
-        middle = (low + high) >> 1
-        if bins.row_slots[middle] < first:
-            low = middle + 1
-        else:
-            high = middle
-    return int(bins.row_slots[low]) if low < end and bins.row_slots[low] < bins.end_slot[f] else -1
 
 
 @inline

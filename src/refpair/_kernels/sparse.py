@@ -14,7 +14,7 @@ import numpy as np
 
 from refpair._kernels import forms
 from refpair._kernels.forms import Order, Split, implements, n_histograms
-from refpair._kernels.jit import helper
+from refpair._kernels.jit import helper, inline
 from refpair._kernels.sparse_draw import (
     AT_ONCE,
     bits_of_columns,
@@ -227,21 +227,26 @@ def search(
     return split
 
 
-@helper
-def find_bin(features: SparseBins, row: int, f: int) -> np.int64:
-    """Return the bin of one cell, by bisection of the row's slots."""
-    low, high = features.row_start[row], features.row_start[row + 1]
-    first, last = features.first_slot[f], features.end_slot[f]
-    end = high
+@inline
+def find_slot(features: SparseBins, f: int, row: int) -> int:
+    """Return the slot of a cell, by bisection of the row's slots; −1 if the cell is in the common bin."""
+    low, end = features.row_start[row], features.row_start[row + 1]
+    first, high = features.first_slot[f], end
     while low < high:
         middle = (low + high) >> 1
         if features.row_slots[middle] < first:
             low = middle + 1
         else:
             high = middle
-    if low < end and features.row_slots[low] < last:
-        return np.int64(features.slot_bin[features.row_slots[low]])
-    return np.int64(features.common_bins[f])
+    found = low < end and features.row_slots[low] < features.end_slot[f]
+    return int(features.row_slots[low]) if found else -1
+
+
+@helper
+def find_bin(features: SparseBins, row: int, f: int) -> int:
+    """Return the bin of one cell."""
+    slot = find_slot(features, f, row)
+    return int(features.slot_bin[slot]) if slot >= 0 else int(features.common_bins[f])
 
 
 @implements(forms.part_rows, SparseBins)
