@@ -243,10 +243,10 @@ def find_slot(features: SparseBins, f: int, row: int) -> int:
 
 
 @helper
-def find_bin(features: SparseBins, row: int, f: int) -> int:
+def find_bin(features: SparseBins, row: int, f: int) -> np.int64:
     """Return the bin of one cell."""
     slot = find_slot(features, f, row)
-    return int(features.slot_bin[slot]) if slot >= 0 else int(features.common_bins[f])
+    return np.int64(features.slot_bin[slot] if slot >= 0 else features.common_bins[f])
 
 
 @implements(forms.part_rows, SparseBins)
