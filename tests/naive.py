@@ -284,7 +284,14 @@ def class_worth(split: Split, classes: Sequence[int]) -> Fraction:
 
 
 def grow_class_tree(
-    codes, classes: Sequence[int], rows: Sequence[int], seed: int, *, max_depth=10**9, max_features=None
+    codes,
+    classes: Sequence[int],
+    rows: Sequence[int],
+    seed: int,
+    *,
+    max_depth=10**9,
+    min_samples_leaf=1,
+    max_features=None,
 ) -> ClassNode:
     """A tree of classes on bins codes[row][feature] (None: missing), from some of the rows.
 
@@ -298,7 +305,7 @@ def grow_class_tree(
 
     def grow(rows: list[int], depth: int) -> ClassNode:
         node = ClassNode(class_counts(rows, classes))
-        if len(node.counts) == 1 or depth >= max_depth:
+        if len(node.counts) == 1 or depth >= max_depth or len(rows) < 2 * min_samples_leaf:
             return node
         if max_features >= n_features:
             turn = stream.below(n_features)
@@ -311,6 +318,8 @@ def grow_class_tree(
             if visited >= max_features and best is not None:
                 break
             for split in splits(codes, rows, feature):
+                if min(len(split.left), len(split.right)) < min_samples_leaf:
+                    continue
                 if best is None or class_worth(split, classes) > class_worth(best, classes):
                     best = split
         if best is None:

@@ -11,6 +11,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -21,15 +22,15 @@ __all__ = ["progress_bar", "run_chunks"]
 Result = TypeVar("Result")
 
 
-def progress_bar(*, visible: bool) -> Progress:
-    """Return a progress bar on standard error that shows the time left."""
+def progress_bar(*, visible: bool, left: ProgressColumn | None = None) -> Progress:
+    """Return a progress bar on standard error that shows the time left, by a column of its own if given."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),
-        TimeRemainingColumn(),
+        left or TimeRemainingColumn(),
         console=Console(stderr=True),
         disable=not visible,
     )

@@ -78,7 +78,9 @@ def assert_same_tree(trees, tree, expected):
     assert seen == set(range(int(trees.start[tree + 1]) - first))
 
 
-def check(X, problems, *, max_bins=64, max_samples=None, max_features=None, max_depth=None):
+def check(
+    X, problems, *, max_bins=64, max_samples=None, max_features=None, max_depth=None, min_samples_leaf=1
+):
     """Grow in all forms and compare each tree with its naive twin, node for node."""
     bank = fit_all_forms(
         X,
@@ -87,6 +89,7 @@ def check(X, problems, *, max_bins=64, max_samples=None, max_features=None, max_
         max_samples=max_samples,
         max_features=max_features,
         max_depth=max_depth,
+        min_samples_leaf=min_samples_leaf,
     )
     codes = naive_codes(X, max_bins)
     for tree, seed in enumerate(problems.seeds):
@@ -97,6 +100,7 @@ def check(X, problems, *, max_bins=64, max_samples=None, max_features=None, max_
             sorted(rows.tolist()),
             int(seed),
             max_depth=10**9 if max_depth is None else max_depth,
+            min_samples_leaf=min_samples_leaf,
             max_features=resolve_max_features(max_features, X.shape[1]),
         )
         assert_same_tree(bank.trees_, tree, twin)
@@ -122,10 +126,13 @@ def tasks(draw):
     st.integers(0, 2**63),
     st.sampled_from([None, "sqrt", 1, 2]),
     st.sampled_from([None, 0, 1, 3]),
+    st.sampled_from([1, 1, 2, 4]),
     st.sampled_from([2, 4, 64]),
     st.floats(0.3, 1.0),
 )
-def test_trees_are_the_naive_ones_node_for_node(task, seed, max_features, max_depth, max_bins, share):
+def test_trees_are_the_naive_ones_node_for_node(
+    task, seed, max_features, max_depth, min_samples_leaf, max_bins, share
+):
     X, classes = task
     check(
         X,
@@ -133,6 +140,7 @@ def test_trees_are_the_naive_ones_node_for_node(task, seed, max_features, max_de
         max_bins=max_bins,
         max_features=max_features,
         max_depth=max_depth,
+        min_samples_leaf=min_samples_leaf,
         max_samples=max(1, int(share * len(X))),
     )
 
@@ -167,6 +175,7 @@ def test_trees_of_counted_cells_are_the_naive_ones(n_classes, max_features):
     counts = make_counts(19, n_classes, 100)
     assert are_used(counts) == (n_classes <= MOST_CLASSES)
     check(X, make_problems(classes, 3), max_features=max_features, max_samples=100)
+    check(X, make_problems(classes, 1), max_features=max_features, max_samples=100, min_samples_leaf=5)
 
 
 def test_features_that_share_a_bit():
@@ -182,6 +191,7 @@ PARAMETERS = [
     {},
     {"max_depth": 3},
     {"max_features": None},
+    {"min_samples_leaf": 7},
     {"max_samples": 0.632, "max_bins": 5},
 ]
 
@@ -291,7 +301,7 @@ def test_marks_are_renewed(monkeypatch):
     grow = njit(error_model="numpy")(class_trees.grow_class_trees.py_func)  # compiled with the new mark
     grown = grow(
         features, 9, np.ascontiguousarray(problems.classes.T), 5, np.repeat(np.int32([0, 1]), 3), 40,
-        problems.seeds, 10**6, 3,
+        problems.seeds, 10**6, 1, 3,
     )  # fmt: skip
     for ours, theirs in zip(grown, vars(bank.trees_).values(), strict=True):
         np.testing.assert_array_equal(ours, theirs)

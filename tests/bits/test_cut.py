@@ -242,3 +242,37 @@ def test_the_features_that_all_bits_may_use_decide_how_many_are_looked_at(n_nume
     banks = {how: TreeBank(max_features=how).fit(X, problems).trees_ for how in ("forest", "sqrt", 1 / 3)}
     assert same(banks["forest"], banks["sqrt"]) == (n_numeric == 4)
     assert same(banks["forest"], banks[1 / 3]) == (n_numeric == 0)
+
+
+# ---- some of the bits ----
+
+
+@pytest.mark.parametrize("bits", [[], [0], [4, 2, 2], range(7)], ids=str)
+def test_a_bank_of_some_bits_has_their_columns(grown, bits):
+    bank, X = grown
+    bits = np.array(bits, dtype=np.intp)
+    for some in (bank, bank.cut(2)):
+        taken = some.take(bits)
+        assert len(taken) == len(bits)
+        np.testing.assert_array_equal(taken.values(X), some.values(X)[:, bits])
+        np.testing.assert_array_equal(taken.predict(X), some.predict(X)[:, bits])
+        assert taken.trees_.start[-1] == len(taken.trees_.feature), "no node too many"
+        for name, array in vars(taken.trees_).items():
+            assert array.dtype == getattr(some.trees_, name).dtype, name
+
+
+@pytest.mark.parametrize(
+    "bank", [TreeBank(max_samples=0.5), EstimatorBank(LogisticRegression(), max_samples=0.5)]
+)
+def test_some_bits_keep_their_bags_and_the_bank_itself_is_left_alone(bank):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 4))
+    n_features = np.int32([1, 2, 3, 4, 4, 3, 2, 1])
+    bank.fit(X, replace(make_problems(60, rng, n_bits=8), n_features=n_features))
+    before, in_bag = bank.values(X), bank.in_bag_.copy()
+    bits = np.array([0, 1, 5, 6, 7])
+    taken = bank.take(bits)
+    np.testing.assert_array_equal(taken.values(X), before[:, bits])
+    np.testing.assert_array_equal(taken.in_bag_, in_bag[bits])
+    np.testing.assert_array_equal(bank.values(X), before)
+    np.testing.assert_array_equal(bank.in_bag_, in_bag)

@@ -14,11 +14,18 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from refpair.classifiers import _base_learners, _code_learners
-from refpair.classifiers._base_learners import BinaryLearners, Targets, allowed_input, check_base_learner
+from refpair.classifiers._base_learners import (
+    BinaryLearners,
+    Targets,
+    allowed_input,
+    as_base_learner,
+    check_base_learner,
+)
 from refpair.classifiers._class_learners import ClassLearners
 from refpair.classifiers._clones import fit_clones
 from refpair.classifiers._code_learners import CodeLearners
 from refpair.classifiers._labels import distinct_labels
+from refpair.classifiers.forest import Forest
 from refpair.coding import HammingRepetition, LabelsetRepetition, RepetitionCode, make_label_code
 
 
@@ -40,25 +47,38 @@ def classes_of(Y):
 # ---- names and classifiers ----
 
 
+def test_what_names_stand_for():
+    assert as_base_learner("forest").get_params() == Forest().get_params()
+    one_tree = Forest(n_trees=1, max_features=None, max_samples=None)
+    assert as_base_learner("tree").get_params() == one_tree.get_params()
+    assert isinstance(as_base_learner("logistic"), LogisticRegression)
+    assert as_base_learner("forest") is not as_base_learner("forest")
+    for given in (Forest(), LogisticRegression(), "oak", None, ["tree"]):
+        assert as_base_learner(given) is given
+
+
 def test_what_is_no_base_learner_is_refused():
     for name in (
         "tree",
         "forest",
         "logistic",
+        Forest(),
         LogisticRegression(),
         make_pipeline(StandardScaler(), LinearSVC()),
     ):
         check_base_learner(name)
     with pytest.raises(ValueError, match='one of "tree", "forest", "logistic", not \'oak\''):
         check_base_learner("oak")
-    for wrong in (None, 3, LogisticRegression, LinearRegression(), StandardScaler()):
+    for wrong in (None, 3, Forest, LogisticRegression, LinearRegression(), StandardScaler()):
         with pytest.raises(ValueError, match="estimator must be a classifier of scikit-learn or one of"):
             check_base_learner(wrong)
+    with pytest.raises(ValueError, match="n_trees must be an integer of at least 1, not 0"):
+        check_base_learner(Forest(0))
 
 
 def test_what_features_a_base_learner_takes():
     """Sparse ones, and missing values."""
-    assert allowed_input("tree") == allowed_input("forest") == (True, True)
+    assert allowed_input("tree") == allowed_input("forest") == allowed_input(Forest()) == (True, True)
     assert allowed_input("logistic") == allowed_input(LogisticRegression()) == (True, False)
     assert allowed_input(DecisionTreeClassifier()) == (True, True)
     assert allowed_input(None) == allowed_input(LogisticRegression) == (False, False)

@@ -41,6 +41,7 @@ class Node(NamedTuple):
     n_classes: int  # of those that are there
     square: int  # Σ T_c²
     mark: int  # see `Work.marks`
+    min_samples_leaf: int  # rows that each side of a split has at least
 
 
 class Work(NamedTuple):
@@ -86,15 +87,17 @@ def make_work(n_rows: int, n_classes: int) -> Work:
 
 @inline
 def split_worth(node: Node, size: int, square: int, cross: int, floor: float) -> float:
-    """Return what it is worth to part a child from a node; −1 if less than `floor` or if a side is empty.
+    """Return what it is worth to part a child from a node; −1 if less than `floor` or if a side is too small.
 
     `size` is the child's number of rows, `square` its Σ L_c² and `cross` its Σ T_c L_c.
     """
     other = node.n_rows - size
+    if min(size, other) < node.min_samples_leaf:
+        return -1.0
     denominator = float(size) * float(other)
     # The sum is the same whichever of the two children is asked for.
     numerator = float(square) * float(other) + float(node.square - 2 * cross + square) * float(size)
-    if numerator < floor * denominator * NEARLY or denominator == 0.0:
+    if numerator < floor * denominator * NEARLY:
         return -1.0
     return numerator / denominator
 

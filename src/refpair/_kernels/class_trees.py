@@ -27,7 +27,9 @@ _LAST_MARK = 1 << 30  # marks are renewed before they leave the range of their t
 
 
 @inline
-def look_at_classes(classes: Ints, rows: Numbers, mark: int, number: Ints, names: Ints, work: Work) -> Node:
+def look_at_classes(
+    classes: Ints, rows: Numbers, mark: int, min_samples_leaf: int, number: Ints, names: Ints, work: Work
+) -> Node:
     """Give the classes of a node numbers from 0 and count them.
 
     `number` holds −1 for each class, here and after; the classes' names are written to `names`.
@@ -48,7 +50,7 @@ def look_at_classes(classes: Ints, rows: Numbers, mark: int, number: Ints, names
     for c in range(n_classes):
         square += totals[c] * totals[c]
         number[names[c]] = -1
-    return Node(rows.shape[0], n_classes, square, mark)
+    return Node(rows.shape[0], n_classes, square, mark, min_samples_leaf)
 
 
 @inline
@@ -141,6 +143,7 @@ def grow_class_trees(
     n_sampled: int,
     seeds: Words,
     max_depth: int,
+    min_samples_leaf: int,
     max_features: int,
 ) -> tuple[Longs, Ints, Bytes, Bools, Ints, Longs, Ints, Ints]:
     """Grow a tree for each seed.
@@ -157,7 +160,7 @@ def grow_class_trees(
     n_sampled : int
         How many rows, drawn without replacement, each tree uses.
     seeds : (n_trees,) uint64 array
-    max_depth, max_features : int
+    max_depth, min_samples_leaf, max_features : int
 
     Returns
     -------
@@ -211,10 +214,10 @@ def grow_class_trees(
             if mark > _LAST_MARK:
                 work.marks[:] = -1
                 mark = 0
-            node = look_at_classes(of_row, own, mark, number, names, work)
+            node = look_at_classes(of_row, own, mark, min_samples_leaf, number, names, work)
             mark += node.n_classes  # what is marked so far no longer counts
             f, at_most, side = -1, 0, -1
-            if node.n_classes > 1 and depth < max_depth:
+            if node.n_classes > 1 and depth < max_depth and node.n_rows >= 2 * min_samples_leaf:
                 if max_features >= n_features:
                     state = rng.next_state(state)
                     turn = rng.below(state, n_features)

@@ -143,6 +143,7 @@ class ClassTreeBank:
     ----------
     max_depth : int, optional
         Trees grow until their leaves are pure if it is None.
+    min_samples_leaf : int, default=1
     max_features : int, float, "sqrt", "log2", "auto" or "forest", default="sqrt"
         How many features a split looks at: a number, a share, or all if it is None.
     max_samples : int or float, optional
@@ -168,6 +169,7 @@ class ClassTreeBank:
         self,
         *,
         max_depth: int | None = None,
+        min_samples_leaf: int = 1,
         max_features: MaxFeatures | Literal["auto", "forest"] = "sqrt",
         max_samples: int | float | None = None,
         max_bins: int = 64,
@@ -175,6 +177,7 @@ class ClassTreeBank:
         verbose: int = 0,
     ) -> None:
         self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.max_samples = max_samples
         self.max_bins = max_bins
@@ -217,6 +220,7 @@ class ClassTreeBank:
             problems,
             resolve_share(self.max_samples, n_rows),
             np.iinfo(np.int32).max if self.max_depth is None else self.max_depth,
+            self.min_samples_leaf,
             resolve_max_features(choose_max_features(self.max_features, self.bins_.n_bins), n_features),
         )
         chunks = chunks_of(n_trees, max(1, min(_TREES_A_CALL, _CELLS_A_CALL // n_rows)))
@@ -285,6 +289,7 @@ def _grow(
     problems: ClassProblems,
     n_sampled: int,
     max_depth: int,
+    min_samples_leaf: int,
     max_features: int,
     trees: slice,
 ) -> ClassTrees:
@@ -296,6 +301,6 @@ def _grow(
     n_bins = features.n_bins if isinstance(features, DenseBins) else features.bins.n_bins
     grown = grow_class_trees(
         features, len(n_bins), classes, int(np.max(problems.n_classes, initial=1)), problem_of_tree,
-        n_sampled, problems.seeds[trees], max_depth, max_features,
+        n_sampled, problems.seeds[trees], max_depth, min_samples_leaf, max_features,
     )  # fmt: skip
     return ClassTrees(*grown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import partial
 from typing import Any, Self, TypeVar
 
@@ -101,6 +102,17 @@ class EstimatorBank:
     ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
         """Return the first bits as by `predict` and the others as by `values`."""
         return self.predict(X, slice(0, n_signs)), self.values(X, slice(n_signs, None))
+
+    def take(self, bits: npt.NDArray[np.intp]) -> Self:
+        """Return the bank of some of the bits, as they were learnt."""
+        bank = copy(self)
+        bank.estimators_ = [self.estimators_[bit] for bit in bits]
+        bank.n_features_ = None if self.n_features_ is None else self.n_features_[bits]
+        bank.in_bag_ = None if self.in_bag_ is None else self.in_bag_[bits]
+        return bank
+
+    def __len__(self) -> int:
+        return len(self.estimators_)
 
     def _ask(
         self, X: Matrix, bits: slice, question: Callable[[Any, Matrix], Any], dtype: type[Number]

@@ -63,6 +63,12 @@ class BitLearner(Protocol):
     def values(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.float32]:
         """Return how sure each bit is: from −1 to +1, with the sign of the predicted bit."""
 
+    def __len__(self) -> int:
+        """Return the number of bits."""
+
+    def take(self, bits: npt.NDArray[np.intp]) -> Self:
+        """Return a learner of some of the bits, as they were learnt."""
+
 
 def chunks_of(n: int, size: int) -> list[slice]:
     """Cut 0 … n−1 into slices of at most `size`; at least one, if an empty one.

@@ -90,6 +90,23 @@ class Trees:
             self.value[nodes],
         )
 
+    def take(self, trees: npt.NDArray[np.intp]) -> Trees:
+        """Return some of the trees.
+
+        Examples
+        --------
+        >>> leaves = Trees(
+        ...     np.arange(4), np.int32([-1, -1, -1]), np.zeros(3, np.uint8), np.zeros(3, bool),
+        ...     np.zeros(3, np.int32), np.float32([0.5, -1, 1]),
+        ... )
+        >>> leaves.take(np.array([2, 0])).value
+        array([1. , 0.5], dtype=float32)
+        """
+        sizes = np.diff(self.start)[trees]
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        nodes = np.arange(start[-1]) + np.repeat(self.start[trees] - start[:-1], sizes)
+        return Trees(start, *(getattr(self, field.name)[nodes] for field in fields(self)[1:]))
+
     @classmethod
     def join(cls, parts: list[Trees]) -> Trees:
         """Lay several banks one after the other."""
@@ -232,6 +249,16 @@ class TreeBank:
         bank = copy(self)
         bank.trees_ = self.trees_.cut(depth)
         return bank
+
+    def take(self, bits: npt.NDArray[np.intp]) -> Self:
+        """Return the bank of some of the bits, as they were learnt."""
+        bank = copy(self)
+        bank.trees_ = self.trees_.take(bits)
+        bank.in_bag_ = None if self.in_bag_ is None else self.in_bag_[bits]
+        return bank
+
+    def __len__(self) -> int:
+        return len(self.trees_)
 
     def _n_bits(self, bits: slice) -> int:
         return len(range(*bits.indices(len(self.trees_))))

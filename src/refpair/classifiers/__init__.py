@@ -5,6 +5,7 @@ from refpair.classifiers.binary_relevance import BinaryRelevance
 from refpair.classifiers.chain import ChainClassifier
 from refpair.classifiers.csrpe import CSRPEClassifier
 from refpair.classifiers.filter_tree import CondensedFilterTree
+from refpair.classifiers.forest import Forest
 from refpair.classifiers.label_powerset import LabelPowerset
 from refpair.classifiers.mlecc import MLECC
 from refpair.classifiers.probabilistic_chain import ProbabilisticChain
@@ -17,6 +18,7 @@ __all__ = [
     "CSRPEClassifier",
     "ChainClassifier",
     "CondensedFilterTree",
+    "Forest",
     "LabelPowerset",
     "ProbabilisticChain",
     "RAkEL",

@@ -1,8 +1,8 @@
 """Base learners of reductions: one classifier for each of many binary problems on the same rows.
 
-``estimator`` is a classifier of scikit-learn, of which each problem gets a clone, or a name: "logistic", or
-"tree" and "forest", which are grown by the tree bank. A forest for each of K problems is then just K × T
-trees, and the features are binned only once.
+``estimator`` is a classifier of scikit-learn, of which each problem gets a clone, or a :class:`Forest`, which
+is grown by the tree bank; or the name of one. A forest for each of K problems is then just K × T trees, and
+the features are binned only once.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,19 +21,15 @@ from sklearn.utils.validation import has_fit_parameter
 
 from refpair.bits import BitProblems, EstimatorBank, TreeBank
 from refpair.bits.binning import Matrix
+from refpair.classifiers.forest import Forest
 
-__all__ = [
-    "N_TREES",
-    "BinaryLearners",
-    "Targets",
-    "allowed_input",
-    "check_base_learner",
-    "logistic_regression",
-    "tree_settings",
-]
+__all__ = ["BinaryLearners", "Targets", "allowed_input", "as_base_learner", "check_base_learner"]
 
-N_TREES = 100  # of a forest, as in scikit-learn
-NAMES = ("tree", "forest", "logistic")
+_NAMED: dict[str, Callable[[], Any]] = {
+    "tree": partial(Forest, n_trees=1, max_features=None, max_samples=None),
+    "forest": Forest,
+    "logistic": partial(LogisticRegression, solver="liblinear", max_iter=1000),
+}
 _ANSWERS = 10_000_000  # of trees, kept at a time: 40 MB
 
 Floats = npt.NDArray[np.float64]
@@ -41,14 +37,25 @@ Bytes = npt.NDArray[np.uint8]
 Number = TypeVar("Number", np.uint8, np.float64)
 
 
+def as_base_learner(estimator: Any) -> Any:
+    """Return what a name stands for, a :class:`Forest` or a classifier; what is no such name as it is.
+
+    Examples
+    --------
+    >>> as_base_learner("tree")
+    Forest(max_features=None, max_samples=None, n_trees=1)
+    """
+    is_named = isinstance(estimator, str) and estimator in _NAMED
+    return _NAMED[estimator]() if is_named else estimator
+
+
 def check_base_learner(estimator: Any) -> None:
-    """Refuse what is neither one of the names nor a classifier of scikit-learn."""
-    if isinstance(estimator, str):
-        known = estimator in NAMES
-    else:
-        known = not isinstance(estimator, type) and hasattr(estimator, "fit") and is_classifier(estimator)
-    if not known:
-        names = ", ".join(f'"{name}"' for name in NAMES)
+    """Refuse what is neither one of the names, a forest of good parameters, nor a classifier."""
+    learner = as_base_learner(estimator)
+    if isinstance(learner, Forest):
+        learner.check()
+    elif isinstance(learner, type) or not hasattr(learner, "fit") or not is_classifier(learner):
+        names = ", ".join(f'"{name}"' for name in _NAMED)
         hint = f": give an instance, {estimator.__name__}()" if isinstance(estimator, type) else ""
         raise ValueError(
             f"estimator must be a classifier of scikit-learn or one of {names}, not {estimator!r}{hint}"
@@ -57,26 +64,11 @@ def check_base_learner(estimator: Any) -> None:
 
 def allowed_input(estimator: Any) -> tuple[bool, bool]:
     """Return whether a base learner takes sparse features, and whether it takes missing values."""
-    if isinstance(estimator, str):
-        return True, estimator != "logistic"
-    if isinstance(estimator, type) or not hasattr(estimator, "__sklearn_tags__"):
+    learner = as_base_learner(estimator)
+    if isinstance(learner, type) or not hasattr(learner, "__sklearn_tags__"):
         return False, False
-    allowed = get_tags(estimator).input_tags
+    allowed = get_tags(learner).input_tags
     return bool(allowed.sparse), bool(allowed.allow_nan)
-
-
-def tree_settings(name: Literal["tree", "forest"]) -> dict[str, Any]:
-    """Return the parameters of the tree bank.
-
-    The trees of a forest see few features at each split and a sample of the rows: as large a share as there
-    are distinct rows in a bootstrap sample.
-    """
-    return {"max_features": "forest", "max_samples": 0.632} if name == "forest" else {}
-
-
-def logistic_regression() -> LogisticRegression:
-    """Return what "logistic" stands for."""
-    return LogisticRegression(solver="liblinear", max_iter=1000)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +105,7 @@ class BinaryLearners:
 
     Parameters
     ----------
-    estimator : classifier or {"tree", "forest", "logistic"}
+    estimator : classifier, Forest or {"tree", "forest", "logistic"}
     n_jobs : int, optional
     verbose : int, default=0
 
@@ -144,7 +136,8 @@ class BinaryLearners:
     def fit(self, X: Matrix, targets: Targets, rng: np.random.Generator) -> Self:
         """Learn all problems."""
         self.n_problems_ = targets.differences.shape[1]
-        self.n_trees_ = N_TREES if self.estimator == "forest" else 1
+        learner = as_base_learner(self.estimator)
+        self.n_trees_ = learner.n_trees if isinstance(learner, Forest) else 1
         n_bits = self.n_problems_ * self.n_trees_
         seeds = rng.integers(2**64, size=n_bits, dtype=np.uint64)
         limits = targets.n_features
@@ -156,15 +149,14 @@ class BinaryLearners:
             n_features=None if limits is None else np.repeat(limits, self.n_trees_),
         )
         how: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
-        if self.estimator in ("tree", "forest"):
-            self.bank_ = TreeBank(**tree_settings(self.estimator), **how)
+        if isinstance(learner, Forest):
+            self.bank_ = TreeBank(**learner.bank_parameters(), **how)
             self.bank_.fit(X, problems)
             return self
-        estimator = logistic_regression() if self.estimator == "logistic" else self.estimator
-        self.bank_ = EstimatorBank(estimator, **how)
+        self.bank_ = EstimatorBank(learner, **how)
         weighted = not (np.abs(targets.differences) == 1.0).all()
-        if weighted and not has_fit_parameter(estimator, "sample_weight"):
-            raise ValueError(f"estimator must take sample_weight in fit, which {estimator!r} does not")
+        if weighted and not has_fit_parameter(learner, "sample_weight"):
+            raise ValueError(f"estimator must take sample_weight in fit, which {learner!r} does not")
         self.bank_.fit(X, problems)
         return self
 

@@ -13,8 +13,9 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from refpair.bits import ClassProblems, ClassTreeBank
 from refpair.bits.binning import Matrix
-from refpair.classifiers._base_learners import N_TREES, logistic_regression, tree_settings
+from refpair.classifiers._base_learners import as_base_learner
 from refpair.classifiers._clones import fit_clones
+from refpair.classifiers.forest import Forest
 
 __all__ = ["ClassLearners"]
 
@@ -24,7 +25,7 @@ class ClassLearners:
 
     Parameters
     ----------
-    estimator : classifier or {"tree", "forest", "logistic"}
+    estimator : classifier, Forest or {"tree", "forest", "logistic"}
         "logistic" learns each class against all others.
     n_jobs : int, optional
     verbose : int, default=0
@@ -66,17 +67,16 @@ class ClassLearners:
         rng : numpy.random.Generator
         """
         self.n_classes_ = classes.max(axis=0).astype(np.int64) + 1
-        n_trees = N_TREES if self.estimator == "forest" else 1
+        learner = as_base_learner(self.estimator)
+        n_trees = learner.n_trees if isinstance(learner, Forest) else 1
         seeds = rng.integers(2**64, size=classes.shape[1] * n_trees, dtype=np.uint64)
         how: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
-        if self.estimator in ("tree", "forest"):
-            settings = {"max_features": None} | tree_settings(self.estimator)
+        if isinstance(learner, Forest):
             problems = ClassProblems(classes, self.n_classes_, n_trees, seeds)
-            self.learnt_ = ClassTreeBank(**settings, **how).fit(X, problems)
+            self.learnt_ = ClassTreeBank(**learner.bank_parameters(), **how).fit(X, problems)
         else:
-            named = OneVsRestClassifier(logistic_regression())
-            estimator = named if self.estimator == "logistic" else self.estimator
-            self.learnt_ = fit_clones(estimator, X, classes, seeds, **how)
+            of_classes = OneVsRestClassifier(learner) if self.estimator == "logistic" else learner
+            self.learnt_ = fit_clones(of_classes, X, classes, seeds, **how)
         return self
 
     def labels(self, X: Matrix) -> npt.NDArray[np.int32]:

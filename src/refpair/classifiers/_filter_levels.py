@@ -15,8 +15,9 @@ from refpair.bits import BitProblems, EstimatorBank, TreeBank
 from refpair.bits.binning import Bins, Matrix, find_bins
 from refpair.bits.sizes import choose_max_features, resolve_share
 from refpair.bits.trees import Trees
-from refpair.classifiers._base_learners import N_TREES, BinaryLearners, Targets, tree_settings
+from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_learner
 from refpair.classifiers._links import AnsweringLinks, EstimatorLinks, TreeLinks, append_labels
+from refpair.classifiers.forest import Forest
 
 __all__ = ["EstimatorLevels", "Levels", "TreeLevels", "levels_of"]
 
@@ -60,7 +61,7 @@ def levels_of(
     estimator: Any, X: Matrix, n_levels: int, rng: np.random.Generator, n_jobs: int | None
 ) -> Levels:
     """Return levels that learn by a base learner; each has its own seed, the same in all rounds."""
-    if isinstance(estimator, str) and estimator in ("tree", "forest"):
+    if isinstance(as_base_learner(estimator), Forest):
         return TreeLevels(estimator, X, n_levels, rng, n_jobs)
     return EstimatorLevels(estimator, X, n_levels, rng)
 
@@ -96,36 +97,44 @@ class EstimatorLevels:
 
 
 class TreeLevels:
-    """Levels that are trees or forests of the tree bank, all on the same bins of the features.
+    """Levels that are forests of the tree bank, or single trees, all on the same bins of the features.
 
     Trees that have seen a row know its labels: by them all paths would be the true ones, and the levels would
     never learn to go on from a wrong one. Hence a forest's bags are drawn by training row, the same for all
-    levels, and a row asks only the trees that have not seen it.
+    levels, and a row asks only the trees that have not seen it; all, if there are none.
 
-    Trees that grow until their leaves are pure do not care for weights. Hence a tree of a forest is given the
-    examples of its bag by a draw: the greater the weight, the likelier.
+    Trees that grow until their leaves are pure do not care for weights. Hence, where several trees have bags
+    of their own, each is given the examples of its bag by a draw: the greater the weight, the likelier. A
+    single tree, or trees that are to see all rows, are given all examples with their weights.
+
+    Parameters
+    ----------
+    estimator : Forest or {"tree", "forest"}
+    X : ndarray or CSR matrix of shape (n, n_features)
+    n_levels : int
+    rng : numpy.random.Generator
+    n_jobs : int, optional
     """
 
     def __init__(
-        self, estimator: str, X: Matrix, n_levels: int, rng: np.random.Generator, n_jobs: int | None
+        self, estimator: Any, X: Matrix, n_levels: int, rng: np.random.Generator, n_jobs: int | None
     ) -> None:
-        is_forest = estimator == "forest"
+        forest = as_base_learner(estimator)
         n = X.shape[0]
         self.X = X
         self.n_levels = n_levels
         self.n_jobs = n_jobs
-        self.n_trees = N_TREES if is_forest else 1
-        self.settings = tree_settings("forest" if is_forest else "tree")
-        n_sampled = resolve_share(self.settings.pop("max_samples", None), n)
+        self.n_trees = forest.n_trees
+        self.settings = forest.bank_parameters()
+        n_sampled = resolve_share(self.settings.pop("max_samples"), n)
+        self.draws_examples = self.n_trees > 1 and n_sampled < n
         self.seeds = rng.integers(2**64, size=(n_levels, self.n_trees), dtype=np.uint64)
         self.in_bag = np.zeros((self.n_trees, n), bool)
         for bag in self.in_bag:
             bag[draw_rows(n, n_sampled, rng.integers(2**64, dtype=np.uint64))] = True
-        self.bins = find_bins(X, self._bank().max_bins)
+        self.bins = find_bins(X, forest.max_bins)
         # Settled by the features alone: the labels, which come after them, are always two-valued.
-        self.settings["max_features"] = choose_max_features(
-            self.settings.get("max_features"), self.bins.n_bins
-        )
+        self.settings["max_features"] = choose_max_features(self.settings["max_features"], self.bins.n_bins)
         self.codes = self._chain(self._bank()).prepare(X)
         self.trees: list[Trees | None] = [None] * n_levels
         self.voters: dict[int, tuple[Bools, Rows]] = {}
@@ -164,9 +173,12 @@ class TreeLevels:
         return self._chain(bank)
 
     def _targets(self, k: int, row: Rows, gain: Floats) -> Callable[[slice], Floats]:
-        if self.n_trees == 1:
-            return partial(_all, gain)
-        return partial(_draw, gain, self.in_bag[:, row], self.seeds[k])
+        in_bag = self.in_bag[:, row]
+        return (
+            partial(_draw, gain, in_bag, self.seeds[k])
+            if self.draws_examples
+            else partial(_all, gain, in_bag)
+        )
 
     def _bank(self) -> TreeBank:
         return TreeBank(**self.settings, n_jobs=self.n_jobs)
@@ -211,9 +223,9 @@ def _draw(gain: Floats, in_bag: Bools, seeds: Words, bits: slice) -> Floats:
     return drawn
 
 
-def _all(gain: Floats, bits: slice) -> Floats:
-    """Return what trees have to learn: each the same. Not a closure: other processes are given it."""
-    return np.repeat(gain[:, None], bits.stop - bits.start, axis=1)
+def _all(gain: Floats, in_bag: Bools, bits: slice) -> Floats:
+    """Return what trees have to learn: all examples of their bags. Not a closure, as `_draw`."""
+    return np.ascontiguousarray(np.where(in_bag[bits].T, gain[:, None], 0.0))
 
 
 def _with_labels(bins: Bins, n_labels: int) -> Bins:

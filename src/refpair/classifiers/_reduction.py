@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._base_learners import allowed_input, check_base_learner
 from refpair.classifiers._parameters import check_running
+from refpair.classifiers.forest import Forest
 from refpair.costs import get_cost
 
 __all__ = ["ReductionClassifier", "if_learner_tells_probabilities"]
@@ -57,7 +58,7 @@ class ReductionClassifier(MultiLabelClassifier):
 
     def _has_predict_proba(self) -> bool:
         """Return True, or raise an AttributeError: the base learner tells no probabilities."""
-        if isinstance(self.estimator, str) or hasattr(self.estimator, "predict_proba"):
+        if isinstance(self.estimator, str | Forest) or hasattr(self.estimator, "predict_proba"):
             return True
         raise AttributeError(f"the base learner {self.estimator!r} has no predict_proba")
 

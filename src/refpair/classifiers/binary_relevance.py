@@ -20,9 +20,9 @@ class BinaryRelevance(ReductionClassifier):
 
     Parameters
     ----------
-    estimator : classifier or {"forest", "tree", "logistic"}, default="forest"
+    estimator : classifier, Forest or {"forest", "tree", "logistic"}, default="forest"
         The base learner, of which each label gets a clone. "tree" and "forest" (100 trees) are grown by a
-        tree bank, many times faster than scikit-learn's.
+        tree bank, many times faster than scikit-learn's; ``Forest(max_depth=8)`` and so on sets how.
     n_jobs : int, optional
         How many threads or processes learn, as in joblib. The model does not depend on it.
     random_state : int, RandomState or None, default=None

@@ -21,9 +21,10 @@ class ChainClassifier(ReductionClassifier):
 
     Parameters
     ----------
-    estimator : classifier or {"forest", "tree", "logistic"}, default="forest"
+    estimator : classifier, Forest or {"forest", "tree", "logistic"}, default="forest"
         The base learner, of which each label gets a clone, a link of the chain. "tree" and "forest" (100
-        trees) are grown by a tree bank, many times faster than scikit-learn's.
+        trees) are grown by a tree bank, many times faster than scikit-learn's; ``Forest(max_depth=8)`` and so
+        on sets how.
     order : array-like of int or "random", optional
         The labels in the order of the chain, by their column numbers; by default as the columns of y are.
     n_jobs : int, optional

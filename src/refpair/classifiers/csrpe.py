@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import is_classifier
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from refpair.bits import BitLearner, EstimatorBank, TreeBank
 from refpair.classifiers._base import MultiLabelClassifier
+from refpair.classifiers._csrpe_parameters import check_csrpe_parameters, is_estimator
 from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._labels import DistinctLabels, distinct_labels
-from refpair.classifiers._parameters import check_amount, check_count, check_running
+from refpair.classifiers._parameters import check_count
 from refpair.classifiers._posterior_fit import Training, bit_problems, choose_posterior
 from refpair.coding import CodeBook, draw_code
 from refpair.costs import Cost
@@ -27,7 +28,6 @@ __all__ = ["CSRPEClassifier"]
 # Shares of the rows. Of many rows, fewer out-of-bag bits each are enough to choose by, and larger bags help.
 _BAG, _LARGE_BAG, _MANY_ROWS = 0.632, 0.8, 2000
 _MOST_VOTES = 100  # bits for a single label: a forest for it that is large enough
-_TREE_ONLY = {"max_depth": "auto", "min_samples_leaf": 1, "max_features": "auto", "max_bins": 64}
 
 
 class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
@@ -239,6 +239,46 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         self.oob_cost_ = chosen.oob_cost
         self._cost_scale = chosen.cost_scale
 
+    def shorten(self, n_bits: int) -> Self:
+        """Return a copy with a part of the code; nothing is learnt anew.
+
+        Parameters
+        ----------
+        n_bits : int
+            How many bits of the code stay, from 1 to ``len(code_)``: every second one for half of them, and
+            so on. As large a part of the bits of single labels stays, at least one each.
+
+        Returns
+        -------
+        model : CSRPEClassifier
+            It decodes to the nearest of the shorter code words, or reads the shorter code as the full one:
+            ``reading_``, the calibration, ``oob_search_`` and ``oob_cost_`` are still those of the full one.
+
+        Examples
+        --------
+        >>> X, Y = np.eye(4), np.array([[1, 0], [0, 1], [1, 1], [0, 0]])
+        >>> model = CSRPEClassifier(cost="f1", n_bits=6, decoder="nearest", random_state=0).fit(X, Y)
+        >>> [round(model.shorten(n_bits).score(X, Y), 2) for n_bits in (1, 2, 6)]
+        [0.67, 0.75, 1.0]
+        """
+        check_is_fitted(self)
+        n_there = len(self.code_)
+        check_count("n_bits", n_bits, high=n_there)
+        # All along the code, since "mixed" pairs begin with one kind and end with the other.
+        kept = np.arange(n_bits) * n_there // n_bits
+        n_labels = self.relevant_set_.shape[1]
+        n_votes = (len(self.bits_) - n_there) // n_labels
+        n_votes = max(1, n_votes * n_bits // n_there) if n_votes else 0
+        votes = n_there + np.arange(n_votes * n_labels)
+        model = copy(self)
+        model.n_bits, model.code_ = n_bits, self.code_[kept]
+        model.bits_ = self.bits_.take(np.concatenate([kept, votes]))
+        if hasattr(self, "posterior_"):
+            model.posterior_ = self.posterior_.take(kept, model.bits_)
+        else:
+            model._make_code_book()
+        return model
+
     def encode(self, Y: Any) -> npt.NDArray[np.int8]:
         """Return the code words of label vectors: +1 where α is cheaper, −1 where β is, 0 where neither.
 
@@ -344,50 +384,10 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         return _BAG if n_rows < _MANY_ROWS else _LARGE_BAG
 
     def _check_parameters(self) -> None:
-        """Refuse bad parameters, naming them and what they may be."""
-        if not isinstance(self.cost, str | Cost) and not callable(self.cost):
-            raise ValueError(f"cost must be a name, a Cost or a function, not {self.cost!r}")
-        check_count("n_bits", self.n_bits)
-        check_count("min_samples_leaf", self.min_samples_leaf)
-        check_count("max_bins", self.max_bins, low=2, high=255)
-        check_running(n_jobs=self.n_jobs, random_state=self.random_state, verbose=self.verbose)
-        if self.max_depth is not None and self.max_depth != "auto":
-            check_count("max_depth", self.max_depth)
-        if self.max_features not in ("auto", "sqrt", "log2"):
-            check_amount(
-                "max_features",
-                self.max_features,
-                'a number, a share in (0, 1], "auto", "sqrt", "log2" or None',
-            )
-        if self.max_samples != "auto":
-            check_amount("max_samples", self.max_samples, 'a number, a share in (0, 1], "auto" or None')
-        if self.pairs not in ("auto", "uniform", "density", "mixed", "observed"):
-            raise ValueError(
-                f'pairs must be "auto", "uniform", "density", "mixed" or "observed", not {self.pairs!r}'
-            )
-        if self.decoder not in ("posterior", "nearest"):
-            raise ValueError(f'decoder must be "posterior" or "nearest", not {self.decoder!r}')
-        self._check_learner()
-
-    def _check_learner(self) -> None:
-        if isinstance(self.learner, str):
-            if self.learner != "tree":
-                raise ValueError(f'learner must be "tree" or a scikit-learn classifier, not {self.learner!r}')
-            return
-        if not _is_estimator(self.learner) or not is_classifier(self.learner):
-            raise ValueError(f'learner must be "tree" or a scikit-learn classifier, not {self.learner!r}')
-        if not has_fit_parameter(self.learner, "sample_weight"):
-            raise ValueError(f"learner must take sample_weight in fit, which {self.learner!r} does not")
-        for name, default in _TREE_ONLY.items():
-            if getattr(self, name) != default:
-                raise ValueError(f'{name} belongs to learner="tree": set it on the learner itself instead')
+        check_csrpe_parameters(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if _is_estimator(self.learner):
+        if is_estimator(self.learner):
             tags.input_tags = get_tags(self.learner).input_tags
         return tags
-
-
-def _is_estimator(learner: Any) -> bool:
-    return hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type)

@@ -17,6 +17,7 @@ from refpair.classifiers._filter_levels import Levels, levels_of
 from refpair.classifiers._filter_training import KeyPaths, gains_apart, train_round, train_round_apart
 from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
+from refpair.classifiers.forest import Forest
 from refpair.decision import needs_only_marginals
 
 __all__ = ["CondensedFilterTree"]
@@ -29,10 +30,11 @@ class CondensedFilterTree(ReductionClassifier):
 
     Parameters
     ----------
-    estimator : classifier or {"forest", "tree", "logistic"}, default="forest"
+    estimator : classifier, Forest or {"forest", "tree", "logistic"}, default="forest"
         The base learner, of which each label gets a clone, a level of the tree. Its ``fit`` takes
         ``sample_weight``. "tree" and "forest" (100 trees) are grown by a tree bank, many times faster than
-        scikit-learn's.
+        scikit-learn's; ``Forest(max_depth=8)`` and so on sets how. What the notes say of "forest" holds for
+        every :class:`Forest` of several trees whose `max_samples` leaves rows out.
     cost : str, Cost or callable, default="f1"
         What a prediction costs: a name ("f1", "accuracy", "hamming", "rank", "zero_one", "f2"), a
         :class:`Cost`, or a function of truths and predictions as in :meth:`Cost.from_function`.
@@ -145,7 +147,7 @@ class CondensedFilterTree(ReductionClassifier):
         super()._check_parameters()
         check_count("n_rounds", self.n_rounds)
         learner = self.estimator
-        if not isinstance(learner, str) and not has_fit_parameter(learner, "sample_weight"):
+        if not isinstance(learner, str | Forest) and not has_fit_parameter(learner, "sample_weight"):
             raise ValueError(
                 f"estimator must take sample_weight in fit, which {learner!r} does not; put the steps of a "
                 "pipeline before this model: make_pipeline(StandardScaler(), CondensedFilterTree("

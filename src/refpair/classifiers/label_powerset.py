@@ -30,9 +30,10 @@ class LabelPowerset(DecisionMixin, ReductionClassifier):
 
     Parameters
     ----------
-    estimator : classifier or {"forest", "tree", "logistic"}, default="forest"
+    estimator : classifier, Forest or {"forest", "tree", "logistic"}, default="forest"
         The base learner. "tree" and "forest" (100 trees) are grown by a bank of trees, many times faster than
-        scikit-learn's; "logistic" learns each vector against all others.
+        scikit-learn's; ``Forest(max_depth=8)`` and so on sets how. "logistic" learns each vector against all
+        others.
     n_jobs : int, optional
         How many threads learn and predict. The model does not depend on it. A classifier of scikit-learn has
         its own.

@@ -25,9 +25,9 @@ class MLECC(ReductionClassifier):
 
     Parameters
     ----------
-    estimator : classifier or {"forest", "tree", "logistic"}, default="forest"
+    estimator : classifier, Forest or {"forest", "tree", "logistic"}, default="forest"
         The base learner, of which each bit or block gets a clone. "tree" and "forest" (100 trees) are grown
-        by a bank of trees, many times faster than scikit-learn's.
+        by a bank of trees, many times faster than scikit-learn's; ``Forest(max_depth=8)`` and so on sets how.
     code : {"rep", "rrep", "hamr", "bch"}, default="rep"
         "rep" repeats the labels, which makes it :class:`BinaryRelevance` if ``powerset=1``. "rrep" repeats
         them in random sets of three, which makes it :class:`RAkEL` if ``powerset=3``. "hamr" adds parities of

@@ -16,6 +16,7 @@ from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._labels import distinct_labels
 from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
+from refpair.classifiers.forest import Forest
 from refpair.costs import Cost, CountCost, _counts
 from refpair.decision.exhaustive import MOST_LABELS
 from refpair.posterior import LabelDistribution
@@ -38,10 +39,11 @@ class ProbabilisticChain(DecisionMixin, ReductionClassifier):
 
     Parameters
     ----------
-    estimator : classifier or {"forest", "tree", "logistic"}, default="forest"
+    estimator : classifier, Forest or {"forest", "tree", "logistic"}, default="forest"
         The base learner, of which each label gets a clone, a link of the chain. It has
         ``predict_proba``. "tree" and "forest" (100 trees) are grown by a tree bank, many times faster than
-        scikit-learn's. A single tree is mostly certain of what it says.
+        scikit-learn's; ``Forest(max_depth=8)`` and so on sets how. A single tree is mostly certain of what it
+        says.
     cost : str, Cost or callable, default="f1"
         What a prediction costs: "f1", "accuracy" (or "jaccard"), "hamming", "zero_one", "rank", "f2" and so
         on, or a cost of your own; see :class:`refpair.Cost`.
@@ -166,7 +168,7 @@ class ProbabilisticChain(DecisionMixin, ReductionClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not isinstance(self.estimator, str) and not hasattr(self.estimator, "predict_proba"):
+        if not isinstance(self.estimator, str | Forest) and not hasattr(self.estimator, "predict_proba"):
             raise ValueError(
                 f"estimator must have predict_proba, which {self.estimator!r} has not: take a classifier "
                 "that tells probabilities, such as CalibratedClassifierCV(LinearSVC()) instead of LinearSVC()"

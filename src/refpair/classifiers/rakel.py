@@ -26,9 +26,10 @@ class RAkEL(ReductionClassifier):
 
     Parameters
     ----------
-    estimator : classifier or {"forest", "tree", "logistic"}, default="forest"
+    estimator : classifier, Forest or {"forest", "tree", "logistic"}, default="forest"
         The base learner, of which each set gets a clone. "tree" and "forest" (100 trees) are grown by a bank
-        of trees, many times faster than scikit-learn's; "logistic" learns each class against all others.
+        of trees, many times faster than scikit-learn's; ``Forest(max_depth=8)`` and so on sets how.
+        "logistic" learns each class against all others.
     labelset_size : int, default=3
         How many labels a set has. If there are no more labels than that, there is one set with all of them,
         which is a :class:`LabelPowerset`.

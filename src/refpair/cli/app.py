@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 import refpair
+from refpair.cli import experiment_commands
+from refpair.cli.running import run_command
 
 __all__ = ["app", "main"]
 
@@ -41,33 +40,6 @@ def main() -> None:
     app()
 
 
-def _run(command: str, **options: Any) -> None:
-    """Do the work of a subcommand; a mistake of the user's ends in one sentence, not in a traceback.
-
-    The work is imported only now: scikit-learn, pandas and numba take two seconds, which ``--help`` and
-    mistyped options should not wait for. This is the one place where that happens.
-    """
-    try:
-        import_module(f"refpair.cli.{command}").run(**options)
-        sys.stdout.flush()  # so that a closed pipe is noticed here
-    except BrokenPipeError:  # the reader, head say, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(128 + 13) from None
-    except KeyboardInterrupt:
-        typer.echo("interrupted", err=True)
-        raise typer.Exit(128 + 2) from None
-    except (ImportError, OSError, ValueError) as error:
-        typer.echo(f"{typer.style('error:', fg='red', bold=True)} {_sentence(error)}", err=True)
-        raise typer.Exit(2) from None
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        what = error.strerror[0].lower() + error.strerror[1:]
-        return what if error.filename is None else f"{error.filename}: {what}"
-    return str(error) or type(error).__name__
-
-
 def _show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"refpair {refpair.__version__}")
@@ -89,7 +61,7 @@ def about(
 @app.command()
 def demo() -> None:
     """Show in half a minute what it is to be made for a cost."""
-    _run("demo")
+    run_command("demo")
 
 
 @app.command()
@@ -145,7 +117,7 @@ def fit(
 
     refpair fit emotions --cost rank -o emotions.refpair
     """
-    _run(
+    run_command(
         "fit",
         data=data,
         output=output,
@@ -184,7 +156,7 @@ def predict(
 
     refpair predict songs.refpair new.csv --id title -o labels.csv
     """
-    _run("predict", model=model, data=data, output=output, id_column=id_column)
+    run_command("predict", model=model, data=data, output=output, id_column=id_column)
 
 
 @app.command()
@@ -211,10 +183,19 @@ def evaluate(
 
     refpair evaluate songs.refpair test.csv --cost f1 --cost f2
     """
-    _run("evaluate", model=model, data=data, costs=cost or [], per_label=per_label)
+    run_command("evaluate", model=model, data=data, costs=cost or [], per_label=per_label)
 
 
 @app.command()
 def datasets() -> None:
     """List the data sets that can be used by name."""
-    _run("datasets")
+    run_command("datasets")
+
+
+for command in (
+    experiment_commands.compare,
+    experiment_commands.code_length,
+    experiment_commands.relevant_set,
+    experiment_commands.paper,
+):
+    app.command()(command)

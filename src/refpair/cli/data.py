@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -13,39 +11,26 @@ import pandas as pd
 import scipy.sparse as sp
 
 from refpair.classifiers import CSRPEClassifier
-from refpair.datasets import Table, load_dataset, match_columns, read_table
-from refpair.datasets._data import Matrix, unknown_name
+from refpair.datasets import Table, match_columns, read_table
+from refpair.datasets._data import Matrix
+from refpair.datasets.find import data_set, is_file
 
 __all__ = [
     "label_names",
     "named_columns",
     "predict_labels",
-    "read_data",
     "read_for",
     "split_names",
 ]
 
 
-def read_data(data: str, labels: Sequence[str] | None, drop: Sequence[str]) -> Table:
-    """Read a table with labels: a file, or a data set by its name."""
-    if _is_file(data):
-        return read_table(data, labels, drop=drop)
-    table = _data_set(data)
-    if labels is not None:
-        raise ValueError(f"the data set {table.name!r} has its own labels; leave out --labels")
-    for name in drop:
-        if name not in table.feature_names:
-            raise ValueError(f"{data}: {unknown_name('column', name, table.feature_names)}")
-    return match_columns(table, [name for name in table.feature_names if name not in drop])
-
-
 def read_for(model: CSRPEClassifier, data: str, *, require_labels: bool) -> Table:
     """Read a table with the features of a model, and its labels if they are there."""
     features = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
-    if _is_file(data):
+    if is_file(data):
         table = read_table(data, label_names(model), features=features, require_labels=False)
     else:
-        table = _data_set(data)
+        table = data_set(data)
         table = table if features is None else match_columns(table, features)
     if require_labels and table.label_names != label_names(model):
         wanted = ", ".join(label_names(model))
@@ -82,21 +67,3 @@ def split_names(listed: str | None) -> list[str] | None:
     ['joy', 'anger']
     """
     return None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]
-
-
-def _is_file(data: str) -> bool:
-    """Whether the word is meant as a file; data sets have no dots and slashes in their names."""
-    path = Path(data)
-    if path.is_file():
-        return True
-    if path.suffix or len(path.parts) != 1:
-        raise FileNotFoundError(errno.ENOENT, "there is no such file", data)
-    return False
-
-
-def _data_set(name: str) -> Table:
-    try:
-        found = load_dataset(name)
-    except ValueError as error:
-        raise ValueError(f"{name}: there is no such file; {error}") from None
-    return Table(found.name, found.X, found.Y, found.feature_names, found.label_names)

@@ -123,3 +123,15 @@ def pack_bits(bits: npt.NDArray[np.bool_]) -> popcount.Words:
     packed = np.zeros((bits.shape[0], 8 * n_words), np.uint8)
     packed[:, : -(-bits.shape[1] // 8)] = np.packbits(bits, axis=1, bitorder="little")
     return packed.view("<u8").astype(np.uint64, copy=False)
+
+
+def unpack_bits(words: popcount.Words) -> npt.NDArray[np.bool_]:
+    """Return the bits that `pack_bits` packed, and the zeros that it filled up with.
+
+    Examples
+    --------
+    >>> unpack_bits(pack_bits(np.array([[True, False, True, True]])))[:, :5]
+    array([[ True, False,  True,  True, False]])
+    """
+    packed = np.ascontiguousarray(words).astype("<u8", copy=False).view(np.uint8)
+    return np.unpackbits(packed, axis=1, bitorder="little").astype(np.bool_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from refpair._kernels import popcount
 from refpair._kernels.posterior import partial_agreements, weigh
-from refpair.coding.nearest import pack_bits, pack_signs
+from refpair.coding.nearest import pack_bits, pack_signs, unpack_bits
 
 __all__ = ["Anchors"]
 
@@ -99,6 +99,24 @@ class Anchors:
         mask = np.repeat(pack_bits(np.ones((1, n_bits), dtype=bool)), n_rows, axis=0)
         n_known = np.full(n_rows, n_bits, np.int64)
         return cls(plus, mask, n_known, vector_of_row, np.ones(n_rows), n_bits, n_vectors)
+
+    def take(self, bits: npt.NDArray[np.intp]) -> Anchors:
+        """Return the anchors in a code of some of the bits.
+
+        Examples
+        --------
+        >>> anchors = Anchors.of_words(np.int8([[1, -1, 1], [-1, 1, 0]]), np.array([3, 1]))
+        >>> anchors.take(np.array([0, 2])).agreement(np.int8([[1, 1]]))
+        array([[ 1. , -0.5]], dtype=float32)
+        """
+        plus, mask = (unpack_bits(words)[:, bits] for words in (self.plus, self.mask))
+        return replace(
+            self,
+            plus=pack_bits(plus),
+            mask=pack_bits(mask),
+            n_known=mask.sum(axis=1, dtype=np.int64),
+            n_bits=len(bits),
+        )
 
     def __len__(self) -> int:
         return len(self.vector)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TypeVar
 
@@ -66,6 +66,18 @@ class CodePosterior:
         """Yield blocks of rows, in order, and the distributions over their label vectors."""
         for rows, parts in self._read(X, Weighed.distribution, n_jobs):
             yield rows, LabelDistribution.join(parts)
+
+    def take(self, code_bits: npt.NDArray[np.intp], bits: BitLearner) -> CodePosterior:
+        """Return the posterior of a code of some of the bits, read in the same way.
+
+        Parameters
+        ----------
+        code_bits : ndarray of intp
+            Which bits of the code stay.
+        bits : BitLearner
+            These bits, then those of single labels.
+        """
+        return replace(self, bits=bits, anchors=self.anchors.take(code_bits))
 
     def _read(
         self, X: Matrix, read: Callable[..., Result], n_jobs: int | None

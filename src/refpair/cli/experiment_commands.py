@@ -1,0 +1,218 @@
+"""The subcommands that run experiments, and their options; :mod:`refpair.cli.experiments` does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from refpair.cli.running import run_command
+
+__all__ = ["code_length", "compare", "paper", "relevant_set"]
+
+DataSets = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A data set by name (see refpair datasets), a file, or a folder of <name>/<name>.arff. "
+        "Can be repeated.",
+        metavar="DATA",
+        show_default="digits; paper: its ten",
+    ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        help="The label columns of files that do not tell them, as in joy,anger.", show_default=False
+    ),
+]
+Costs = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A cost: f1, f2, ..., accuracy, hamming, rank, zero_one, or module:name for one of your own (a "
+        "refpair.Cost, or a function of truths and predictions). Can be repeated.",
+        metavar="COST",
+        show_default="f1, accuracy, hamming, rank",
+    ),
+]
+Algorithms = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="BR, RAkEL, HAMR, CC, PCC, CFT, CSRPE-nearest, CSRPE-posterior, or module:name for a class or "
+        "function of your own that makes a model. Can be repeated.",
+        metavar="NAME",
+        show_default="all",
+    ),
+]
+Splits = Annotated[
+    int | None, typer.Option(min=1, help="How many random half splits.", show_default="5; paper: 20")
+]
+CompetitorSplits = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Fewer splits for all but CSRPE: they take longer.", show_default="--splits; paper: 5"
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        help="The folder for results, tables, figures and the report. A run that was stopped goes on there.",
+        show_default="refpair-results",
+    ),
+]
+Bits = Annotated[int | None, typer.Option(min=1, help="The length of the code.", show_default="3000")]
+Jobs = Annotated[int, typer.Option(help="Processes; -1 is one for each processor.")]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick",
+        help="A first look: 600 rows a data set, 500 bits, forests of 20 trees, no search, 2 splits.",
+    ),
+]
+ReportOnly = Annotated[
+    bool, typer.Option("--report-only", help="Run nothing; report what is in the folder already.")
+]
+
+
+def compare(
+    data: DataSets = None,
+    labels: Labels = None,
+    cost: Costs = None,
+    algorithm: Algorithms = None,
+    splits: Splits = None,
+    competitor_splits: CompetitorSplits = None,
+    bits: Bits = None,
+    out: Out = None,
+    jobs: Jobs = -1,
+    quick: Quick = False,
+    report_only: ReportOnly = False,
+) -> None:
+    """Compare algorithms on data sets under costs, and write a report with tables and figures.
+
+    Parameters are chosen inside the training half. Ctrl-C stops; the same command goes on.
+
+    For example:
+
+    refpair compare --data digits --splits 3
+
+    refpair compare --data mine.csv --labels joy,anger --cost my_costs:price
+
+    refpair compare --data digits --algorithm BR --algorithm my_models:Mine
+    """
+    run_command(
+        "experiments",
+        command="compare",
+        data=data,
+        labels=labels,
+        costs=cost,
+        algorithms=algorithm,
+        splits=splits,
+        competitor_splits=competitor_splits,
+        bits=bits,
+        out=out,
+        jobs=jobs,
+        quick=quick,
+        report_only=report_only,
+    )
+
+
+def code_length(
+    data: DataSets = None,
+    labels: Labels = None,
+    cost: Costs = None,
+    splits: Splits = None,
+    out: Out = None,
+    jobs: Jobs = -1,
+    quick: Quick = False,
+    report_only: ReportOnly = False,
+) -> None:
+    """Show how the score grows with the length of the code: one fit of 5,000 bits, cut short.
+
+    For example:
+
+    refpair code-length --data emotions --cost f1
+    """
+    run_command(
+        "experiments",
+        command="code-length",
+        data=data,
+        labels=labels,
+        costs=cost,
+        splits=splits,
+        out=out,
+        jobs=jobs,
+        quick=quick,
+        report_only=report_only,
+    )
+
+
+def relevant_set(
+    data: DataSets = None,
+    labels: Labels = None,
+    cost: Costs = None,
+    splits: Splits = None,
+    bits: Bits = None,
+    out: Out = None,
+    jobs: Jobs = -1,
+    quick: Quick = False,
+    report_only: ReportOnly = False,
+) -> None:
+    """Show what is lost by comparing codes with the label vectors of the training half alone.
+
+    For example:
+
+    refpair relevant-set --data CAL500 --cost f1
+    """
+    run_command(
+        "experiments",
+        command="relevant-set",
+        data=data,
+        labels=labels,
+        costs=cost,
+        splits=splits,
+        bits=bits,
+        out=out,
+        jobs=jobs,
+        quick=quick,
+        report_only=report_only,
+    )
+
+
+def paper(
+    data: DataSets = None,
+    labels: Labels = None,
+    cost: Costs = None,
+    algorithm: Algorithms = None,
+    splits: Splits = None,
+    competitor_splits: CompetitorSplits = None,
+    bits: Bits = None,
+    out: Out = None,
+    jobs: Jobs = -1,
+    quick: Quick = False,
+    report_only: ReportOnly = False,
+) -> None:
+    """Run all of the paper's experiments: compare, code-length and relevant-set, in one report.
+
+    It takes a night on a laptop; --quick takes minutes. Ctrl-C stops; the same command goes on.
+
+    For example:
+
+    refpair paper --quick
+
+    refpair paper --data folder_of_data_sets --out results
+    """
+    run_command(
+        "experiments",
+        command="paper",
+        data=data,
+        labels=labels,
+        costs=cost,
+        algorithms=algorithm,
+        splits=splits,
+        competitor_splits=competitor_splits,
+        bits=bits,
+        out=out,
+        jobs=jobs,
+        quick=quick,
+        report_only=report_only,
+    )

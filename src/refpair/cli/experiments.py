@@ -1,0 +1,96 @@
+"""``refpair compare``, ``code-length``, ``relevant-set`` and ``paper``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+
+from refpair.cli.data import split_names
+from refpair.datasets import list_datasets
+from refpair.experiments import PAPER_COSTS, QUICK, Part, Settings, Study
+
+__all__ = ["run"]
+
+_SPLITS, _QUICK_SPLITS = 5, 2
+_PAPER_SPLITS, _PAPER_COMPETITORS, _PAPER_PARTS = (
+    20,
+    5,
+    5,
+)  # of CSRPE, of the others, of the other experiments
+
+
+def run(
+    *,
+    command: str,
+    data: list[str] | None,
+    labels: str | None,
+    costs: list[str] | None,
+    splits: int | None,
+    out: Path | None,
+    jobs: int,
+    quick: bool,
+    report_only: bool,
+    algorithms: list[str] | None = None,
+    competitor_splits: int | None = None,
+    bits: int | None = None,
+) -> None:
+    """Run a study and report it."""
+    settings = QUICK if quick else Settings()
+    study = Study(
+        out or Path("refpair-results"),
+        make_parts(command, splits, competitor_splits, algorithms, quick=quick),
+        data or default_data(command),
+        costs or PAPER_COSTS,
+        labels=split_names(labels),
+        settings=settings if bits is None else replace(settings, n_bits=bits),
+    )
+    shown = shlex.join(["refpair", *sys.argv[1:]])
+    failures = []
+    if not report_only:
+        try:
+            failures = study.run(jobs=jobs, verbose=int(sys.stderr.isatty()))
+        except KeyboardInterrupt:
+            n_there, n_wanted = study.count()
+            typer.echo(f"{n_there:,} of {n_wanted:,} results are stored; the same command goes on", err=True)
+            raise
+    report = study.report(shown, failures)
+    for failure in failures:
+        typer.echo(f"failed: {failure.summary()}", err=True)
+    n_there, n_wanted = study.count()
+    typer.echo(f"{n_there:,} of {n_wanted:,} results; {report}")
+    if failures:
+        raise typer.Exit(1)
+
+
+def make_parts(
+    command: str,
+    splits: int | None,
+    competitor_splits: int | None,
+    algorithms: list[str] | None,
+    *,
+    quick: bool,
+) -> list[Part]:
+    """Return the experiments of a command."""
+    chosen = None if algorithms is None else tuple(algorithms)
+    if command != "paper":
+        n_splits = splits or (_QUICK_SPLITS if quick else _SPLITS)
+        return [Part(command, n_splits, competitor_splits, chosen)]  # type: ignore[arg-type]  # one of its names
+    n_splits = splits or (_QUICK_SPLITS if quick else _PAPER_SPLITS)
+    n_others = competitor_splits or min(n_splits, _PAPER_COMPETITORS)
+    n_parts = min(n_splits, _PAPER_PARTS)
+    return [
+        Part("compare", n_splits, n_others, chosen),
+        Part("code-length", n_parts),
+        Part("relevant-set", n_parts),
+    ]
+
+
+def default_data(command: str) -> list[str]:
+    """Return the data sets to take if none is named: the paper's, or the one that needs no download."""
+    if command != "paper":
+        return ["digits"]
+    return [info.name for info in list_datasets() if info.name != "digits"]

@@ -1,0 +1,163 @@
+"""The algorithms of the paper's comparison by name, and what is searched for each.
+
+The base learners of the competitors are forests, those of CSRPE single trees; both are grown by the same tree
+bank. What the paper searched by cross-validation is the shape of the trees, and so it is here: their depth,
+and for numeric data how many features a split looks at.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
+from typing import Any
+
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from refpair.classifiers import (
+    MLECC,
+    BinaryRelevance,
+    ChainClassifier,
+    CondensedFilterTree,
+    CSRPEClassifier,
+    Forest,
+    ProbabilisticChain,
+    RAkEL,
+)
+from refpair.costs import Cost
+from refpair.datasets._data import unknown_name
+from refpair.experiments.names import import_object, is_own
+from refpair.experiments.settings import Settings
+
+__all__ = ["ALGORITHMS", "COMPETITORS", "NEAREST", "POSTERIOR", "Algorithm", "find_algorithm"]
+
+NEAREST, POSTERIOR = "CSRPE-nearest", "CSRPE-posterior"
+
+Parameters = Mapping[str, Any]
+Grid = Sequence[Parameters]
+Make = Callable[[Cost, Settings], Any]
+FitEach = Callable[[Any, Grid, Any, Any], Iterator[Any]]
+
+_DEPTHS = (None, 40, 20, 12, 8, 5, 3)  # of single trees
+_DRAFT_BITS, _DRAFT_TREES = 300, 25  # are enough to choose by
+
+
+def fit_each(model: Any, grid: Grid, X: Any, Y: Any) -> Iterator[Any]:
+    """Yield the model fitted with each setting in turn."""
+    for parameters in grid:
+        yield clone(model).set_params(**parameters).fit(X, Y)
+
+
+def fit_and_cut(model: Any, grid: Grid, X: Any, Y: Any) -> Iterator[Any]:
+    """Do as `fit_each`, but grow trees of all depths at once: the shallow ones are parts of the deepest."""
+    fitted: dict[Any, Any] = {}
+    for parameters in grid:
+        features = parameters["max_features"]
+        if features not in fitted:
+            fitted[features] = clone(model).set_params(max_depth=None, max_features=features).fit(X, Y)
+        shown = copy(fitted[features])
+        if parameters["max_depth"] is not None:
+            shown.bits_ = shown.bits_.cut(parameters["max_depth"])
+        yield shown
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """How an algorithm takes part in experiments.
+
+    Attributes
+    ----------
+    make : callable
+        ``make(cost, settings)`` returns an unfitted model.
+    grid : callable
+        ``grid(X)`` returns the settings of parameters to choose from, the default first.
+    draft : Mapping
+        Parameters that make the search shorter.
+    fit_each : callable
+        ``fit_each(model, grid, X, Y)`` yields the model fitted with each setting.
+    one_fit : bool
+        Whether one fitted model answers for all costs.
+    """
+
+    make: Make
+    grid: Callable[[Any], Grid] = field(default=lambda X: [{}])
+    draft: Parameters = field(default_factory=dict)
+    fit_each: FitEach = fit_each
+    one_fit: bool = False
+
+    def answer(self, model: Any, X: Any, cost: Cost) -> Any:
+        """Return what a fitted model predicts if it is judged by a cost."""
+        if self.one_fit and hasattr(model, "decide"):
+            return model.decide(X, cost)
+        return model.predict(X)
+
+
+def _forest_grid(X: Any) -> Grid:
+    return [{"estimator__min_samples_leaf": n_rows} for n_rows in (1, 3)]
+
+
+def _tree_grid(X: Any) -> Grid:
+    """Return the settings of single trees; in sparse data, which are words as a rule, all features count."""
+    features = (None,) if sp.issparse(X) else (None, "sqrt")
+    return [{"max_depth": d, "max_features": f} for f, d in product(features, _DEPTHS)]
+
+
+def _of_forests(make: Callable[..., Any], *, knows_cost: bool = False, one_fit: bool = True) -> Algorithm:
+    def make_model(cost: Cost, settings: Settings) -> Any:
+        forest = Forest(settings.n_trees)
+        return make(forest, cost) if knows_cost else make(forest)
+
+    return Algorithm(make_model, _forest_grid, draft={"estimator__n_trees": _DRAFT_TREES}, one_fit=one_fit)
+
+
+def _make_csrpe(decoder: Any, cost: Cost, settings: Settings) -> CSRPEClassifier:
+    return CSRPEClassifier(cost, settings.n_bits, decoder=decoder)
+
+
+COMPETITORS: dict[str, Algorithm] = {
+    "BR": _of_forests(BinaryRelevance),
+    "RAkEL": _of_forests(RAkEL),
+    "HAMR": _of_forests(partial(MLECC, code="hamr")),
+    "CC": _of_forests(ChainClassifier),
+    "PCC": _of_forests(ProbabilisticChain, knows_cost=True),
+    "CFT": _of_forests(CondensedFilterTree, knows_cost=True, one_fit=False),
+}
+ALGORITHMS: dict[str, Algorithm] = COMPETITORS | {
+    NEAREST: Algorithm(
+        partial(_make_csrpe, "nearest"), _tree_grid, draft={"n_bits": _DRAFT_BITS}, fit_each=fit_and_cut
+    ),
+    POSTERIOR: Algorithm(partial(_make_csrpe, "posterior")),  # all is chosen out of bag, inside fit
+}
+
+
+def find_algorithm(name: str) -> Algorithm:
+    """Return an algorithm by its name, or one of the user's own.
+
+    ``module:name`` is a class or a function that returns an unfitted model. It is given the arguments `cost`
+    and `random_state` if it has them; without `cost` one fitted model is judged by all costs.
+
+    Examples
+    --------
+    >>> find_algorithm("BR").one_fit
+    True
+    >>> find_algorithm("CFD")
+    Traceback (most recent call last):
+    ValueError: unknown algorithm 'CFD'; did you mean 'CFT'? One of your own is module:name
+    """
+    if not is_own(name):
+        if name not in ALGORITHMS:
+            raise ValueError(f"{unknown_name('algorithm', name, ALGORITHMS)} One of your own is module:name")
+        return ALGORITHMS[name]
+    make = import_object(name)
+    if not callable(make):
+        raise ValueError(f"{name} is no class and no function that returns a model")
+    knows_cost = "cost" in inspect.signature(make).parameters
+
+    def make_own(cost: Cost, settings: Settings) -> Any:
+        return make(cost=cost) if knows_cost else make()
+
+    return Algorithm(make_own, one_fit=not knows_cost)

@@ -1,0 +1,102 @@
+"""The tables of scores: all algorithms side by side, and beside the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from refpair.experiments.published import paper_table
+from refpair.experiments.showing import (
+    cost_title,
+    count_of,
+    decimals_for,
+    file_name,
+    show_mean,
+    show_percent,
+    spread,
+)
+from refpair.experiments.statistics import direction_of, summarise
+from refpair.experiments.tables import ResultTable
+
+__all__ = ["against_paper_table", "comparison_table"]
+
+_PRINTED = 5e-5  # the paper's means are rounded to four decimals
+
+
+def comparison_table(results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]) -> ResultTable:
+    """Return the means and standard errors for one cost: data sets in rows, algorithms in columns.
+
+    Examples
+    --------
+    >>> rows = [("flags", "f1", a, s, x + s / 100) for a, x in {"BR": 0.6, "CC": 0.7}.items() for s in (0, 1)]
+    >>> results = pd.DataFrame(rows, columns=["data", "cost", "algorithm", "split", "score"])
+    >>> print(comparison_table(results, "f1", {"f1": True}).to_markdown())
+    | data | BR | CC |
+    | :-- | --: | --: |
+    | flags | .6050 ± .0050 | **.7050 ± .0050** |
+    """
+    summary = summarise(results[results["cost"] == cost], ["data", "algorithm"])
+    means, errors = spread(summary["mean"]), spread(summary["error"])
+    best = means.max(axis=1) if direction_of(greater_is_better, cost) else means.min(axis=1)
+    shown = means.astype(object)
+    for data in means.index:
+        decimals = decimals_for(means.loc[data], errors.loc[data])
+        shown.loc[data] = [
+            show_mean(mean, error, decimals)
+            for mean, error in zip(means.loc[data], errors.loc[data], strict=True)
+        ]
+    splits = summary["splits"]
+    fewest, most = int(splits.min()), int(splits.max())
+    many = f"{fewest} to {most} random half splits" if fewest < most else count_of(most, "random half split")
+    return ResultTable(
+        name=file_name("comparison", cost),
+        title=cost_title(cost, greater_is_better),
+        note=f"Mean ± standard error over {many}; the best mean of a row is bold.",
+        values=summary.reset_index(),
+        shown=shown,
+        bold=means.eq(best, axis=0),
+    )
+
+
+def against_paper_table(
+    results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]
+) -> ResultTable | None:
+    """Return how the means for one cost differ from the paper's, or None if it has none of them.
+
+    Examples
+    --------
+    >>> results = pd.DataFrame([("flags", "f1", "BR", 0, 0.7)])
+    >>> results.columns = ["data", "cost", "algorithm", "split", "score"]
+    >>> print(against_paper_table(results, "f1", {"f1": True}).to_markdown())
+    | data | BR |
+    | :-- | --: |
+    | flags | +0.7 % |
+    """
+    sign = 1 if direction_of(greater_is_better, cost) else -1
+    found = []
+    for row in summarise(results[results["cost"] == cost], ["data", "algorithm"]).reset_index().itertuples():
+        paper = paper_table(cost, str(row.data), str(row.algorithm))
+        if paper is not None:
+            found.append((row.data, row.algorithm, *paper, row.mean, row.error, row.splits))
+    if not found:
+        return None
+    columns = ["data", "algorithm", "paper", "paper_error", "here", "here_error", "splits"]
+    values = pd.DataFrame(found, columns=columns)
+    values["difference"] = sign * (values["here"] - values["paper"]) / values["paper"].abs()
+    apart = sign * (values["here"] - values["paper"])
+    apart /= np.hypot(values["here_error"], values["paper_error"].clip(lower=_PRINTED))
+    values["tone"] = np.select([apart > 2, apart < -2], ["good", "bad"], default="")
+    cells = values.set_index(["data", "algorithm"])
+    tone = spread(cells["tone"]).fillna("")
+    return ResultTable(
+        name=file_name("against-paper", cost),
+        title=f"{cost_title(cost, greater_is_better)}: difference from the paper",
+        note="In percent of the paper's mean; + is better than the paper. Bold: worse by more than two "
+        "standard errors of the difference. CSRPE stands beside the paper's CSRPE with either decoder.",
+        values=values.drop(columns="tone"),
+        shown=spread(cells["difference"]).map(show_percent),
+        bold=tone == "bad",
+        tone=tone,
+    )

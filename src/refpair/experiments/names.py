@@ -1,0 +1,73 @@
+"""Costs and classes of the user's own, given as ``module:name``."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from refpair.costs import Cost, get_cost
+
+__all__ = ["code_digest", "find_cost", "import_object", "is_own"]
+
+
+def is_own(name: str) -> bool:
+    """Whether a name stands for an object in a module of the user's."""
+    return ":" in name
+
+
+def import_object(name: str) -> Any:
+    """Return the object that ``module:name`` stands for; modules in the current folder are found, too.
+
+    Examples
+    --------
+    >>> import_object("math:pi")
+    3.141592653589793
+    >>> import_object("math:tau2")
+    Traceback (most recent call last):
+    ValueError: math:tau2: the module math has no tau2
+    """
+    module_name, _, path = name.partition(":")
+    if os.getcwd() not in sys.path:  # a console script does not have it there
+        sys.path.insert(0, os.getcwd())
+    try:
+        found = import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module_name.startswith(error.name):
+            raise  # something that the module itself imports
+        raise ValueError(
+            f"{name}: there is no module {module_name}; run the command in the folder of {module_name}.py"
+        ) from None
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise ValueError(f"{name}: the module {module_name} has no {part}")
+        found = getattr(found, part)
+    return found
+
+
+def find_cost(name: str) -> Cost:
+    """Return a cost by its name, or one of the user's own: a Cost, or a function of truths and predictions.
+
+    Examples
+    --------
+    >>> find_cost("hamming")
+    get_cost('hamming')
+    """
+    if not is_own(name):
+        return get_cost(name)
+    try:
+        return get_cost(import_object(name))
+    except TypeError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def code_digest(name: str) -> str:
+    """Return a digest of the file that an own object is in; results of its earlier versions are void."""
+    if not is_own(name):
+        return ""
+    import_object(name)
+    file = sys.modules[name.partition(":")[0]].__file__
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""

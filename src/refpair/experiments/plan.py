@@ -1,0 +1,92 @@
+"""From what a user asks for to tasks: everything is looked up and read once before anything is run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from refpair.costs import Cost
+from refpair.datasets import find_data
+from refpair.experiments.algorithms import find_algorithm
+from refpair.experiments.names import find_cost
+from refpair.experiments.settings import Settings
+from refpair.experiments.tasks import EXTENDED, Experiment, Source, Task, digest_table, fingerprint
+
+__all__ = ["Subject", "find_subjects", "plan_tasks"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A data set, with a digest of what is in it."""
+
+    source: Source
+    digest: str
+
+
+def find_subjects(data: Sequence[str], labels: Sequence[str] | None = None) -> list[Subject]:
+    """Return the data sets that words stand for; each is read, so that a mistake shows now.
+
+    Parameters
+    ----------
+    data : sequence of str
+        Files, folders of data sets, and names of data sets.
+    labels : sequence of str, optional
+        The label columns of files that do not tell them.
+
+    Examples
+    --------
+    >>> [subject.source for subject in find_subjects(["digits"])]
+    [Source(name='digits', data='digits', labels=None)]
+    """
+    subjects: dict[str, Subject] = {}
+    for word in (found for given in data for found in find_data(given)):
+        source = Source(Path(word).stem, word, None if labels is None else tuple(labels))
+        known = subjects.get(source.name)
+        if known is not None and known.source != source:
+            raise ValueError(f"{known.source.data} and {word} would both be called {source.name}; rename one")
+        table = source.read()
+        if table.X.shape[0] < 4:
+            raise ValueError(f"{word}: {table.X.shape[0]} rows are too few to be split into halves")
+        subjects[source.name] = Subject(source, digest_table(table))
+    return list(subjects.values())
+
+
+def plan_tasks(
+    experiment: Experiment,
+    subjects: Sequence[Subject],
+    costs: Sequence[str],
+    algorithms: Sequence[str],
+    splits: int,
+    settings: Settings,
+    *,
+    competitor_splits: int | None = None,
+) -> list[Task]:
+    """Return the tasks of an experiment, split by split: what is done first is a small table, not a corner.
+
+    Examples
+    --------
+    >>> subjects = find_subjects(["digits"])
+    >>> for task in plan_tasks("compare", subjects, ["f1", "rank"], ["BR", "CFT"], 1, Settings()):
+    ...     print(task)
+    compare: BR on digits for f1, rank, split 0
+    compare: CFT on digits for f1, split 0
+    compare: CFT on digits for rank, split 0
+    """
+    found: dict[str, Cost] = {name: find_cost(name) for name in costs}
+    fits_once = {name: find_algorithm(name).one_fit for name in algorithms}
+    tasks = []
+    for split in range(splits):
+        for subject in subjects:
+            for algorithm in algorithms:
+                if split >= _n_splits(algorithm, splits, competitor_splits):
+                    continue
+                together = [tuple(found)] if fits_once[algorithm] else [(name,) for name in found]
+                for group in together:
+                    marks = tuple(fingerprint(subject.digest, settings, [algorithm, name]) for name in group)
+                    tasks.append(Task(experiment, subject.source, group, algorithm, split, settings, marks))
+    return tasks
+
+
+def _n_splits(algorithm: str, splits: int, competitor_splits: int | None) -> int:
+    return splits if competitor_splits is None or algorithm in EXTENDED else competitor_splits

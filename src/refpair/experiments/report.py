@@ -1,0 +1,110 @@
+"""Write a report: a page of HTML, the same in Markdown, a file for each table and each figure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from refpair.experiments.about import About, describe_missing
+from refpair.experiments.comparison_report import compare_section
+from refpair.experiments.figures import figure_svg
+from refpair.experiments.pages import html_page, markdown_page
+from refpair.experiments.sections import Section, SectionFigure
+from refpair.experiments.study_reports import code_length_section, relevant_set_section
+
+__all__ = [
+    "About",
+    "Section",
+    "SectionFigure",
+    "code_length_section",
+    "compare_section",
+    "describe_missing",
+    "relevant_set_section",
+    "write_report",
+]
+
+
+def write_report(folder: Path, title: str, sections: Sequence[Section], *, about: About) -> None:
+    """Write ``report.html``, ``report.md``, a ``.csv`` and a ``.tex`` file for each table, and the figures.
+
+    Without matplotlib there are no figures, and the report says how to get them. A file that is there already
+    is replaced at once, so that a reader never sees half of one.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is not there. Figures go to ``figures`` in it.
+    title : str
+        Of the report.
+    sections : sequence of Section
+        What it is made of; see :func:`compare_section`, :func:`code_length_section` and
+        :func:`relevant_set_section`.
+    about : About
+        Where the results come from.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> about = About("refpair", ["a laptop"], "3000 bits", [0], {}, n_results=0)
+    >>> with TemporaryDirectory() as folder:
+    ...     write_report(Path(folder), "Results", [Section("Scores", ["All is well."])], about=about)
+    ...     sorted(file.name for file in Path(folder).iterdir())
+    ['report.html', 'report.md']
+    """
+    used: set[str] = set()
+    sections = [_name_apart(section, used) for section in sections]
+    warnings, svg = about.warnings(), {}
+    try:
+        svg = {figure.name: figure_svg(figure.draw, f"figure-{figure.name}") for figure in _figures(sections)}
+    except ImportError as error:
+        warnings.append(f"There are no figures: {error}")
+    for section in _all_sections(sections):
+        for table in section.tables:
+            _write(folder / f"{table.name}.csv", table.to_csv())
+            _write(folder / f"{table.name}.tex", table.to_latex())
+    for name, picture in svg.items():
+        _write(folder / "figures" / f"{name}.svg", f'<?xml version="1.0" encoding="utf-8"?>\n{picture}')
+    _write(folder / "report.md", markdown_page(title, sections, about, warnings, svg))
+    _write(folder / "report.html", html_page(title, sections, about, warnings, svg))
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    try:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _all_sections(sections: Sequence[Section]) -> Iterator[Section]:
+    for section in sections:
+        yield section
+        yield from _all_sections(section.parts)
+
+
+def _figures(sections: Sequence[Section]) -> Iterator[SectionFigure]:
+    for section in _all_sections(sections):
+        yield from section.figures
+
+
+def _name_apart(section: Section, used: set[str]) -> Section:
+    """Give tables and figures names of their own: those of two costs may differ only in signs."""
+    return replace(
+        section,
+        tables=[replace(table, name=_new_name(table.name, "table", used)) for table in section.tables],
+        figures=[replace(figure, name=_new_name(figure.name, "figure", used)) for figure in section.figures],
+        parts=[_name_apart(part, used) for part in section.parts],
+    )
+
+
+def _new_name(name: str, kind: str, used: set[str]) -> str:
+    found, number = name, 1
+    while f"{kind} {found.casefold()}" in used:  # not all file systems tell capitals
+        number += 1
+        found = f"{name}-{number}"
+    used.add(f"{kind} {found.casefold()}")
+    return found

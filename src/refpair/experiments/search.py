@@ -1,0 +1,57 @@
+"""Choose parameters inside the training half, by 3-fold cross-validation, as in the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold
+
+from refpair.costs import Cost
+from refpair.experiments.algorithms import Algorithm, Parameters
+from refpair.experiments.settings import Settings
+
+__all__ = ["choose_parameters", "make_model"]
+
+FOLDS = 3
+MOST_ROWS = 1500  # to choose by
+
+
+def make_model(algorithm: Algorithm, cost: Cost, settings: Settings, seed: int) -> Any:
+    """Return an unfitted model whose random numbers come from a seed."""
+    model = algorithm.make(cost, settings)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=seed)
+    return model
+
+
+def choose_parameters(
+    algorithm: Algorithm, costs: Mapping[str, Cost], X: Any, Y: Any, settings: Settings, seed: int
+) -> dict[str, Parameters]:
+    """Return, for each cost, the parameters whose predictions cost least on rows that were not learnt from.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+    costs : mapping of str to Cost
+        Just one, unless one fitted model answers for all.
+    X, Y : matrices
+        The training half. At most 1,500 rows of it are used.
+    settings : Settings
+    seed : int
+        Of the folds and of the models.
+    """
+    grid = algorithm.grid(X)
+    if not settings.search or len(grid) == 1:
+        return dict.fromkeys(costs, grid[0])
+    model = make_model(algorithm, next(iter(costs.values())), settings, seed).set_params(**algorithm.draft)
+    totals = {name: np.zeros(len(grid)) for name in costs}
+    rows = np.random.default_rng(seed).permutation(X.shape[0])[:MOST_ROWS]
+    for train, test in KFold(min(FOLDS, len(rows))).split(rows):
+        X_train, Y_train, X_test, Y_test = X[rows[train]], Y[rows[train]], X[rows[test]], Y[rows[test]]
+        for place, fitted in enumerate(algorithm.fit_each(model, grid, X_train, Y_train)):
+            for name, cost in costs.items():
+                answers = algorithm.answer(fitted, X_test, cost)
+                totals[name][place] += cost.rows(Y_test, answers).sum()
+    return {name: grid[int(np.argmin(total))] for name, total in totals.items()}

@@ -1,0 +1,193 @@
+"""A study: experiments on data sets under costs, whose results are in one folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pandas as pd
+
+from refpair.experiments.algorithms import ALGORITHMS
+from refpair.experiments.machine import describe_machine
+from refpair.experiments.names import find_cost
+from refpair.experiments.plan import find_subjects, plan_tasks
+from refpair.experiments.report import (
+    About,
+    Section,
+    code_length_section,
+    compare_section,
+    describe_missing,
+    relevant_set_section,
+    write_report,
+)
+from refpair.experiments.runner import run_tasks
+from refpair.experiments.settings import QUICK, Settings
+from refpair.experiments.store import Failure, Key, Store
+from refpair.experiments.tasks import EXTENDED, Experiment, Task
+
+__all__ = ["PAPER_COSTS", "Part", "Study"]
+
+PAPER_COSTS = ("f1", "accuracy", "hamming", "rank")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One experiment of a study.
+
+    Attributes
+    ----------
+    experiment : {"compare", "code-length", "relevant-set"}
+        Algorithms against each other; CSRPE with codes of several lengths; CSRPE with the label vectors of
+        the test half added to those that it can predict.
+    splits : int
+        How many random half splits.
+    competitor_splits : int, optional
+        How many for algorithms other than CSRPE, if fewer.
+    algorithms : tuple of str, optional
+        By default all, or both forms of CSRPE where the experiment is about CSRPE.
+    """
+
+    experiment: Experiment
+    splits: int = 20
+    competitor_splits: int | None = None
+    algorithms: tuple[str, ...] | None = None
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the algorithms."""
+        if self.algorithms is not None:
+            return self.algorithms
+        return tuple(ALGORITHMS if self.experiment == "compare" else EXTENDED)
+
+
+class Study:
+    """Experiments whose results are kept in a folder.
+
+    Each result is stored there at once; a study that was stopped, or one that was made larger, only runs what
+    is missing. Several processes may run the same study in the same folder.
+
+    Parameters
+    ----------
+    folder : path
+    parts : sequence of Part
+    data : sequence of str
+        Names of data sets, files, and folders of data sets.
+    costs : sequence of str, default=("f1", "accuracy", "hamming", "rank")
+        Names of costs; "module:name" is one of your own.
+    labels : sequence of str, optional
+        The label columns of files that do not tell them.
+    settings : Settings, optional
+        Those of the paper by default.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from refpair.experiments import QUICK, Part, Study
+    >>> part = Part("compare", splits=2, algorithms=("BR", "CC"))
+    >>> if __name__ == "__main__":  # workers are processes, which import this file
+    ...     with TemporaryDirectory() as folder:
+    ...         study = Study(folder, [part], ["digits"], costs=["f1"], settings=QUICK)
+    ...         failures = study.run(jobs=1)
+    ...         print(study.results("compare").groupby("algorithm")["score"].mean().round(2))
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        parts: Sequence[Part],
+        data: Sequence[str],
+        costs: Sequence[str] = PAPER_COSTS,
+        *,
+        labels: Sequence[str] | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self.folder = Path(folder)
+        self.parts = tuple(parts)
+        self.settings = Settings() if settings is None else settings
+        self.greater_is_better = {name: find_cost(name).greater_is_better for name in costs}
+        subjects = find_subjects(data, labels)
+        self.tasks: dict[Experiment, list[Task]] = {
+            part.experiment: plan_tasks(
+                part.experiment,
+                subjects,
+                costs,
+                part.names(),
+                part.splits,
+                self.settings,
+                competitor_splits=part.competitor_splits,
+            )
+            for part in parts
+        }
+
+    @property
+    def store_path(self) -> Path:
+        """The file with the results."""
+        return self.folder / "store.sqlite"
+
+    def run(self, *, jobs: int = 1, verbose: int = 0) -> list[Failure]:
+        """Run what is missing, and return what failed.
+
+        Parameters
+        ----------
+        jobs : int, default=1
+            Processes; −1 is one for each processor.
+        verbose : int, default=0
+            1 shows a progress bar with the time left.
+        """
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        with Store(self.store_path) as store:
+            run = store.start_run(started, describe_machine())
+        tasks = [task for group in self.tasks.values() for task in group]
+        return run_tasks(self.store_path, tasks, run, jobs=jobs, verbose=verbose)
+
+    def results(self, experiment: Experiment) -> pd.DataFrame:
+        """Return the results that there are: a row for each data set, cost, algorithm, length and split."""
+        with Store(self.store_path) as store:
+            return store.results([key for task in self.tasks[experiment] for key in task.result_keys()])
+
+    def planned(self, experiment: Experiment) -> pd.DataFrame:
+        """Return what there will be results of, in the same columns."""
+        keys = [key for task in self.tasks[experiment] for key in task.result_keys()]
+        return pd.DataFrame(keys, columns=list(Key._fields))
+
+    def count(self) -> tuple[int, int]:
+        """Return how many results there are, and how many there will be."""
+        wanted = [key for group in self.tasks.values() for task in group for key in task.result_keys()]
+        with Store(self.store_path) as store:
+            return len(wanted) - len(store.missing(wanted)), len(wanted)
+
+    def report(self, command: str, failures: Sequence[Failure] = ()) -> Path:
+        """Write a report of all results that there are, and return its page; see `write_report`.
+
+        Parameters
+        ----------
+        command : str
+            What the report says that it was made by.
+        failures : sequence of Failure, default=()
+            What failed, for the report to say so.
+        """
+        results = {name: self.results(name) for name in self.tasks}
+        missing = [
+            text for name, found in results.items() for text in describe_missing(self.planned(name), found)
+        ]
+        with Store(self.store_path) as store:
+            machines = store.machines()
+        about = About.of(
+            pd.concat(results.values()),
+            command=command,
+            machines=machines,
+            settings=str(self.settings),
+            missing=[*(f"Failed: {failure.summary()}" for failure in failures), *missing],
+            quick=self.settings == QUICK,
+        )
+        sections = [_SECTIONS[name](found, self.greater_is_better) for name, found in results.items()]
+        write_report(self.folder, "Cost-sensitive multi-label learning", sections, about=about)
+        return self.folder / "report.html"
+
+
+_SECTIONS: dict[Experiment, Callable[[pd.DataFrame, Mapping[str, bool]], Section]] = {
+    "compare": compare_section,
+    "code-length": code_length_section,
+    "relevant-set": relevant_set_section,
+}

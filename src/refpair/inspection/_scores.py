@@ -1,0 +1,100 @@
+"""Scores as costs report them, with their standard errors: over the rows of one test set, or over splits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from refpair.classifiers._labels import LabelMatrix, read_labels
+from refpair.costs import Cost
+
+__all__ = ["labels_and_predictions", "mean_and_error", "rows_of", "score_and_error", "scores_by_split"]
+
+Floats = npt.NDArray[np.float64]
+
+_COLUMNS = ["data", "cost", "algorithm", "n_bits", "split", "score"]
+
+
+def mean_and_error(values: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Return the means over the first axis and their standard errors, NaN of a single value.
+
+    Examples
+    --------
+    >>> mean_and_error([[1.0, 5.0], [3.0, 5.0]])
+    (array([2., 5.]), array([1., 0.]))
+    """
+    array = np.asarray(values, np.float64)
+    mean, n = array.mean(axis=0), len(array)
+    return mean, np.sqrt(((array - mean) ** 2).sum(axis=0) / (n * (n - 1))) if n > 1 else np.full_like(
+        mean, np.nan
+    )
+
+
+def score_and_error(cost: Cost, truths: LabelMatrix, predicted: LabelMatrix) -> tuple[float, float]:
+    """Return the score of predictions and its standard error over the rows.
+
+    Examples
+    --------
+    >>> from refpair.costs import get_cost
+    >>> score_and_error(get_cost("f1"), [[1, 0], [0, 1]], [[1, 0], [1, 0]])
+    (0.5, 0.5)
+    """
+    costs = cost.rows(truths, predicted)
+    mean, error = mean_and_error(1.0 - costs if cost.greater_is_better else costs)
+    return float(mean), float(error)
+
+
+def labels_and_predictions(model: Any, X: Any, y: Any) -> tuple[LabelMatrix, LabelMatrix]:
+    """Return the true and the predicted labels as 0/1 matrices, of a model of this package or any other."""
+    how = getattr(model, "_label_format", None) or read_labels(y, "y")[1]
+    return how.read_more(y, "y"), how.read_more(model.predict(X), "the prediction")
+
+
+def rows_of(results: pd.DataFrame, **wanted: str) -> pd.DataFrame:
+    """Return the rows of results with these values, at least one.
+
+    Examples
+    --------
+    >>> results = pd.DataFrame([["emotions", "f1", "BR", 0, 1, 0.6]], columns=_COLUMNS)
+    >>> rows_of(results, data="scene")
+    Traceback (most recent call last):
+    ValueError: results have no data 'scene', but 'emotions'
+    """
+    if missing := [column for column in _COLUMNS if column not in results.columns]:
+        raise ValueError(f"results must have the columns {', '.join(_COLUMNS)}, but lack {missing}")
+    for column, value in wanted.items():
+        if value not in set(results[column]):
+            known = ", ".join(map(repr, results[column].unique()))
+            raise ValueError(f"results have no {column} {value!r}, but {known or 'nothing at all'}")
+        results = results[results[column] == value]
+    return results
+
+
+def scores_by_split(rows: pd.DataFrame, by: str, order: Iterable[Any]) -> pd.DataFrame:
+    """Return a table of scores, one row for each split that all of them have.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Results of one data set and cost, each split once for each value of ``by``.
+    by : str
+        The column whose values become those of the table.
+    order : iterable
+        These values, in the order of the columns.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"algorithm": ["A", "A", "B"], "split": [0, 1, 1], "score": [0.1, 0.2, 0.3]})
+    >>> scores_by_split(rows, "algorithm", ["A", "B"]).to_dict("index")
+    {1: {'A': 0.2, 'B': 0.3}}
+    """
+    if rows.duplicated([by, "split"]).any():
+        raise ValueError(f"results have a split twice for the same {by}: drop the duplicates")
+    table = rows.pivot(index="split", columns=by, values="score")[list(order)].dropna()
+    if table.empty:
+        raise ValueError(f"results have no split that every {by} has: leave some of them out")
+    return table

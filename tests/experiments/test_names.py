@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from refpair import get_cost
+from refpair.experiments.algorithms import ALGORITHMS, find_algorithm
+from refpair.experiments.names import code_digest, find_cost, import_object
+from refpair.experiments.settings import Settings
+from tests.experiments import own
+
+
+def test_a_cost_is_found_by_name_or_in_a_module():
+    assert find_cost("rank") == get_cost("rank")
+    assert find_cost("tests.experiments.own:misses") is own.misses
+    function = find_cost("tests.experiments.own:first_label")
+    assert function.rows([[1, 0], [0, 1]], [[0, 0], [0, 0]]).tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("haming", "did you mean 'hamming'"),
+        (
+            "no_such_module:cost",
+            r"no module no_such_module; run the command in the folder of no_such_module\.py",
+        ),
+        ("tests.experiments.own:no_such", "the module tests.experiments.own has no no_such"),
+        ("tests.experiments.own:not_callable", "a cost is a name, a Cost or a function, not int"),
+    ],
+)
+def test_mistakes_in_names_of_costs_are_told(name, message):
+    with pytest.raises(ValueError, match=message):
+        find_cost(name)
+
+
+def test_modules_in_the_current_folder_are_found(tmp_path, monkeypatch):
+    (tmp_path / "just_here.py").write_text("answer = 42\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path not in ("", str(tmp_path))])
+    assert import_object("just_here:answer") == 42
+
+
+def test_what_a_module_misses_is_told_as_it_is(tmp_path, monkeypatch):
+    (tmp_path / "needs_more.py").write_text("import not_installed_at_all\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="not_installed_at_all"):
+        import_object("needs_more:x")
+
+
+def test_the_digest_of_own_code_changes_with_its_file(tmp_path, monkeypatch):
+    (tmp_path / "changing.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = code_digest("changing:x")
+    (tmp_path / "changing.py").write_text("x = 2\n")
+    assert code_digest("changing:x") != before
+    assert code_digest("f1") == ""
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_algorithm_can_be_made_and_set(name):
+    algorithm = ALGORITHMS[name]
+    model = algorithm.make(get_cost("rank"), Settings(n_bits=7, n_trees=3))
+    assert getattr(model, "n_bits", 7) == 7
+    assert getattr(getattr(model, "estimator", None), "n_trees", 3) == 3
+    for parameters in algorithm.grid(own.np.zeros((3, 3))):
+        model.set_params(**algorithm.draft).set_params(**parameters)
+
+
+def test_algorithms_of_the_users_own_are_told_what_they_can_take():
+    blind = find_algorithm("tests.experiments.own:Constant")
+    assert blind.one_fit
+    assert isinstance(blind.make(own.misses, Settings()), own.Constant)
+    aware = find_algorithm("tests.experiments.own:Aware")
+    assert not aware.one_fit
+    assert aware.make(own.misses, Settings()).cost is own.misses
+
+
+def test_mistakes_in_names_of_algorithms_are_told():
+    with pytest.raises(ValueError, match="unknown algorithm 'BBR'; did you mean 'BR'"):
+        find_algorithm("BBR")
+    with pytest.raises(ValueError, match="not_callable is no class and no function"):
+        find_algorithm("tests.experiments.own:not_callable")

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from refpair.experiments.store import Key, Result, Store
+
+KEY = Key("compare", "emotions", "f1", "BR", 0, 0, "ab12")
+RESULT = Result(0.1 + 0.2, 0.0, 1.5, 0.25, '{"max_depth": 3}')
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "deep" / "store.sqlite"
+
+
+def test_a_result_comes_back_to_the_last_bit(path):
+    with Store(path) as store:
+        store.add(KEY, RESULT, run=1)
+    with Store(path) as store:
+        (row,) = store.results([KEY]).to_dict("records")
+    assert row["score"] == 0.1 + 0.2
+    assert {name: row[name] for name in Key._fields} == KEY._asdict()
+    assert row["chosen"] == RESULT.chosen
+
+
+def test_results_are_those_asked_for_in_that_order(path):
+    keys = [KEY._replace(split=split) for split in (3, 1, 2)]
+    with Store(path) as store:
+        for key in sorted(keys):
+            store.add(key, RESULT, run=1)
+        store.add(KEY._replace(fingerprint="other"), RESULT, run=1)
+        assert store.results([*keys, KEY]).split.tolist() == [3, 1, 2]
+        assert store.missing([*keys, KEY]) == [KEY]
+        assert store.keys() == {*keys, KEY._replace(fingerprint="other")}
+
+
+def test_the_first_result_stays(path):
+    with Store(path) as store:
+        store.add(KEY, RESULT, run=1)
+        store.add(KEY, Result(9.0, 0, 0, 0, ""), run=2)
+        assert store.results([KEY]).score.tolist() == [RESULT.score]
+
+
+def test_a_task_has_one_owner_at_a_time(path):
+    with Store(path) as one, Store(path) as other:
+        assert one.claim("task")
+        assert not other.claim("task")
+        assert other.claim("another")
+        one.release("task")
+        assert other.claim("task")
+        assert not one.claim("task")
+
+
+def test_claims_end_with_the_store_that_made_them(path):
+    with Store(path) as one:
+        assert one.claim("task")
+    with Store(path) as other:
+        assert other.claim("task")
+    assert [file.name for file in path.parent.iterdir()] == ["store.sqlite"]
+
+
+def test_claims_of_a_killed_process_are_void(path):
+    code = (
+        "from refpair.experiments.store import Store; from pathlib import Path; import time\n"
+        f"store = Store(Path({str(path)!r}))\nprint(store.claim('task'), flush=True)\ntime.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "True\n"
+        with Store(path) as store:
+            assert not store.claim("task")
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            assert store.claim("task")
+
+
+def test_many_claim_at_once_and_one_gets_it(path):
+    Store(path).close()
+    barrier, won = threading.Barrier(4), []
+
+    def try_it():
+        with Store(path) as store:
+            barrier.wait()
+            won.append([store.claim(f"task {number}") for number in range(20)])
+            barrier.wait()
+
+    threads = [threading.Thread(target=try_it) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [sum(column) for column in zip(*won, strict=True)] == [1] * 20
+
+
+def test_failures_belong_to_a_run(path):
+    with Store(path) as store:
+        store.fail("task", 1, "because")
+        assert [(f.task, f.reason) for f in store.failures(1)] == [("task", "because")]
+        assert store.failures(2) == []
+
+
+def test_machines_are_those_that_results_were_made_with(path):
+    with Store(path) as store:
+        first, _, third = (store.start_run("monday", machine) for machine in ("old", "idle", "new"))
+        store.add(KEY, RESULT, first)
+        store.add(KEY._replace(split=1), RESULT, third)
+        assert store.machines() == ["new", "old"]
+
+
+def test_another_file_is_no_store(tmp_path):
+    (tmp_path / "store.sqlite").write_text("label,joy\n" * 100)
+    with pytest.raises(ValueError, match=r"store\.sqlite is no store of refpair .*choose another --out"):
+        Store(tmp_path / "store.sqlite")

@@ -1,0 +1,249 @@
+"""Tables of results, and how they are written."""
+
+import io
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refpair.experiments.code_length_tables import code_length_curve, code_length_table, flat_lengths
+from refpair.experiments.comparison_tables import against_paper_table, comparison_table
+from refpair.experiments.outcome_tables import outcome_table, rank_table, verdict_table
+from refpair.experiments.published import PAPER_DATA
+from refpair.experiments.relevant_set_tables import compare_extended_sets, relevant_set_table
+from refpair.experiments.run_tables import parameter_table, times_table, total_seconds
+from refpair.experiments.showing import decimals_for, in_order, show_mean
+from refpair.experiments.tables import ResultTable
+from tests.experiments.fake import ALGORITHMS, GREATER, LENGTHS, make_results
+
+EXTENDED = ("CSRPE-nearest", "CSRPE-ext-nearest", "CSRPE-posterior", "CSRPE-ext-posterior")
+
+
+def made(*cells, **columns):
+    """Return results from (data, algorithm, split, score)."""
+    frame = pd.DataFrame(cells, columns=["data", "algorithm", "split", "score"])
+    return frame.assign(**{"cost": "f1", "n_bits": 0} | columns)
+
+
+def table_of(shown, bold=None, **more):
+    bold = shown.map(lambda _: False) if bold is None else bold
+    return ResultTable("name", "A title", "A note.", shown.reset_index(), shown, bold, **more)
+
+
+def read_csv(table):
+    return pd.read_csv(io.StringIO(table.to_csv()))
+
+
+# ---- writing ----
+
+
+def test_names_are_escaped():
+    nasty = "<b>a_b|c & $5^2~%#{}\\"
+    table = table_of(pd.DataFrame({nasty: ["±1"]}, index=pd.Index([nasty], name="data")))
+    assert "<b>" not in table.to_html()
+    assert table.to_html().count("&lt;b&gt;a_b|c &amp; $5^2~%#{}\\") == 2
+    escaped = r"\textless{}b\textgreater{}a\_b|c \& \$5\textasciicircum{}2\textasciitilde{}\%\#\{\}"
+    assert rf"{escaped}\textbackslash{{}} & $\pm$1 \\" in table.to_latex()
+    head, _, row = table.to_markdown().splitlines()
+    assert [len(re.findall(r"(?<!\\)\|", line)) for line in (head, row)] == [3, 3]
+
+
+def test_bold_and_tone():
+    shown = pd.DataFrame({"a": ["1", "2"], "b": ["3", "4"]}, index=pd.Index(["x", "y"], name="data"))
+    tone = pd.DataFrame({"a": ["good", ""], "b": ["", "bad"]}, index=shown.index)
+    table = table_of(shown, shown == "4", tone=tone)
+    assert '<td class="good">1</td><td>3</td>' in table.to_html()
+    assert '<td>2</td><td class="bad"><strong>4</strong></td>' in table.to_html()
+    assert table.to_markdown().splitlines()[-1] == "| y | 2 | **4** |"
+    assert r"y & 2 & \textbf{4} \\" in table.to_latex()
+    assert r"\begin{tabular}{lrr}" in table.to_latex()
+    with pytest.raises(ValueError, match="bold must have the shape of shown"):
+        table_of(shown, shown[["a"]] == "4")
+
+
+# ---- numbers ----
+
+
+@given(st.floats(1e-4, 2000), st.floats(1e-6, 0.3))
+def test_digits_are_neither_too_few_nor_too_many(mean, share):
+    error = mean * share
+    text = show_mean(mean, error, decimals_for([mean], [error]))
+    shown_mean, shown_error = map(float, text.split(" ± "))
+    assert abs(shown_mean - mean) <= max(error / 10, mean / 1000)
+    assert len(text) <= 20
+    assert abs(shown_error - error) <= max(error / 10, mean / 1000)
+
+
+def test_an_order_for_known_names_first():
+    assert in_order(["z", "emotions", "a", "Corel5k", "z"]) == ["Corel5k", "emotions", "z", "a"]
+    assert in_order(reversed(ALGORITHMS)) == list(ALGORITHMS)
+
+
+# ---- scores ----
+
+
+def test_the_comparison_has_all_means_and_the_best_in_bold():
+    results = make_results(n_splits=4, seed=3)
+    for cost, up in GREATER.items():
+        table = comparison_table(results.sample(frac=1, random_state=0), cost, GREATER)
+        assert list(table.shown.index) == list(PAPER_DATA)
+        assert list(table.shown.columns) == list(ALGORITHMS)
+        values = read_csv(table).set_index(["data", "algorithm"])
+        scores = results[results["cost"] == cost].groupby(["data", "algorithm"])["score"]
+        pd.testing.assert_series_equal(values["mean"].sort_index(), scores.mean(), check_names=False)
+        pd.testing.assert_series_equal(values["error"].sort_index(), scores.sem(), check_names=False)
+        means = scores.mean().unstack()
+        best = means.idxmax(axis=1) if up else means.idxmin(axis=1)
+        assert table.bold.sum(axis=1).eq(1).all()
+        assert all(table.bold.loc[data, best[data]] for data in PAPER_DATA)
+
+
+def test_equal_means_are_all_bold_and_missing_ones_are_not():
+    results = made(("x", "BR", 0, 0.5), ("x", "CC", 0, 0.5), ("x", "PCC", 0, 0.4999), ("y", "PCC", 0, 0.1))
+    table = comparison_table(results, "f1", GREATER)
+    assert table.bold.to_numpy().tolist() == [[True, True, False], [False, False, True]]
+    assert table.shown.loc["y"].tolist() == ["–", "–", ".1000"]
+    assert "over 1 random half split;" in table.note
+
+
+def test_digits_are_the_same_in_a_row():
+    table = comparison_table(make_results(), "rank", GREATER)
+    for _, row in table.shown.iterrows():
+        assert len({len(cell.split(" ")[0].partition(".")[2]) for cell in row}) == 1
+
+
+def test_the_difference_from_the_paper_is_better_if_positive():
+    scores = [(name, split, 0.7 + 0.0001 * split) for name in ("BR", "mine:Model") for split in (0, 1, 2)]
+    results = made(*(("flags", *row) for row in scores), ("birds", "BR", 0, 0.5))
+    table = against_paper_table(results, "f1", GREATER)
+    assert table.shown.to_dict() == {"BR": {"flags": "+0.7 %"}}
+    assert not table.bold.any(axis=None)
+    values = read_csv(table)
+    assert values[["paper", "paper_error", "splits"]].iloc[0].tolist() == [0.6954, 0.0045, 3]
+    assert values["here"].iloc[0] == pytest.approx(0.7001)
+    assert values["difference"].iloc[0] == pytest.approx(0.7001 / 0.6954 - 1)
+    worse = against_paper_table(results.assign(cost="hamming"), "hamming", GREATER)
+    assert worse.shown.to_dict() == {"BR": {"flags": "−170.2 %"}}
+    assert worse.bold.all(axis=None)
+    assert worse.tone.loc["flags", "BR"] == "bad"
+    assert against_paper_table(results.assign(cost="mine:cost"), "mine:cost", {"mine:cost": True}) is None
+
+
+# ---- tests ----
+
+
+def test_outcomes_stand_beside_the_papers_if_on_all_its_data():
+    table = outcome_table(make_results(["yeast", "scene"]), "CSRPE-posterior", GREATER)
+    assert list(table.shown.columns) == list(ALGORITHMS[:-1])
+    assert table.shown.loc["F1 score ↑", "PCC"] == "2/0/0"
+    assert read_csv(table)[["win", "tie", "loss"]].sum(axis=1).tolist() == [2, 2, 2, 2, 8] * 7
+    table = outcome_table(make_results(), "CSRPE-posterior", GREATER)
+    assert table.shown.loc["total", "PCC"].endswith(" (22/7/11)")
+    assert table.shown.loc["F1 score ↑", "PCC"].endswith(" (9/0/1)")
+    assert "(" not in table.shown.loc["total", "CSRPE-nearest"]
+    assert read_csv(table)["paper_win"].isna().sum() == 5
+
+
+def test_where_one_is_the_best():
+    cells = [("x", a, s, x + 0.01 * s) for a, x in {"BR": 0.5, "CC": 0.6, "PCC": 0.7}.items() for s in (0, 1)]
+    for ours, expected in {"PCC": "best", "CC": "PCC", "BR": "CC, PCC"}.items():
+        table = verdict_table(made(*cells), ours, GREATER)
+        assert table.shown.to_dict() == {"F1 score ↑": {"x": expected}}
+        assert table.bold.to_numpy().item() == (expected != "best")
+
+
+def test_ranks():
+    table = rank_table(make_results(), GREATER)
+    values = read_csv(table)
+    assert values["all"].is_monotonic_increasing
+    np.testing.assert_allclose(values.drop(columns="algorithm").sum(), 8 * 9 / 2)
+    assert table.bold["all"].iloc[0]
+    assert not table.bold["all"].iloc[-1]
+    assert "Over the 40 pairs" in table.note
+
+
+# ---- what running took ----
+
+
+def test_times():
+    rows = [("flags", "f1", "BR", 0, 2.0, 0.5, 0.1), ("flags", "rank", "BR", 0, 2.0, 0.7, 0.3)]
+    names = ["data", "cost", "algorithm", "split", "seconds_search", "seconds_fit", "seconds_predict"]
+    results = pd.DataFrame(rows, columns=names)
+    assert times_table(results).shown["BR"].to_dict() == {"flags": "2.0 + .60 + .20", "all runs": "3.6 s"}
+    assert total_seconds(results)["BR"] == pytest.approx(2.0 + 1.2 + 0.4)  # one search for both costs
+    assert read_csv(times_table(results))["runs"].item() == 2
+
+
+def test_parameters():
+    chosen = ['{"max_depth": 6}', '{"max_depth": 6, "anchors": "rows"}', '{"max_depth": null}', "{}"]
+    results = pd.DataFrame({"data": "flags", "algorithm": ["BR", "BR", "BR", "CC"], "chosen": chosen})
+    shown = parameter_table(results).shown["flags"].to_dict()
+    assert shown == {"BR anchors": "rows", "BR max_depth": "6 (67 %)"}
+    assert parameter_table(results[3:]) is None
+    assert parameter_table(results.assign(chosen='{"temperature": Infinity}')).shown.loc[
+        "BR temperature", "flags"
+    ] == ("Infinity")
+
+
+# ---- code length ----
+
+
+def test_curves_are_over_the_splits_all_lengths_have():
+    cells = [("x", "CSRPE-nearest", s, 0.1 * s) for s in range(3)]
+    results = pd.concat([made(*cells, n_bits=300), made(*cells[:2], n_bits=100), made(*cells, n_bits=0)])
+    curve = code_length_curve(results, "f1", "x", "CSRPE-nearest")
+    assert curve.index.tolist() == [100, 300]
+    assert curve["mean"].tolist() == pytest.approx([0.05, 0.05])
+
+
+def test_code_lengths():
+    results = make_results(
+        ["flags", "yeast"], algorithms=("CSRPE-nearest", "CSRPE-posterior"), lengths=LENGTHS
+    )
+    table = code_length_table(results, "f1", GREATER)
+    assert list(table.shown.columns) == [*map(str, LENGTHS), "flat from"]
+    assert list(table.shown.index) == ["yeast nearest", "yeast posterior", "flags nearest", "flags posterior"]
+    flat = flat_lengths(results, GREATER)
+    assert len(flat) == 4 * 2 * 2
+    assert set(table.shown["flat from"]) <= set(map(str, flat["flat_from"]))
+    assert len(read_csv(table)) == 4 * len(LENGTHS)
+    many = make_results(["flags"], ["f1"], ["CSRPE-nearest"], lengths=range(100, 5100, 100))
+    columns = code_length_table(many, "f1", GREATER).shown.columns
+    assert len(columns) == 11
+    assert list(columns[[0, -2]]) == ["100", "5000"]
+    assert code_length_table(make_results(algorithms=["BR"]), "f1", GREATER) is None
+
+
+# ---- relevant set ----
+
+
+def test_relevant_sets():
+    results = make_results(["scene", "emotions", "birds"], algorithms=EXTENDED)
+    cases = compare_extended_sets(results, GREATER)
+    assert len(cases) == 3 * 4 * 2
+    case = next(c for c in cases if c[:3] == ("rank", "scene", "posterior"))
+    here = results[(results["cost"] == "rank") & (results["data"] == "scene")].groupby("algorithm")["score"]
+    plain, extended = here.mean()[["CSRPE-posterior", "CSRPE-ext-posterior"]]
+    assert case.gain == pytest.approx((plain - extended) / plain)  # lower is better
+    table = relevant_set_table(results, "f1", GREATER)
+    assert table.shown.shape == (3, 9)
+    assert table.shown.loc["scene", "paper ext"] == ".7913 ± .0014"
+    assert table.shown.loc["emotions", "paper"] == "–"  # what is printed there is no F1 score
+    assert (table.bold == (table.tone != "")).all(axis=None)
+
+
+def test_a_relevant_set_with_half_of_the_results():
+    results = make_results(["scene", "yeast"], algorithms=EXTENDED)
+    lacking = results["algorithm"].str.contains("posterior") & (results["data"] == "yeast")
+    table = relevant_set_table(results[~lacking], "f1", GREATER)
+    assert table.shown.loc["yeast", "posterior"] == "–"
+    assert relevant_set_table(results[results["algorithm"] == "CSRPE-nearest"], "f1", GREATER) is None
+    own = relevant_set_table(
+        results.assign(cost="mine:cost", data="x").drop_duplicates(["algorithm", "split"]),
+        "mine:cost",
+        {"mine:cost": False},
+    )
+    assert "paper" not in own.shown
