@@ -1,4 +1,4 @@
-"""How results are compared: means with errors, paired t-tests, and when a curve is flat.
+"""How results are compared: means with errors and paired t-tests.
 
 Results are a DataFrame with a row for each finished run and the columns ``data``, ``cost``, ``algorithm``,
 ``split`` and ``score``. Algorithms need not have the same splits: what compares two of them pairs them on the
@@ -15,13 +15,13 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import stdtr
 
+from refpair.inspection.scores import mean_and_error
+
 __all__ = [
     "Outcome",
     "WinTieLoss",
     "best_or_level",
     "direction_of",
-    "flat_from",
-    "mean_and_error",
     "paired_outcome",
     "score_table",
     "summarise",
@@ -65,22 +65,6 @@ def direction_of(greater_is_better: Mapping[str, bool], cost: Hashable) -> bool:
             f"greater_is_better must say whether a greater score is better for the cost {cost!r}"
         )
     return greater_is_better[name]
-
-
-def mean_and_error(values: npt.ArrayLike) -> tuple[float, float]:
-    """Return the mean and its standard error; NaN where there are too few values for one.
-
-    Examples
-    --------
-    >>> mean_and_error([1.0, 2.0, 3.0, 4.0])
-    (2.5, 0.6454972243679028)
-    >>> mean_and_error([0.5])
-    (0.5, nan)
-    """
-    array = np.asarray(values, dtype=np.float64)
-    mean = float(array.mean()) if len(array) else np.nan
-    error = float(array.std(ddof=1) / np.sqrt(len(array))) if len(array) > 1 else np.nan
-    return mean, error
 
 
 def paired_outcome(
@@ -245,39 +229,6 @@ def best_or_level(results: pd.DataFrame, ours: str, greater_is_better: Mapping[s
         if pairs:
             found.append((cost, data, verdict, lost))
     return pd.DataFrame(found, columns=["cost", "data", "verdict", "loses_to"]).set_index(["cost", "data"])
-
-
-def flat_from(
-    n_bits: npt.ArrayLike, means: npt.ArrayLike, errors: npt.ArrayLike, greater_is_better: bool
-) -> int:
-    """Return the shortest code length from which on longer codes are not worth it.
-
-    That is the first length such that neither its mean nor that of any longer code is worse than the mean of
-    the longest code by more than a standard error of the latter, or than 1 % of it, whichever is more. One
-    standard error alone would see a slope in tiny but certain differences on large data sets; 1 % alone would
-    see one in a single mistake more where there are few. Being better than the longest code is no slope.
-
-    Parameters
-    ----------
-    n_bits : array-like of int
-        The lengths, rising.
-    means, errors : array-like of float
-        The mean score at each length and its standard error; NaN errors count as zero.
-    greater_is_better : bool
-        Whether a greater score is a better one.
-
-    Examples
-    --------
-    >>> flat_from([100, 1000, 3000, 5000], [0.30, 0.40, 0.447, 0.45], [0.002] * 4, greater_is_better=True)
-    3000
-    """
-    lengths, scores = np.asarray(n_bits), np.asarray(means, dtype=np.float64)
-    if lengths.ndim != 1 or not len(lengths) or (np.diff(lengths) <= 0).any():
-        raise ValueError("n_bits must be at least one length, rising")
-    allowed = max(float(np.nan_to_num(np.asarray(errors)[-1])), 0.01 * abs(scores[-1]))
-    behind = (scores[-1] - scores) * (1 if greater_is_better else -1)
-    short = np.flatnonzero(behind > allowed)
-    return int(lengths[short[-1] + 1 if len(short) else 0])
 
 
 def _paired_cells(

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from refpair.classifiers import CSRPEClassifier
 from refpair.classifiers._parameters import check_count
 from refpair.inspection._plotting import add_curve, import_pyplot, new_axes, with_direction
-from refpair.inspection._scores import (
+from refpair.inspection.scores import (
+    flat_from,
     labels_and_predictions,
     mean_and_error,
     rows_of,
@@ -187,17 +188,13 @@ class CodeLengthDisplay:
 
     @property
     def flat_from(self) -> int | None:
-        """The length from which on all scores are within one standard error of the best.
+        """The length from which on longer codes are not worth it; see `refpair.inspection.scores.flat_from`.
 
-        None if there are no errors, or only the longest code is so good: the curve may not have flattened.
+        None if that is only the longest one: the curve may not have flattened.
         """
-        if self.errors is None:
-            return None
-        loss = -self.scores if self.greater_is_better else self.scores
-        best = loss.argmin()
-        worse = np.flatnonzero(loss > loss[best] + self.errors[best])
-        first = worse[-1] + 1 if len(worse) else 0
-        return int(self.n_bits[first]) if first < len(loss) - 1 else None
+        errors = np.zeros(len(self.n_bits)) if self.errors is None else self.errors
+        first = flat_from(self.n_bits, self.scores, errors, self.greater_is_better)
+        return first if first < self.n_bits[-1] else None
 
     def plot(self, ax: Axes | None = None, **line_kw: Any) -> Self:
         """Draw the line, and a band of one standard error up and down.
@@ -227,9 +224,10 @@ class CodeLengthDisplay:
         if self.errors is not None:
             ends = self.scores - self.errors, self.scores + self.errors
             self.band_ = ax.fill_between(self.n_bits, *ends, color=line.get_color(), alpha=0.2, linewidth=0)
-        if (flat_from := self.flat_from) is not None:
-            label = f"from {flat_from} bits within one\nstandard error of the best"
-            self.flat_line_ = ax.axvline(flat_from, color=line.get_color(), ls=":", lw=1, label=label)
+        if (first := self.flat_from) is not None:
+            self.flat_line_ = ax.axvline(
+                first, color=line.get_color(), ls=":", lw=1, label=f"flat from {first} bits"
+            )
         if self.n_bits.max() >= _WIDE * self.n_bits.min() > 0:
             _set_log_scale(ax)
         ax.set_xlabel("bits of the code")

@@ -11,7 +11,7 @@ import pandas as pd
 
 from refpair.costs import get_cost
 from refpair.inspection._plotting import BEST, OTHER, entitle, import_pyplot, with_direction
-from refpair.inspection._scores import (
+from refpair.inspection.scores import (
     labels_and_predictions,
     mean_and_error,
     rows_of,

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pandas as pd
 
-from refpair.experiments.showing import in_order, show_number, show_time, spread
-from refpair.experiments.tables import ResultTable
+from refpair.experiments.report.showing import in_order, show_number, show_time, spread
+from refpair.experiments.report.tables import ResultTable
 
 __all__ = ["parameter_table", "times_table", "total_seconds"]
 

@@ -8,12 +8,16 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from refpair.experiments.code_length_tables import code_length_table, flat_lengths
-from refpair.experiments.figures import code_length_figure
-from refpair.experiments.relevant_set_tables import ExtendedSet, compare_extended_sets, relevant_set_table
-from refpair.experiments.run_tables import times_table
-from refpair.experiments.sections import Section, SectionFigure
-from refpair.experiments.showing import (
+from refpair.experiments.report.code_length_tables import code_length_table, flat_lengths
+from refpair.experiments.report.figures import code_length_figure
+from refpair.experiments.report.relevant_set_tables import (
+    ExtendedSet,
+    compare_extended_sets,
+    relevant_set_table,
+)
+from refpair.experiments.report.run_tables import times_table
+from refpair.experiments.report.sections import Section, SectionFigure
+from refpair.experiments.report.showing import (
     cost_title,
     cost_words,
     count_of,
@@ -34,7 +38,7 @@ def code_length_section(results: pd.DataFrame, greater_is_better: Mapping[str, b
     Parameters
     ----------
     results : DataFrame
-        As :func:`refpair.experiments.comparison_report.compare_section` takes it, with several ``n_bits``.
+        As :func:`compare_section` takes it, with several ``n_bits``.
     greater_is_better : mapping of str to bool
         For each cost.
 
@@ -74,7 +78,7 @@ def relevant_set_section(results: pd.DataFrame, greater_is_better: Mapping[str, 
     Parameters
     ----------
     results : DataFrame
-        As :func:`refpair.experiments.comparison_report.compare_section` takes it, with the algorithms
+        As :func:`compare_section` takes it, with the algorithms
         CSRPE-nearest and CSRPE-ext-nearest, or those with posterior.
     greater_is_better : mapping of str to bool
         For each cost.

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from refpair.experiments.figures import (
+from refpair.experiments.report.figures import (
     code_length_figure,
     comparison_figure,
     critical_difference_diagram,

@@ -12,7 +12,14 @@ import pandas as pd
 from refpair.classifiers._labels import LabelMatrix, read_labels
 from refpair.costs import Cost
 
-__all__ = ["labels_and_predictions", "mean_and_error", "rows_of", "score_and_error", "scores_by_split"]
+__all__ = [
+    "flat_from",
+    "labels_and_predictions",
+    "mean_and_error",
+    "rows_of",
+    "score_and_error",
+    "scores_by_split",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -28,10 +35,9 @@ def mean_and_error(values: npt.ArrayLike) -> tuple[Floats, Floats]:
     (array([2., 5.]), array([1., 0.]))
     """
     array = np.asarray(values, np.float64)
-    mean, n = array.mean(axis=0), len(array)
-    return mean, np.sqrt(((array - mean) ** 2).sum(axis=0) / (n * (n - 1))) if n > 1 else np.full_like(
-        mean, np.nan
-    )
+    n = len(array)
+    mean = array.mean(axis=0)
+    return mean, array.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.nan * mean
 
 
 def score_and_error(cost: Cost, truths: LabelMatrix, predicted: LabelMatrix) -> tuple[float, float]:
@@ -98,3 +104,36 @@ def scores_by_split(rows: pd.DataFrame, by: str, order: Iterable[Any]) -> pd.Dat
     if table.empty:
         raise ValueError(f"results have no split that every {by} has: leave some of them out")
     return table
+
+
+def flat_from(
+    n_bits: npt.ArrayLike, means: npt.ArrayLike, errors: npt.ArrayLike, greater_is_better: bool
+) -> int:
+    """Return the shortest code length from which on longer codes are not worth it.
+
+    That is the first length such that neither its mean nor that of any longer code is worse than the mean of
+    the longest code by more than a standard error of the latter, or than 1 % of it, whichever is more. One
+    standard error alone would see a slope in tiny but certain differences on large data sets; 1 % alone would
+    see one in a single mistake more where there are few. Being better than the longest code is no slope.
+
+    Parameters
+    ----------
+    n_bits : array-like of int
+        The lengths, rising.
+    means, errors : array-like of float
+        The mean score at each length and its standard error; NaN errors count as zero.
+    greater_is_better : bool
+        Whether a greater score is a better one.
+
+    Examples
+    --------
+    >>> flat_from([100, 1000, 3000, 5000], [0.30, 0.40, 0.447, 0.45], [0.002] * 4, greater_is_better=True)
+    3000
+    """
+    lengths, scores = np.asarray(n_bits), np.asarray(means, dtype=np.float64)
+    if lengths.ndim != 1 or not len(lengths) or (np.diff(lengths) <= 0).any():
+        raise ValueError("n_bits must be at least one length, rising")
+    allowed = max(float(np.nan_to_num(np.asarray(errors)[-1])), 0.01 * abs(scores[-1]))
+    behind = (scores[-1] - scores) * (1 if greater_is_better else -1)
+    short = np.flatnonzero(behind > allowed)
+    return int(lengths[short[-1] + 1 if len(short) else 0])

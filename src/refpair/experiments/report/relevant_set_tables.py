@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from refpair.experiments.published import paper_relevant_set
-from refpair.experiments.showing import (
+from refpair.experiments.report.showing import (
     cost_title,
     decimals_for,
     file_name,
@@ -16,8 +16,9 @@ from refpair.experiments.showing import (
     show_mean,
     show_percent,
 )
-from refpair.experiments.statistics import Outcome, direction_of, mean_and_error, paired_outcome, score_table
-from refpair.experiments.tables import ResultTable
+from refpair.experiments.report.tables import ResultTable
+from refpair.experiments.statistics import Outcome, direction_of, paired_outcome, score_table
+from refpair.inspection.scores import mean_and_error
 
 __all__ = ["ExtendedSet", "compare_extended_sets", "relevant_set_table"]
 
@@ -60,7 +61,7 @@ def compare_extended_sets(results: pd.DataFrame, greater_is_better: Mapping[str,
             names = [f"CSRPE-{decoder}", f"{_EXTENDED}{decoder}"]
             a, b = cell.reindex(columns=names).dropna().to_numpy().T
             if len(a):
-                means = (*mean_and_error(a), *mean_and_error(b))
+                means = [float(number) for number in (*mean_and_error(a), *mean_and_error(b))]
                 gain = (means[2] - means[0]) / abs(means[0]) * (1 if up else -1)
                 outcome = paired_outcome(b, a, up)
                 found.append(ExtendedSet(str(cost), str(data), decoder, *means, gain, outcome, len(a)))

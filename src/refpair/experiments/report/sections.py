@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from refpair.experiments.tables import ResultTable
+from refpair.experiments.report.tables import ResultTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from string import Template
 
-from refpair.experiments.about import About
-from refpair.experiments.sections import Section
-from refpair.experiments.showing import file_name
-from refpair.experiments.tables import ResultTable, escape_markdown
+from refpair.experiments.report.about import About
+from refpair.experiments.report.sections import Section
+from refpair.experiments.report.showing import file_name
+from refpair.experiments.report.tables import ResultTable, escape_markdown
 
 __all__ = ["html_page", "markdown_page"]
 
@@ -69,7 +69,7 @@ def html_page(
     rows = (f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in about.rows())
     return _PAGE.substitute(
         title=html.escape(title),
-        style=files("refpair.experiments").joinpath("page.css").read_text(encoding="utf-8"),
+        style=files("refpair.experiments.report").joinpath("page.css").read_text(encoding="utf-8"),
         warnings=_warnings(warnings),
         contents=_contents([*sections, Section(_ABOUT)], ()),
         sections="\n".join(part for section in sections for part in _section(section, (), svg)),

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refpair.experiments.code_length_tables import code_length_curve, code_length_table, flat_lengths
-from refpair.experiments.comparison_tables import against_paper_table, comparison_table
-from refpair.experiments.outcome_tables import outcome_table, rank_table, verdict_table
 from refpair.experiments.published import PAPER_DATA
-from refpair.experiments.relevant_set_tables import compare_extended_sets, relevant_set_table
-from refpair.experiments.run_tables import parameter_table, times_table, total_seconds
-from refpair.experiments.showing import decimals_for, in_order, show_mean
-from refpair.experiments.tables import ResultTable
+from refpair.experiments.report.code_length_tables import code_length_curve, code_length_table, flat_lengths
+from refpair.experiments.report.comparison_tables import against_paper_table, comparison_table
+from refpair.experiments.report.outcome_tables import outcome_table, rank_table, verdict_table
+from refpair.experiments.report.relevant_set_tables import compare_extended_sets, relevant_set_table
+from refpair.experiments.report.run_tables import parameter_table, times_table, total_seconds
+from refpair.experiments.report.showing import decimals_for, in_order, show_mean
+from refpair.experiments.report.tables import ResultTable
 from tests.experiments.fake import ALGORITHMS, GREATER, LENGTHS, make_results
 
 EXTENDED = ("CSRPE-nearest", "CSRPE-ext-nearest", "CSRPE-posterior", "CSRPE-ext-posterior")

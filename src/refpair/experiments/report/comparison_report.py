@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from refpair.experiments.comparison_tables import against_paper_table, comparison_table
-from refpair.experiments.figures import comparison_figure, critical_difference_diagram
-from refpair.experiments.outcome_tables import outcome_table, rank_table, verdict_table
 from refpair.experiments.published import PAPER_DATA, paper_outcomes
 from refpair.experiments.ranks import average_ranks, cell_ranks, critical_difference, friedman
-from refpair.experiments.run_tables import parameter_table, times_table
-from refpair.experiments.sections import Section, SectionFigure
-from refpair.experiments.showing import (
+from refpair.experiments.report.comparison_tables import against_paper_table, comparison_table
+from refpair.experiments.report.figures import comparison_figure, critical_difference_diagram
+from refpair.experiments.report.outcome_tables import outcome_table, rank_table, verdict_table
+from refpair.experiments.report.run_tables import parameter_table, times_table
+from refpair.experiments.report.sections import Section, SectionFigure
+from refpair.experiments.report.showing import (
     cost_words,
     count_of,
     in_order,

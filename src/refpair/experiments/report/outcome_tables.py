@@ -8,9 +8,9 @@ import pandas as pd
 
 from refpair.experiments.published import PAPER_DATA, paper_outcomes
 from refpair.experiments.ranks import average_ranks, cell_ranks, critical_difference
-from refpair.experiments.showing import cost_title, file_name, in_order, spread
+from refpair.experiments.report.showing import cost_title, file_name, in_order, spread
+from refpair.experiments.report.tables import ResultTable
 from refpair.experiments.statistics import best_or_level, win_tie_loss
-from refpair.experiments.tables import ResultTable
 
 __all__ = ["outcome_table", "rank_table", "verdict_table"]
 

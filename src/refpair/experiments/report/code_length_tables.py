@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from refpair.experiments.showing import cost_title, decimals_for, file_name, show_number, sort_keys
-from refpair.experiments.statistics import direction_of, flat_from, summarise
-from refpair.experiments.tables import ResultTable
+from refpair.experiments.report.showing import cost_title, decimals_for, file_name, show_number, sort_keys
+from refpair.experiments.report.tables import ResultTable
+from refpair.experiments.statistics import direction_of, summarise
+from refpair.inspection.scores import flat_from
 
 __all__ = ["code_length_curve", "code_length_table", "flat_lengths"]
 
@@ -39,7 +40,7 @@ def code_length_curve(results: pd.DataFrame, cost: str, data: str, algorithm: st
 def flat_lengths(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> pd.DataFrame:
     """Return from which code length on each curve is flat, and its longest code.
 
-    A curve has two lengths or more; see :func:`refpair.experiments.statistics.flat_from`.
+    A curve has two lengths or more; see :func:`refpair.inspection.scores.flat_from`.
 
     Examples
     --------

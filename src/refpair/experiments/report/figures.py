@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from refpair.experiments.code_length_tables import code_length_curve
-from refpair.experiments.showing import cost_title, in_order
+from refpair.experiments.report.code_length_tables import code_length_curve
+from refpair.experiments.report.showing import cost_title, in_order
 from refpair.experiments.statistics import direction_of, summarise
 from refpair.inspection import CodeLengthDisplay
 

@@ -8,8 +8,8 @@ from typing import Self
 
 import pandas as pd
 
-from refpair.experiments.run_tables import total_seconds
-from refpair.experiments.showing import in_order, show_time
+from refpair.experiments.report.run_tables import total_seconds
+from refpair.experiments.report.showing import in_order, show_time
 
 __all__ = ["About", "describe_missing"]
 

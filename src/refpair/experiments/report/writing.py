@@ -7,23 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from refpair.experiments.about import About, describe_missing
-from refpair.experiments.comparison_report import compare_section
-from refpair.experiments.figures import figure_svg
-from refpair.experiments.pages import html_page, markdown_page
-from refpair.experiments.sections import Section, SectionFigure
-from refpair.experiments.study_reports import code_length_section, relevant_set_section
+from refpair.experiments.report.about import About
+from refpair.experiments.report.figures import figure_svg
+from refpair.experiments.report.pages import html_page, markdown_page
+from refpair.experiments.report.sections import Section, SectionFigure
 
-__all__ = [
-    "About",
-    "Section",
-    "SectionFigure",
-    "code_length_section",
-    "compare_section",
-    "describe_missing",
-    "relevant_set_section",
-    "write_report",
-]
+__all__ = ["write_report"]
 
 
 def write_report(folder: Path, title: str, sections: Sequence[Section], *, about: About) -> None:

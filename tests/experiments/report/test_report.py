@@ -18,8 +18,8 @@ from refpair.experiments.report import (
     relevant_set_section,
     write_report,
 )
+from refpair.experiments.report.tables import ResultTable
 from refpair.experiments.settings import QUICK
-from refpair.experiments.tables import ResultTable
 from tests.experiments.fake import GREATER, LENGTHS, make_results
 
 DECODERS = ("CSRPE-nearest", "CSRPE-posterior")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from refpair.experiments.published import paper_table
-from refpair.experiments.showing import (
+from refpair.experiments.report.showing import (
     cost_title,
     count_of,
     decimals_for,
@@ -17,8 +17,8 @@ from refpair.experiments.showing import (
     show_percent,
     spread,
 )
+from refpair.experiments.report.tables import ResultTable
 from refpair.experiments.statistics import direction_of, summarise
-from refpair.experiments.tables import ResultTable
 
 __all__ = ["against_paper_table", "comparison_table"]
 
