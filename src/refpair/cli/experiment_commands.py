@@ -26,6 +26,9 @@ Labels = Annotated[
         help="The label columns of files that do not tell them, as in joy,anger.", show_default=False
     ),
 ]
+Drop = Annotated[
+    list[str] | None, typer.Option(help="A column that is no feature. Can be repeated.", metavar="COLUMN")
+]
 Costs = Annotated[
     list[str] | None,
     typer.Option(
@@ -77,6 +80,7 @@ ReportOnly = Annotated[
 def compare(
     data: DataSets = None,
     labels: Labels = None,
+    drop: Drop = None,
     cost: Costs = None,
     algorithm: Algorithms = None,
     splits: Splits = None,
@@ -104,6 +108,7 @@ def compare(
         command="compare",
         data=data,
         labels=labels,
+        drop=drop,
         costs=cost,
         algorithms=algorithm,
         splits=splits,
@@ -119,6 +124,7 @@ def compare(
 def code_length(
     data: DataSets = None,
     labels: Labels = None,
+    drop: Drop = None,
     cost: Costs = None,
     splits: Splits = None,
     out: Out = None,
@@ -137,6 +143,7 @@ def code_length(
         command="code-length",
         data=data,
         labels=labels,
+        drop=drop,
         costs=cost,
         splits=splits,
         out=out,
@@ -149,6 +156,7 @@ def code_length(
 def relevant_set(
     data: DataSets = None,
     labels: Labels = None,
+    drop: Drop = None,
     cost: Costs = None,
     splits: Splits = None,
     bits: Bits = None,
@@ -168,6 +176,7 @@ def relevant_set(
         command="relevant-set",
         data=data,
         labels=labels,
+        drop=drop,
         costs=cost,
         splits=splits,
         bits=bits,
@@ -181,6 +190,7 @@ def relevant_set(
 def paper(
     data: DataSets = None,
     labels: Labels = None,
+    drop: Drop = None,
     cost: Costs = None,
     algorithm: Algorithms = None,
     splits: Splits = None,
@@ -206,6 +216,7 @@ def paper(
         command="paper",
         data=data,
         labels=labels,
+        drop=drop,
         costs=cost,
         algorithms=algorithm,
         splits=splits,

@@ -16,11 +16,7 @@ from refpair.experiments import PAPER_COSTS, QUICK, Part, Settings, Study
 __all__ = ["run"]
 
 _SPLITS, _QUICK_SPLITS = 5, 2
-_PAPER_SPLITS, _PAPER_COMPETITORS, _PAPER_PARTS = (
-    20,
-    5,
-    5,
-)  # of CSRPE, of the others, of the other experiments
+_PAPER_SPLITS, _PAPER_COMPETITORS, _PAPER_PARTS = 20, 5, 3  # of CSRPE; of the others; of other experiments
 
 
 def run(
@@ -28,6 +24,7 @@ def run(
     command: str,
     data: list[str] | None,
     labels: str | None,
+    drop: list[str] | None,
     costs: list[str] | None,
     splits: int | None,
     out: Path | None,
@@ -46,6 +43,7 @@ def run(
         data or default_data(command),
         costs or PAPER_COSTS,
         labels=split_names(labels),
+        drop=drop or (),
         settings=settings if bits is None else replace(settings, n_bits=bits),
     )
     shown = shlex.join(["refpair", *sys.argv[1:]])

@@ -1,8 +1,8 @@
 """The algorithms of the paper's comparison by name, and what is searched for each.
 
 The base learners of the competitors are forests, those of CSRPE single trees; both are grown by the same tree
-bank. What the paper searched by cross-validation is the shape of the trees, and so it is here: their depth,
-and for numeric data how many features a split looks at.
+bank. What is searched is the shape of the trees: the size of their leaves where many trees vote on the same
+question; depth and the features that a split looks at where each bit counts for itself, as in the paper.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ Make = Callable[[Cost, Settings], Any]
 FitEach = Callable[[Any, Grid, Any, Any], Iterator[Any]]
 
 _DEPTHS = (None, 40, 20, 12, 8, 5, 3)  # of single trees
-_DRAFT_BITS, _DRAFT_TREES = 300, 25  # are enough to choose by
+_LEAVES = (1, 3)  # rows at least
+_DRAFT_BITS, _OOB_BITS, _DRAFT_TREES = 300, 1000, 25  # are enough to choose by
 
 
 def fit_each(model: Any, grid: Grid, X: Any, Y: Any) -> Iterator[Any]:
@@ -79,6 +80,9 @@ class Algorithm:
         Parameters that make the search shorter.
     fit_each : callable
         ``fit_each(model, grid, X, Y)`` yields the model fitted with each setting.
+    out_of_bag : bool
+        Whether a fitted model tells what its predictions cost, in ``oob_cost_``, so that it need not be
+        fitted to folds.
     one_fit : bool
         Whether one fitted model answers for all costs.
     """
@@ -87,6 +91,7 @@ class Algorithm:
     grid: Callable[[Any], Grid] = field(default=lambda X: [{}])
     draft: Parameters = field(default_factory=dict)
     fit_each: FitEach = fit_each
+    out_of_bag: bool = False
     one_fit: bool = False
 
     def answer(self, model: Any, X: Any, cost: Cost) -> Any:
@@ -97,7 +102,13 @@ class Algorithm:
 
 
 def _forest_grid(X: Any) -> Grid:
-    return [{"estimator__min_samples_leaf": n_rows} for n_rows in (1, 3)]
+    return [{"estimator__min_samples_leaf": n_rows} for n_rows in _LEAVES]
+
+
+def _voting_grid(X: Any) -> Grid:
+    """Return the settings of trees whose bits vote: the default, and larger leaves as in forests."""
+    few = 1 / 3 if sp.issparse(X) else "auto"
+    return [{"min_samples_leaf": n, "max_features": f} for n, f in zip(_LEAVES, ("auto", few), strict=True)]
 
 
 def _tree_grid(X: Any) -> Grid:
@@ -130,7 +141,9 @@ ALGORITHMS: dict[str, Algorithm] = COMPETITORS | {
     NEAREST: Algorithm(
         partial(_make_csrpe, "nearest"), _tree_grid, draft={"n_bits": _DRAFT_BITS}, fit_each=fit_and_cut
     ),
-    POSTERIOR: Algorithm(partial(_make_csrpe, "posterior")),  # all is chosen out of bag, inside fit
+    POSTERIOR: Algorithm(
+        partial(_make_csrpe, "posterior"), _voting_grid, draft={"n_bits": _OOB_BITS}, out_of_bag=True
+    ),
 }
 
 

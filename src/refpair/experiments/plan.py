@@ -24,7 +24,9 @@ class Subject:
     digest: str
 
 
-def find_subjects(data: Sequence[str], labels: Sequence[str] | None = None) -> list[Subject]:
+def find_subjects(
+    data: Sequence[str], labels: Sequence[str] | None = None, drop: Sequence[str] = ()
+) -> list[Subject]:
     """Return the data sets that words stand for; each is read, so that a mistake shows now.
 
     Parameters
@@ -33,15 +35,17 @@ def find_subjects(data: Sequence[str], labels: Sequence[str] | None = None) -> l
         Files, folders of data sets, and names of data sets.
     labels : sequence of str, optional
         The label columns of files that do not tell them.
+    drop : sequence of str, default=()
+        Columns that are no features.
 
     Examples
     --------
     >>> [subject.source for subject in find_subjects(["digits"])]
-    [Source(name='digits', data='digits', labels=None)]
+    [Source(name='digits', data='digits', labels=None, drop=())]
     """
     subjects: dict[str, Subject] = {}
     for word in (found for given in data for found in find_data(given)):
-        source = Source(Path(word).stem, word, None if labels is None else tuple(labels))
+        source = Source(Path(word).stem, word, None if labels is None else tuple(labels), tuple(drop))
         known = subjects.get(source.name)
         if known is not None and known.source != source:
             raise ValueError(f"{known.source.data} and {word} would both be called {source.name}; rename one")

@@ -25,7 +25,7 @@ class Settings:
     n_trees : int
         How many trees the forests of the competitors have.
     search : bool
-        Whether parameters are searched by cross-validation in the training half.
+        Whether parameters are searched in the training half.
     max_rows : int or None
         The number of rows of a data set, both halves together, that are used at most.
     lengths : tuple of int
@@ -42,9 +42,7 @@ class Settings:
         parts = [
             f"codes of {self.n_bits} bits, cut from {max(self.lengths)} where lengths are compared",
             f"forests of {self.n_trees} trees",
-            "parameters chosen by 3-fold cross-validation in the training half"
-            if self.search
-            else "default parameters",
+            "parameters chosen in the training half" if self.search else "default parameters",
             "all rows" if self.max_rows is None else f"{self.max_rows} rows of each data set at most",
         ]
         return "; ".join(parts)

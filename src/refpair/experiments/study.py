@@ -77,6 +77,8 @@ class Study:
         Names of costs; "module:name" is one of your own.
     labels : sequence of str, optional
         The label columns of files that do not tell them.
+    drop : sequence of str, default=()
+        Columns that are no features.
     settings : Settings, optional
         Those of the paper by default.
 
@@ -100,13 +102,14 @@ class Study:
         costs: Sequence[str] = PAPER_COSTS,
         *,
         labels: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
         settings: Settings | None = None,
     ) -> None:
         self.folder = Path(folder)
         self.parts = tuple(parts)
         self.settings = Settings() if settings is None else settings
         self.greater_is_better = {name: find_cost(name).greater_is_better for name in costs}
-        subjects = find_subjects(data, labels)
+        subjects = find_subjects(data, labels, drop)
         self.tasks: dict[Experiment, list[Task]] = {
             part.experiment: plan_tasks(
                 part.experiment,

@@ -36,15 +36,18 @@ class Source:
         A file, or the name of a data set.
     labels : tuple of str or None
         The label columns of a file that does not tell them.
+    drop : tuple of str
+        Columns that are no features.
     """
 
     name: str
     data: str
     labels: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
 
     def read(self) -> Table:
         """Read the data set."""
-        return read_data(self.data, self.labels)
+        return read_data(self.data, self.labels, self.drop)
 
 
 @dataclass(frozen=True)

@@ -61,8 +61,9 @@ def compare_extended_sets(results: pd.DataFrame, greater_is_better: Mapping[str,
             names = [f"CSRPE-{decoder}", f"{_EXTENDED}{decoder}"]
             a, b = cell.reindex(columns=names).dropna().to_numpy().T
             if len(a):
-                means = [float(number) for number in (*mean_and_error(a), *mean_and_error(b))]
-                gain = (means[2] - means[0]) / abs(means[0]) * (1 if up else -1)
+                (mean_a, error_a), (mean_b, error_b) = (map(float, mean_and_error(one)) for one in (a, b))
+                means = mean_a, error_a, mean_b, error_b
+                gain = (mean_b - mean_a) / abs(mean_a) * (1 if up else -1)
                 outcome = paired_outcome(b, a, up)
                 found.append(ExtendedSet(str(cost), str(data), decoder, *means, gain, outcome, len(a)))
     return found
