@@ -35,7 +35,7 @@ Costs = Annotated[
         help="A cost: f1, f2, ..., accuracy, hamming, rank, zero_one, or module:name for one of your own (a "
         "refpair.Cost, or a function of truths and predictions). Can be repeated.",
         metavar="COST",
-        show_default="f1, accuracy, hamming, rank",
+        show_default="f1, hamming; paper: its four",
     ),
 ]
 Algorithms = Annotated[

@@ -15,6 +15,7 @@ from refpair.experiments import PAPER_COSTS, QUICK, Part, Settings, Study
 
 __all__ = ["run"]
 
+_COSTS = ("f1", "hamming")  # one of whole label vectors, one of single labels
 _SPLITS, _QUICK_SPLITS = 5, 2
 _PAPER_SPLITS, _PAPER_COMPETITORS, _PAPER_PARTS = 20, 5, 3  # of CSRPE; of the others; of other experiments
 
@@ -41,7 +42,7 @@ def run(
         out or Path("refpair-results"),
         make_parts(command, splits, competitor_splits, algorithms, quick=quick),
         data or default_data(command),
-        costs or PAPER_COSTS,
+        costs or (PAPER_COSTS if command == "paper" else _COSTS),
         labels=split_names(labels),
         drop=drop or (),
         settings=settings if bits is None else replace(settings, n_bits=bits),

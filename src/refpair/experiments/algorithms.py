@@ -117,12 +117,16 @@ def _tree_grid(X: Any) -> Grid:
     return [{"max_depth": d, "max_features": f} for f, d in product(features, _DEPTHS)]
 
 
-def _of_forests(make: Callable[..., Any], *, knows_cost: bool = False, one_fit: bool = True) -> Algorithm:
+def _of_forests(
+    make: Callable[..., Any], *, knows_cost: bool = False, one_fit: bool = True, **draft: Any
+) -> Algorithm:
     def make_model(cost: Cost, settings: Settings) -> Any:
         forest = Forest(settings.n_trees)
         return make(forest, cost) if knows_cost else make(forest)
 
-    return Algorithm(make_model, _forest_grid, draft={"estimator__n_trees": _DRAFT_TREES}, one_fit=one_fit)
+    return Algorithm(
+        make_model, _forest_grid, draft={"estimator__n_trees": _DRAFT_TREES, **draft}, one_fit=one_fit
+    )
 
 
 def _make_csrpe(decoder: Any, cost: Cost, settings: Settings) -> CSRPEClassifier:
@@ -135,7 +139,7 @@ COMPETITORS: dict[str, Algorithm] = {
     "HAMR": _of_forests(partial(MLECC, code="hamr")),
     "CC": _of_forests(ChainClassifier),
     "PCC": _of_forests(ProbabilisticChain, knows_cost=True),
-    "CFT": _of_forests(CondensedFilterTree, knows_cost=True, one_fit=False),
+    "CFT": _of_forests(CondensedFilterTree, knows_cost=True, one_fit=False, n_rounds=2),
 }
 ALGORITHMS: dict[str, Algorithm] = COMPETITORS | {
     NEAREST: Algorithm(

@@ -15,7 +15,7 @@ from refpair.experiments.settings import Settings
 __all__ = ["choose_parameters", "make_model"]
 
 FOLDS = 3
-MOST_ROWS = 1500  # to choose by
+MOST_ROWS = 1000  # to choose by
 
 
 def make_model(algorithm: Algorithm, cost: Cost, settings: Settings, seed: int) -> Any:
@@ -37,7 +37,7 @@ def choose_parameters(
     costs : mapping of str to Cost
         Just one, unless one fitted model answers for all.
     X, Y : matrices
-        The training half. At most 1,500 rows of it are used.
+        The training half. At most 1,000 rows of it are used.
     settings : Settings
     seed : int
         Of the folds and of the models.
