@@ -6,7 +6,16 @@ import importlib
 import sys
 
 QUICK = ("bits", "decoding", "forest", "startup", "memory", "reading")
-LONG = ("bins", "distances", "quality", "posterior", "ablation", "competitors", "competitor_speed")
+LONG = (
+    "bins",
+    "distances",
+    "quality",
+    "posterior",
+    "ablation",
+    "competitors",
+    "competitor_speed",
+    "interruptions",
+)
 
 
 def main() -> None:

@@ -16,6 +16,19 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair.datasets import MultiLabelData, load_dataset
+from refpair.experiments.settings import half_split
+
+__all__ = [
+    "COSTS",
+    "PAPER_SETS",
+    "Results",
+    "best_time",
+    "dense_float32",
+    "half_split",
+    "load",
+    "print_machine",
+    "print_table",
+]
 
 PAPER_SETS = (
     "flags",
@@ -38,12 +51,6 @@ def load(name: str) -> MultiLabelData:
     if "REFPAIR_DATA" not in os.environ and beside.is_dir():
         os.environ["REFPAIR_DATA"] = str(beside)
     return load_dataset(name)
-
-
-def half_split(n: int, split: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the rows of the training and test halves of random split number `split`."""
-    order = np.random.default_rng(split).permutation(n)
-    return order[: n // 2], order[n // 2 :]
 
 
 def dense_float32(X: Any) -> npt.NDArray[np.float32]:

@@ -65,7 +65,8 @@ def score_slots(joint: Floats, sizes: Longs, square: float, m: int, scores: Floa
 def best_size(joint: Floats, sizes: Longs, of_size: Floats, empty: float, square: float, order: Longs) -> int:
     """Return the size of the best set, whose labels then are the first in the order.
 
-    joint is P[s, k] for the sizes > 0 and the labels that occur, of_size is P(|y| = s), empty is P(|y| = 0).
+    joint is P[s, k] for the sizes > 0, which rise, and the labels that occur; of_size is P(|y| = s) for the
+    same sizes, empty is P(|y| = 0).
     """
     n_slots = order.shape[0]
     scores = np.empty(n_slots)
@@ -74,7 +75,7 @@ def best_size(joint: Floats, sizes: Longs, of_size: Floats, empty: float, square
         for s in range(sizes.shape[0]):
             bound[m] += of_size[s] * (1.0 + square) * min(m, sizes[s]) / (m + square * sizes[s])
     best, value, last = 0, empty, 0
-    least, most = square * sizes.min(), square * sizes.max()
+    least, most = square * sizes[0], square * sizes[sizes.shape[0] - 1]  # sizes rise
     while True:
         m = 1
         for other in range(2, n_slots + 1):
@@ -128,9 +129,14 @@ def best_sets(
     largest = 0
     for v in range(label_start.shape[0] - 1):
         largest = max(largest, label_start[v + 1] - label_start[v])
-    of_size = np.zeros(largest + 1)
-    row_of_size = np.zeros(largest + 1, np.int64)
-    slot_of = np.zeros(n_labels, np.int64)
+    # Loops instead of numpy's functions on arrays, which take ten seconds to compile.
+    of_size, chances = np.zeros(largest + 1), np.zeros(largest + 1)
+    row_of_size, sizes = np.zeros(largest + 1, np.int64), np.zeros(largest + 1, np.int64)
+    slot_of, active, order = (
+        np.zeros(n_labels, np.int64),
+        np.zeros(n_labels, np.int64),
+        np.zeros(n_labels, np.int64),
+    )
     for i in range(n):
         of_size[:] = 0.0
         slot_of[:] = 0
@@ -141,13 +147,20 @@ def best_sets(
             of_size[end - first] += weight[j]
             for a in range(first, end):
                 slot_of[label_index[a]] = 1
-        sizes = np.nonzero(of_size[1:])[0] + 1
-        active = np.nonzero(slot_of)[0]
-        if active.shape[0] == 0 or sizes.shape[0] == 0:
+        n_sizes, n_active = 0, 0
+        for s in range(1, largest + 1):
+            if of_size[s] != 0.0:
+                sizes[n_sizes], chances[n_sizes] = s, of_size[s]
+                row_of_size[s] = n_sizes
+                n_sizes += 1
+        for k in range(n_labels):
+            if slot_of[k]:
+                active[n_active], order[n_active] = k, n_active
+                slot_of[k] = n_active
+                n_active += 1
+        if n_active == 0 or n_sizes == 0:
             continue
-        row_of_size[sizes] = np.arange(sizes.shape[0])
-        slot_of[active] = np.arange(active.shape[0])
-        joint = np.zeros((sizes.shape[0], active.shape[0]))
+        joint = np.zeros((n_sizes, n_active))
         for j in range(start[i], start[i + 1]):
             if weight[j] == 0.0:
                 continue
@@ -155,9 +168,9 @@ def best_sets(
             row = joint[row_of_size[end - first]]
             for a in range(first, end):
                 row[slot_of[label_index[a]]] += weight[j]
-        order = np.arange(active.shape[0])
-        size = best_size(joint, sizes, of_size[sizes], of_size[0], square, order)
-        out[i, active[order[:size]]] = 1
+        size = best_size(joint, sizes[:n_sizes], chances[:n_sizes], of_size[0], square, order[:n_active])
+        for place in range(size):
+            out[i, active[order[place]]] = 1
     return out
 
 
@@ -196,24 +209,38 @@ def leave_out(counts: Floats, low: int, chance: float, column: Floats) -> None:
 @kernel
 def best_sets_of_independent(marginals: Floats, square: float) -> Bytes:
     """Return the labels (n, n_labels) of largest expected F-beta if labels are independent; square is β²."""
-    out = np.zeros(marginals.shape, np.uint8)
+    n_labels = marginals.shape[1]
+    out = np.zeros((marginals.shape[0], n_labels), np.uint8)
+    active, order, sizes = (
+        np.zeros(n_labels, np.int64),
+        np.zeros(n_labels, np.int64),
+        np.zeros(n_labels, np.int64),
+    )
+    chance_of = np.zeros(n_labels)
     for i in range(marginals.shape[0]):
-        active = np.nonzero(marginals[i])[0]
-        if active.shape[0] == 0:
+        n_active = 0
+        for k in range(n_labels):
+            if marginals[i, k] != 0.0:
+                active[n_active], chance_of[n_active], order[n_active] = k, marginals[i, k], n_active
+                n_active += 1
+        if n_active == 0:
             continue
-        chances = marginals[i][active]
+        chances = chance_of[:n_active]
         counts = count_labels(chances)
         low, high = 1, counts.shape[0] - 1
         while low < high and counts[low] + counts[low - 1] < TAIL:
             low += 1
         while high > low and counts[high] < TAIL:
             high -= 1
-        columns = np.empty((active.shape[0], high - low + 1))
-        for slot in range(active.shape[0]):
-            leave_out(counts, low, chances[slot], columns[slot])
-        order = np.arange(active.shape[0])
-        sizes = np.arange(low, high + 1)
-        joint = np.ascontiguousarray(columns.T)
-        size = best_size(joint, sizes, counts[low : high + 1], counts[0], square, order)
-        out[i, active[order[:size]]] = 1
+        n_sizes = high - low + 1
+        column, joint = np.empty(n_sizes), np.empty((n_sizes, n_active))
+        for slot in range(n_active):
+            leave_out(counts, low, chances[slot], column)
+            for s in range(n_sizes):
+                joint[s, slot] = column[s]
+        for s in range(n_sizes):
+            sizes[s] = low + s
+        size = best_size(joint, sizes[:n_sizes], counts[low : high + 1], counts[0], square, order[:n_active])
+        for place in range(size):
+            out[i, active[order[place]]] = 1
     return out

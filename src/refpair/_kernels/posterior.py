@@ -60,7 +60,9 @@ def weigh(
     """
     n_rows, n_anchors = agreement.shape
     weight = np.empty(n_anchors)
-    kept = np.full(_SLOTS, np.float32(-1.0))
+    kept = np.empty(_SLOTS, np.float32)
+    for slot in range(_SLOTS):
+        kept[slot] = -1.0
     exponential = np.empty(_SLOTS)
     for i in range(n_rows):
         largest = np.float32(-np.inf)
@@ -83,8 +85,9 @@ def weigh(
                 weight[u] = n * exponential[slot]
             total += weight[u]
         if total == 0.0:  # the only training row: nothing else is known
-            weight[:] = count
-            total = count.sum()
+            for u in range(n_anchors):
+                weight[u] = count[u]
+                total += count[u]
         for u in range(n_anchors):  # apart from the sums: several at once
             weight[u] /= total
         for u in range(n_anchors):
@@ -142,6 +145,15 @@ def tilt(weights: Floats, log_odds: Floats, label_start: Longs, label_index: Int
             weights[i, y] /= total
 
 
+@inline
+def largest(numbers: Floats) -> float:
+    """Return the largest number: a loop, since NumPy's takes seconds to compile."""
+    found = numbers[0]
+    for number in numbers[1:]:
+        found = max(found, number)
+    return found
+
+
 @kernel
 def keep_large(
     weights: Floats, part: float
@@ -150,14 +162,14 @@ def keep_large(
     n_rows, n_vectors = weights.shape
     start = np.zeros(n_rows + 1, np.int64)
     for i in range(n_rows):
-        least = part * weights[i].max()
+        least = part * largest(weights[i])
         for y in range(n_vectors):
             start[i + 1] += weights[i, y] >= least and weights[i, y] > 0.0
         start[i + 1] += start[i]
     index = np.empty(start[-1], np.int32)
     weight = np.empty(start[-1])
     for i in range(n_rows):
-        least = part * weights[i].max()
+        least = part * largest(weights[i])
         at, total = start[i], 0.0
         for y in range(n_vectors):
             if weights[i, y] >= least and weights[i, y] > 0.0:

@@ -294,8 +294,10 @@ def _grow(
 
     Not a method: another process is given its name, and finds it and the compiled kernels by itself.
     """
+    # Always in the same order, column by column as it is read: the kernel is compiled for one.
+    differences = np.asfortranarray(problems.differences(bits))
     grown = grow_trees(
-        features, n_features[bits], n_drawn[bits], problems.vector_of_row, problems.differences(bits),
-        n_sampled, problems.seeds[bits], limits,
+        features, n_features[bits], n_drawn[bits], problems.vector_of_row, differences, n_sampled,
+        problems.seeds[bits], limits,
     )  # fmt: skip
     return Trees(*grown[:-1]), np.packbits(grown[-1], axis=1)
