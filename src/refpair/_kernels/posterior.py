@@ -61,8 +61,8 @@ def weigh(
     n_rows, n_anchors = agreement.shape
     weight = np.empty(n_anchors)
     kept = np.empty(_SLOTS, np.float32)
-    for slot in range(_SLOTS):
-        kept[slot] = -1.0
+    for i in range(_SLOTS):
+        kept[i] = -1.0
     exponential = np.empty(_SLOTS)
     for i in range(n_rows):
         largest = np.float32(-np.inf)
@@ -148,9 +148,9 @@ def tilt(weights: Floats, log_odds: Floats, label_start: Longs, label_index: Int
 @inline
 def largest(numbers: Floats) -> float:
     """Return the largest number: a loop, since NumPy's takes seconds to compile."""
-    found = numbers[0]
-    for number in numbers[1:]:
-        found = max(found, number)
+    found = -np.inf
+    for i in range(numbers.shape[0]):
+        found = max(found, float(numbers[i]))
     return found
 
 
