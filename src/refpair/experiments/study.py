@@ -172,7 +172,9 @@ class Study:
         """
         results = {name: self.results(name) for name in self.tasks}
         missing = [
-            text for name, found in results.items() for text in describe_missing(self.planned(name), found)
+            text
+            for name, found in results.items()
+            for text in describe_missing(name, self.planned(name), found)
         ]
         with Store(self.store_path) as store:
             machines = store.machines()

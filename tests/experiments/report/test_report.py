@@ -283,7 +283,10 @@ def test_about_tells_machines_and_settings():
 def test_what_is_missing():
     planned = make_results(["yeast", "flags"], ["f1", "rank"], ["BR", "CC"])
     there = planned[(planned["algorithm"] == "BR") | (planned["data"] == "flags") | (planned["split"] > 2)]
-    assert describe_missing(planned, there) == ["6 of 10 results of CC on yeast are missing."]
-    assert describe_missing(planned, planned) == []
-    assert describe_missing(planned, planned[1:]) == ["1 of 10 results of BR on yeast is missing."]
-    assert len(describe_missing(planned, planned[:0])) == 4
+    assert describe_missing("x", planned, there) == ["x: 6 of 20 results of CC are missing, on yeast."]
+    assert describe_missing("x", planned, planned) == []
+    assert describe_missing("x", planned, planned[1:]) == ["x: 1 of 20 results of BR is missing, on yeast."]
+    everything = describe_missing("x", planned, planned[:0])
+    assert everything == [
+        f"x: 20 of 20 results of {name} are missing, on yeast and flags." for name in ("BR", "CC")
+    ]

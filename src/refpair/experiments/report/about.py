@@ -9,7 +9,7 @@ from typing import Self
 import pandas as pd
 
 from refpair.experiments.report.run_tables import total_seconds
-from refpair.experiments.report.showing import in_order, show_time
+from refpair.experiments.report.showing import in_order, join_words, show_time
 
 __all__ = ["About", "describe_missing"]
 
@@ -96,11 +96,13 @@ class About:
         return [quick] * self.quick + list(self.missing)
 
 
-def describe_missing(planned: pd.DataFrame, results: pd.DataFrame) -> list[str]:
-    """Say which planned results there are not, a sentence for each algorithm and data set.
+def describe_missing(experiment: str, planned: pd.DataFrame, results: pd.DataFrame) -> list[str]:
+    """Say which planned results there are not, a sentence for each algorithm.
 
     Parameters
     ----------
+    experiment : str
+        What it is called.
     planned, results : DataFrame
         With the columns data, cost, algorithm, n_bits and split.
 
@@ -108,17 +110,17 @@ def describe_missing(planned: pd.DataFrame, results: pd.DataFrame) -> list[str]:
     --------
     >>> columns = ["data", "cost", "algorithm", "n_bits", "split"]
     >>> planned = pd.DataFrame([("flags", "f1", "BR", 0, s) for s in range(20)], columns=columns)
-    >>> describe_missing(planned, planned[:15])
-    ['5 of 20 results of BR on flags are missing.']
+    >>> describe_missing("compare", planned, planned[:15])
+    ['compare: 5 of 20 results of BR are missing, on flags.']
     """
     keys = ["data", "cost", "algorithm", "n_bits", "split"]
     there = pd.MultiIndex.from_frame(results[keys])
-    lacking = ~pd.MultiIndex.from_frame(planned[keys]).isin(there)
-    groups = planned.assign(lacking=lacking).groupby(["algorithm", "data"], sort=False)["lacking"]
+    lacking = planned[~pd.MultiIndex.from_frame(planned[keys]).isin(there)]
+    n_planned = planned["algorithm"].value_counts()
     return [
-        f"{n} of {total} results of {algorithm} on {data} {'is' if n == 1 else 'are'} missing."
-        for algorithm, data, n, total in groups.agg(["sum", "size"]).reset_index().itertuples(index=False)
-        if n
+        f"{experiment}: {len(rows)} of {n_planned[name]} results of {name} "
+        f"{'is' if len(rows) == 1 else 'are'} missing, on {join_words(in_order(rows['data']), most=99)}."
+        for name, rows in lacking.groupby("algorithm", sort=False)
     ]
 
 
