@@ -7,7 +7,7 @@ import pytest
 from refpair import get_cost
 from refpair.experiments.algorithms import ALGORITHMS, find_algorithm
 from refpair.experiments.names import code_digest, find_cost, import_object
-from refpair.experiments.settings import Settings
+from refpair.experiments.settings import QUICK, Settings
 from tests.experiments import own
 
 
@@ -61,20 +61,28 @@ def test_the_digest_of_own_code_changes_with_its_file(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_can_be_made_and_set(name):
     algorithm = ALGORITHMS[name]
-    model = algorithm.make(get_cost("rank"), Settings(n_bits=7, n_trees=3))
+    model = algorithm.make(get_cost("rank"), Settings(n_bits=7, n_trees=3), 5)
     assert getattr(model, "n_bits", 7) == 7
     assert getattr(getattr(model, "estimator", None), "n_trees", 3) == 3
     for parameters in algorithm.grid(own.np.zeros((3, 3))):
         model.set_params(**algorithm.draft).set_params(**parameters)
 
 
+def test_the_filter_tree_has_fewer_rounds_with_many_labels():
+    def n_rounds(n_labels, settings):
+        return ALGORITHMS["CFT"].make(get_cost("rank"), settings, n_labels).n_rounds
+
+    assert [n_rounds(n, Settings()) for n in (1, 53, 100, 374)] == [8, 8, 5, 2]
+    assert n_rounds(6, QUICK) == 2
+
+
 def test_algorithms_of_the_users_own_are_told_what_they_can_take():
     blind = find_algorithm("tests.experiments.own:Constant")
     assert blind.one_fit
-    assert isinstance(blind.make(own.misses, Settings()), own.Constant)
+    assert isinstance(blind.make(own.misses, Settings(), 5), own.Constant)
     aware = find_algorithm("tests.experiments.own:Aware")
     assert not aware.one_fit
-    assert aware.make(own.misses, Settings()).cost is own.misses
+    assert aware.make(own.misses, Settings(), 5).cost is own.misses
 
 
 def test_mistakes_in_names_of_algorithms_are_told():

@@ -28,7 +28,7 @@ class Share(BaseEstimator):
 
 
 GRID = [{"share": share} for share in (0.0, 0.3, 1.0)]
-GUESS = Algorithm(lambda cost, settings: Share(), lambda X: GRID, one_fit=True)
+GUESS = Algorithm(lambda cost, settings, n_labels: Share(), lambda X: GRID, one_fit=True)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,12 @@ def test_only_the_training_half_is_seen(data):
             return self
 
     choose_parameters(
-        Algorithm(lambda c, s: Watching(), lambda X: GRID), COSTS, X[:31], Y[:31], Settings(), 0
+        Algorithm(lambda cost, settings, n_labels: Watching(), lambda X: GRID),
+        COSTS,
+        X[:31],
+        Y[:31],
+        Settings(),
+        0,
     )
     assert sorted(set(seen)) == [20, 21]
     assert len(seen) == 3 * len(GRID)

@@ -31,7 +31,7 @@ from refpair.classifiers import (
 from refpair.costs import Cost
 from refpair.datasets._data import unknown_name
 from refpair.experiments.names import import_object, is_own
-from refpair.experiments.settings import Settings
+from refpair.experiments.settings import LABELS_TIMES_ROUNDS, Settings
 
 __all__ = ["ALGORITHMS", "COMPETITORS", "NEAREST", "POSTERIOR", "Algorithm", "find_algorithm"]
 
@@ -39,7 +39,7 @@ NEAREST, POSTERIOR = "CSRPE-nearest", "CSRPE-posterior"
 
 Parameters = Mapping[str, Any]
 Grid = Sequence[Parameters]
-Make = Callable[[Cost, Settings], Any]
+Make = Callable[[Cost, Settings, int], Any]
 FitEach = Callable[[Any, Grid, Any, Any], Iterator[Any]]
 
 _DEPTHS = (None, 40, 20, 12, 8, 5, 3)  # of single trees
@@ -73,7 +73,7 @@ class Algorithm:
     Attributes
     ----------
     make : callable
-        ``make(cost, settings)`` returns an unfitted model.
+        ``make(cost, settings, n_labels)`` returns an unfitted model.
     grid : callable
         ``grid(X)`` returns the settings of parameters to choose from, the default first.
     draft : Mapping
@@ -117,19 +117,20 @@ def _tree_grid(X: Any) -> Grid:
     return [{"max_depth": d, "max_features": f} for f, d in product(features, _DEPTHS)]
 
 
-def _of_forests(
-    make: Callable[..., Any], *, knows_cost: bool = False, one_fit: bool = True, **draft: Any
-) -> Algorithm:
-    def make_model(cost: Cost, settings: Settings) -> Any:
+def _of_forests(make: Callable[..., Any], *, knows_cost: bool = False) -> Algorithm:
+    def make_model(cost: Cost, settings: Settings, n_labels: int) -> Any:
         forest = Forest(settings.n_trees)
         return make(forest, cost) if knows_cost else make(forest)
 
-    return Algorithm(
-        make_model, _forest_grid, draft={"estimator__n_trees": _DRAFT_TREES, **draft}, one_fit=one_fit
-    )
+    return Algorithm(make_model, _forest_grid, draft={"estimator__n_trees": _DRAFT_TREES}, one_fit=True)
 
 
-def _make_csrpe(decoder: Any, cost: Cost, settings: Settings) -> CSRPEClassifier:
+def _make_filter_tree(cost: Cost, settings: Settings, n_labels: int) -> CondensedFilterTree:
+    n_rounds = min(settings.n_rounds, max(2, LABELS_TIMES_ROUNDS // n_labels))
+    return CondensedFilterTree(Forest(settings.n_trees), cost, n_rounds=n_rounds)
+
+
+def _make_csrpe(decoder: Any, cost: Cost, settings: Settings, n_labels: int) -> CSRPEClassifier:
     return CSRPEClassifier(cost, settings.n_bits, decoder=decoder)
 
 
@@ -139,7 +140,9 @@ COMPETITORS: dict[str, Algorithm] = {
     "HAMR": _of_forests(partial(MLECC, code="hamr")),
     "CC": _of_forests(ChainClassifier),
     "PCC": _of_forests(ProbabilisticChain, knows_cost=True),
-    "CFT": _of_forests(CondensedFilterTree, knows_cost=True, one_fit=False, n_rounds=2),
+    "CFT": Algorithm(
+        _make_filter_tree, _forest_grid, draft={"estimator__n_trees": _DRAFT_TREES, "n_rounds": 2}
+    ),
 }
 ALGORITHMS: dict[str, Algorithm] = COMPETITORS | {
     NEAREST: Algorithm(
@@ -174,7 +177,7 @@ def find_algorithm(name: str) -> Algorithm:
         raise ValueError(f"{name} is no class and no function that returns a model")
     knows_cost = "cost" in inspect.signature(make).parameters
 
-    def make_own(cost: Cost, settings: Settings) -> Any:
+    def make_own(cost: Cost, settings: Settings, n_labels: int) -> Any:
         return make(cost=cost) if knows_cost else make()
 
     return Algorithm(make_own, one_fit=not knows_cost)

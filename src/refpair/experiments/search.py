@@ -18,9 +18,9 @@ FOLDS = 3
 MOST_ROWS = 1000  # to choose by
 
 
-def make_model(algorithm: Algorithm, cost: Cost, settings: Settings, seed: int) -> Any:
+def make_model(algorithm: Algorithm, cost: Cost, settings: Settings, n_labels: int, seed: int) -> Any:
     """Return an unfitted model whose random numbers come from a seed."""
-    model = algorithm.make(cost, settings)
+    model = algorithm.make(cost, settings, n_labels)
     if "random_state" in model.get_params():
         model.set_params(random_state=seed)
     return model
@@ -45,7 +45,8 @@ def choose_parameters(
     grid = algorithm.grid(X)
     if not settings.search or len(grid) == 1:
         return dict.fromkeys(costs, grid[0])
-    model = make_model(algorithm, next(iter(costs.values())), settings, seed).set_params(**algorithm.draft)
+    model = make_model(algorithm, next(iter(costs.values())), settings, Y.shape[1], seed)
+    model.set_params(**algorithm.draft)
     totals = {name: np.zeros(len(grid)) for name in costs}
     rows = np.random.default_rng(seed).permutation(X.shape[0])[:MOST_ROWS]
     if algorithm.out_of_bag:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LENGTHS", "QUICK", "Settings", "half_split"]
+__all__ = ["LABELS_TIMES_ROUNDS", "LENGTHS", "QUICK", "Settings", "half_split"]
 
+LABELS_TIMES_ROUNDS = 500  # of the condensed filter tree, whose time grows with the square of both
 LENGTHS = (50, 100, 200, 500, 1000, 2000, 3000, 4000, 5000)  # of codes, to compare
 
 Rows = npt.NDArray[np.intp]
@@ -24,6 +25,8 @@ class Settings:
         The length of codes.
     n_trees : int
         How many trees the forests of the competitors have.
+    n_rounds : int
+        How many rounds the condensed filter tree has, at most: with many labels there are fewer.
     search : bool
         Whether parameters are searched in the training half.
     max_rows : int or None
@@ -34,6 +37,7 @@ class Settings:
 
     n_bits: int = 3000
     n_trees: int = 100
+    n_rounds: int = 8
     search: bool = True
     max_rows: int | None = None
     lengths: tuple[int, ...] = LENGTHS
@@ -42,6 +46,7 @@ class Settings:
         parts = [
             f"codes of {self.n_bits} bits, cut from {max(self.lengths)} where lengths are compared",
             f"forests of {self.n_trees} trees",
+            f"{self.n_rounds} rounds of CFT, fewer for more than {LABELS_TIMES_ROUNDS // self.n_rounds} labels",
             "parameters chosen in the training half" if self.search else "default parameters",
             "all rows" if self.max_rows is None else f"{self.max_rows} rows of each data set at most",
         ]
@@ -49,7 +54,12 @@ class Settings:
 
 
 QUICK = Settings(
-    n_bits=500, n_trees=20, search=False, max_rows=600, lengths=tuple(n for n in LENGTHS if n <= 1000)
+    n_bits=500,
+    n_trees=20,
+    n_rounds=2,
+    search=False,
+    max_rows=600,
+    lengths=tuple(n for n in LENGTHS if n <= 1000),
 )
 
 
