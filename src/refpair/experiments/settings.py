@@ -46,7 +46,7 @@ class Settings:
         parts = [
             f"codes of {self.n_bits} bits, cut from {max(self.lengths)} where lengths are compared",
             f"forests of {self.n_trees} trees",
-            f"{self.n_rounds} rounds of CFT, fewer for more than {LABELS_TIMES_ROUNDS // self.n_rounds} labels",
+            f"CFT of {self.n_rounds} rounds, fewer for more than {LABELS_TIMES_ROUNDS // self.n_rounds} labels",
             "parameters chosen in the training half" if self.search else "default parameters",
             "all rows" if self.max_rows is None else f"{self.max_rows} rows of each data set at most",
         ]
