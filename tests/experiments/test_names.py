@@ -56,6 +56,16 @@ def test_the_digest_of_own_code_changes_with_its_file(tmp_path, monkeypatch):
     (tmp_path / "changing.py").write_text("x = 2\n")
     assert code_digest("changing:x") != before
     assert code_digest("f1") == ""
+    assert code_digest("math:pi") == code_digest("math:tau"), "without a file there is nothing to change"
+
+
+def test_the_digest_sees_the_file_that_an_object_is_defined_in(tmp_path, monkeypatch):
+    (tmp_path / "shown.py").write_text("from hidden import cost\n")
+    (tmp_path / "hidden.py").write_text("def cost(Y, Z):\n    return Y[:, 0]\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = code_digest("shown:cost")
+    (tmp_path / "hidden.py").write_text("def cost(Y, Z):\n    return Z[:, 0]\n")
+    assert code_digest("shown:cost") != before
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

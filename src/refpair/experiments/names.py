@@ -65,9 +65,16 @@ def find_cost(name: str) -> Cost:
 
 
 def code_digest(name: str) -> str:
-    """Return a digest of the file that an own object is in; results of its earlier versions are void."""
+    """Return a digest of the files that an own object is named and defined in.
+
+    Results of earlier versions of these files are void; what they import from elsewhere is not looked at.
+    """
     if not is_own(name):
         return ""
-    import_object(name)
-    file = sys.modules[name.partition(":")[0]].__file__
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""
+    found = import_object(name)
+    modules = name.partition(":")[0], getattr(found, "__module__", None)
+    files = {getattr(sys.modules.get(str(module)), "__file__", None) for module in modules}
+    digest = hashlib.sha256()
+    for file in sorted(file for file in files if file):
+        digest.update(Path(file).read_bytes())
+    return digest.hexdigest()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from refpair.costs import Cost
-from refpair.datasets import find_data
+from refpair.datasets import Table, find_data, list_datasets
 from refpair.experiments.algorithms import find_algorithm
 from refpair.experiments.names import find_cost
 from refpair.experiments.settings import Settings
@@ -46,14 +46,22 @@ def find_subjects(
     subjects: dict[str, Subject] = {}
     for word in (found for given in data for found in find_data(given)):
         source = Source(Path(word).stem, word, None if labels is None else tuple(labels), tuple(drop))
+        table = source.read()
+        if _is_another(table, source.name):  # results on it do not belong beside the paper's
+            source = replace(source, name=Path(word).name)
         known = subjects.get(source.name)
         if known is not None and known.source != source:
             raise ValueError(f"{known.source.data} and {word} would both be called {source.name}; rename one")
-        table = source.read()
         if table.X.shape[0] < 4:
             raise ValueError(f"{word}: {table.X.shape[0]} rows are too few to be split into halves")
         subjects[source.name] = Subject(source, digest_table(table))
     return list(subjects.values())
+
+
+def _is_another(table: Table, name: str) -> bool:
+    """Whether a table has the name of a data set of the paper, but is not of its size."""
+    sizes = {info.name: (info.n_instances, info.n_features, info.n_labels) for info in list_datasets()}
+    return name in sizes and (*table.X.shape, len(table.label_names)) != sizes[name]
 
 
 def plan_tasks(
@@ -87,7 +95,9 @@ def plan_tasks(
                     continue
                 together = [tuple(found)] if fits_once[algorithm] else [(name,) for name in found]
                 for group in together:
-                    marks = tuple(fingerprint(subject.digest, settings, [algorithm, name]) for name in group)
+                    marks = tuple(
+                        fingerprint(subject.digest, experiment, algorithm, cost, settings) for cost in group
+                    )
                     tasks.append(Task(experiment, subject.source, group, algorithm, split, settings, marks))
     return tasks
 

@@ -43,10 +43,11 @@ class Settings:
     lengths: tuple[int, ...] = LENGTHS
 
     def __str__(self) -> str:
+        most_labels = LABELS_TIMES_ROUNDS // self.n_rounds
         parts = [
             f"codes of {self.n_bits} bits, cut from {max(self.lengths)} where lengths are compared",
             f"forests of {self.n_trees} trees",
-            f"CFT of {self.n_rounds} rounds, fewer for more than {LABELS_TIMES_ROUNDS // self.n_rounds} labels",
+            f"{self.n_rounds} rounds of CFT, fewer with more than {most_labels} labels",
             "parameters chosen in the training half" if self.search else "default parameters",
             "all rows" if self.max_rows is None else f"{self.max_rows} rows of each data set at most",
         ]

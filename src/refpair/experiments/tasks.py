@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Literal
 
 import numpy as np
@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from refpair.datasets import Table, read_data
 from refpair.experiments.algorithms import NEAREST, POSTERIOR
-from refpair.experiments.names import code_digest
+from refpair.experiments.names import code_digest, is_own
 from refpair.experiments.settings import Settings
 from refpair.experiments.store import Key
 
@@ -102,16 +102,40 @@ class Task:
         return [(self.algorithm, n_bits)]
 
 
-def fingerprint(data_digest: str, settings: Settings, names: Iterable[str]) -> str:
-    """Return a digest of the data, the settings, and the code of those names that are the user's own.
+def fingerprint(
+    data_digest: str, experiment: Experiment, algorithm: str, cost: str, settings: Settings
+) -> str:
+    """Return a digest of all that a result depends on besides its names.
+
+    That is the data, the settings that take part, the version of this package, and the user's own code.
 
     Examples
     --------
-    >>> fingerprint("ab12", Settings(), ["BR", "f1"]) == fingerprint("ab12", Settings(n_bits=9), ["BR", "f1"])
+    >>> names = "compare", "BR", "f1"
+    >>> fingerprint("ab12", *names, Settings()) == fingerprint("ab12", *names, Settings(n_bits=9))
+    True
+    >>> fingerprint("ab12", *names, Settings()) == fingerprint("ab12", *names, Settings(n_trees=9))
     False
     """
-    known = json.dumps([data_digest, asdict(settings), [code_digest(name) for name in names]])
-    return hashlib.sha256(known.encode()).hexdigest()[:12]
+    own_code = [code_digest(name) for name in (algorithm, cost)]
+    known = [version("refpair"), data_digest, _used_by(experiment, algorithm, settings), own_code]
+    return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:12]
+
+
+def _used_by(experiment: Experiment, algorithm: str, settings: Settings) -> dict[str, object]:
+    """Return the settings that an algorithm sees."""
+    used: dict[str, object] = {"max_rows": settings.max_rows}
+    if is_own(algorithm):
+        return used
+    used["search"] = settings.search
+    if algorithm not in EXTENDED:
+        return used | {
+            "n_trees": settings.n_trees,
+            "n_rounds": settings.n_rounds if algorithm == "CFT" else 0,
+        }
+    if experiment == "code-length":
+        return used | {"lengths": settings.lengths}
+    return used | {"n_bits": settings.n_bits}
 
 
 def digest_table(table: Table) -> str:

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from refpair.experiments.plan import find_subjects, plan_tasks
+from refpair.experiments.settings import Settings
+from refpair.experiments.tasks import fingerprint
+
+
+def write_table(path, n_rows=8):
+    frame = pd.DataFrame(np.arange(2 * n_rows).reshape(n_rows, 2), columns=["a", "b"])
+    frame["joy"] = np.arange(n_rows) % 2
+    frame.to_csv(path, index=False)
+    return str(path)
+
+
+def test_a_table_that_only_has_the_name_of_a_paper_s_data_set_is_called_by_its_file(tmp_path):
+    names = [s.source.name for s in find_subjects([write_table(tmp_path / "flags.csv")], ["joy"])]
+    assert names == ["flags.csv"]
+    names = [s.source.name for s in find_subjects([write_table(tmp_path / "mine.csv")], ["joy"])]
+    assert names == ["mine"]
+
+
+def test_a_folder_of_the_paper_s_data_is_found_in_its_order(paper_data, tmp_path):
+    for name in ("scene", "flags"):
+        (tmp_path / name).symlink_to(paper_data / name)
+    assert [s.source.name for s in find_subjects([str(tmp_path)])] == ["flags", "scene"]
+
+
+def test_a_fingerprint_changes_with_the_settings_that_take_part():
+    base = Settings()
+
+    def changed(experiment, algorithm, **settings):
+        names = "ab", experiment, algorithm, "f1"
+        return fingerprint(*names, base) != fingerprint(*names, Settings(**settings))
+
+    assert changed("compare", "CSRPE-nearest", n_bits=10)
+    assert not changed("compare", "CSRPE-nearest", n_trees=10)
+    assert not changed("compare", "BR", n_bits=10)
+    assert changed("compare", "BR", n_trees=10)
+    assert changed("compare", "CFT", n_rounds=1)
+    assert not changed("compare", "BR", n_rounds=1)
+    assert changed("code-length", "CSRPE-nearest", lengths=(10, 20))
+    assert not changed("code-length", "CSRPE-nearest", n_bits=10)
+    assert changed("compare", "tests.experiments.own:Constant", max_rows=10)
+    assert not changed("compare", "tests.experiments.own:Constant", search=False)
+    names = "compare", "BR", "f1", base
+    assert fingerprint("ab", *names) != fingerprint("cd", *names)
+
+
+def test_one_fit_for_all_costs_is_one_task():
+    tasks = plan_tasks(
+        "compare", find_subjects(["digits"]), ["f1", "rank"], ["BR", "CSRPE-nearest"], 2, Settings()
+    )
+    assert [(task.algorithm, task.costs, task.split) for task in tasks] == [
+        (name, costs, split)
+        for split in (0, 1)
+        for name, costs in (("BR", ("f1", "rank")), ("CSRPE-nearest", ("f1",)), ("CSRPE-nearest", ("rank",)))
+    ]

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+from refpair import CSRPEClassifier, get_cost
+from refpair.datasets import Table
+from refpair.experiments import algorithms
+from refpair.experiments.algorithms import Algorithm
+from refpair.experiments.protocols import run_task
+from refpair.experiments.settings import Settings, half_split
+from refpair.experiments.tasks import Source, Task
+
+
+class Watching(BaseEstimator):
+    """Notes the rows that it learns from and those that it predicts, told by their first feature."""
+
+    learnt: ClassVar[set[float]] = set()
+    predicted: ClassVar[set[float]] = set()
+
+    def __init__(self, leaf=1):
+        self.leaf = leaf
+
+    def fit(self, X, Y):
+        self.learnt.update(X[:, 0])
+        self.n_labels_ = Y.shape[1]
+        return self
+
+    def predict(self, X):
+        self.predicted.update(X[:, 0])
+        return np.ones((len(X), self.n_labels_), int)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(1)
+    X = np.hstack([np.arange(61.0)[:, None], rng.normal(size=(61, 3))])
+    Y = (X[:, 1:] + rng.normal(size=(61, 3)) > 0).astype(np.uint8)
+    return Table("rows", X, Y, list("abcd"), list("xyz"))
+
+
+def make_task(experiment, algorithm, costs=("f1",), **settings):
+    fingerprints = ("0",) * len(costs)
+    return Task(
+        experiment, Source("rows", "rows.csv"), costs, algorithm, 2, Settings(**settings), fingerprints
+    )
+
+
+def run(task, table):
+    return dict(run_task(task, table, task.result_keys()))
+
+
+def test_the_test_half_is_only_predicted_and_only_at_the_end(table, monkeypatch):
+    grid = [{"leaf": 1}, {"leaf": 2}]
+    watched = Algorithm(lambda cost, settings, n_labels: Watching(), lambda X: grid, one_fit=True)
+    monkeypatch.setitem(algorithms.ALGORITHMS, "watched", watched)
+    seen = []
+    monkeypatch.setattr(Watching, "learnt", set())
+    monkeypatch.setattr(Watching, "predicted", set())
+    task = make_task("compare", "watched", ("f1", "rank"))
+    train, test = (set(table.X[rows, 0]) for rows in half_split(61, task.split))
+    for _ in run_task(task, table, task.result_keys()):
+        seen.append((set(Watching.learnt), set(Watching.predicted)))
+    assert seen == [(train, train | test)] * 2, "searched and learnt in one half, judged on the other"
+
+
+def test_only_what_is_missing_is_given(table):
+    task = make_task("compare", "BR", ("f1", "rank"), search=False, n_trees=2)
+    f1, rank = task.result_keys()
+    everything = run(task, table)
+    assert list(everything) == [f1, rank]
+    ((key, result),) = run_task(task, table, [rank])
+    assert key == rank
+    assert result.score == everything[rank].score
+
+
+def test_lengths_are_those_of_one_longer_model(table):
+    task = make_task("code-length", "CSRPE-nearest", lengths=(2, 5, 900), search=False)
+    found = run(task, table)
+    train, test = half_split(61, task.split)
+    model = CSRPEClassifier("f1", 900, decoder="nearest", max_depth=None, max_features=None, random_state=2)
+    model.fit(table.X[train], table.Y[train])
+    assert len(model.code_) < 900, "the length that there is not is the longest there is"
+    for key, result in found.items():
+        short = model.shorten(min(key.n_bits, len(model.code_)))
+        assert result.score == get_cost("f1").score(table.Y[test], short.predict(table.X[test]))
+
+
+def test_the_larger_relevant_set_has_the_vectors_of_both_halves(table):
+    task = make_task("relevant-set", "CSRPE-nearest", ("hamming",), n_bits=20, search=False)
+    found = {key.algorithm: result.score for key, result in run(task, table).items()}
+    train, test = half_split(61, task.split)
+    for name, relevant_set in {"CSRPE-nearest": table.Y[train], "CSRPE-ext-nearest": table.Y}.items():
+        model = CSRPEClassifier(
+            "hamming", 20, decoder="nearest", max_depth=None, max_features=None, relevant_set=relevant_set,
+            random_state=2,
+        ).fit(table.X[train], table.Y[train])  # fmt: skip
+        assert found[name] == get_cost("hamming").score(table.Y[test], model.predict(table.X[test]))
