@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pandas as pd
 import pytest
@@ -63,20 +65,32 @@ def test_the_other_experiments(folder):
     assert "Relevant set" in (folder / "b" / "report.md").read_text()
 
 
-def test_a_failure_is_told_at_the_end(folder):
-    (folder / "broken.py").write_text("def model():\n    raise RuntimeError('out of paint')\n")
+def test_failures_are_told_at_the_end(folder):
+    (folder / "broken.py").write_text("def model():\n    raise RuntimeError('out of paint\\nand brushes')\n")
     result = refpair_(
-        "compare", *SONGS, "--cost", "f1", "--algorithm", "broken:model", "--algorithm", "BR", "--splits", 1,
+        "compare", *SONGS, "--cost", "f1", "--algorithm", "broken:model", "--algorithm", "BR", "--splits", 2,
         "--quick", "--out", "x", "--jobs", 1,
     )  # fmt: skip
     assert result.exit_code == 1
-    assert "failed: compare: broken:model on songs for f1, split 0" in result.stderr
-    assert "RuntimeError: out of paint" in result.stderr
-    assert result.stdout == "1 of 2 results; x/report.html\n"
-    assert "Failed: compare: broken:model" in (folder / "x" / "report.md").read_text()
+    told = "broken:model on songs, 2 splits: RuntimeError: out of paint"
+    assert result.stderr == f"failed: {told}\ntracebacks: x/failures.txt\n"
+    assert (folder / "x" / "failures.txt").read_text().count("out of paint\nand brushes\n") == 2
+    assert result.stdout == "2 of 4 results; x/report.html\n"
+    assert f"Failed: {told}" in (folder / "x" / "report.md").read_text()
 
 
-def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(folder):
+def test_a_model_that_must_be_given_its_seed(folder):
+    (folder / "seeded.py").write_text(
+        "from refpair import BinaryRelevance, Forest\n"
+        "def model(random_state):\n    return BinaryRelevance(Forest(random_state + 1))\n"
+    )
+    how = ("--cost", "f1", "--algorithm", "seeded:model", "--splits", 1, "--jobs", 1)
+    assert works("compare", *SONGS, *how) == "1 of 1 results; refpair-compare/report.html\n"
+
+
+@pytest.fixture
+def start_slow_run(folder):
+    """Start a run of many slow tasks, in a group of processes of its own as in a terminal."""
     (folder / "slow.py").write_text(
         "import time\nfrom refpair import BinaryRelevance\n"
         "class Model(BinaryRelevance):\n    def fit(self, X, y):\n        time.sleep(0.5)\n"
@@ -86,17 +100,47 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(folder):
         sys.executable, "-c", "from refpair.cli import main; main()", "compare", *SONGS, "--cost", "f1",
         "--algorithm", "slow:Model", "--splits", "50", "--quick", "--out", "x", "--jobs", "2",
     ]  # fmt: skip
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
-        deadline = time.monotonic() + 60
-        while not (folder / "x" / "store.sqlite").exists() or not _n_results(folder / "x"):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+    return lambda: subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def _wait_until(condition, process):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(folder, start_slow_run):
+    with start_slow_run() as process:
+        _wait_until(lambda: (folder / "x" / "store.sqlite").exists() and _n_results(folder / "x"), process)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers, too
         said = process.communicate(timeout=30)[1]
     assert process.returncode == 130
     assert re.fullmatch(r"\d+ of 50 results are stored; the same command goes on\ninterrupted\n", said)
     assert 0 < _n_results(folder / "x") < 50
+    assert list((folder / "x").glob(".worker-*")) == []
+
+
+def test_ctrl_c_while_workers_start_shows_no_tracebacks(folder, start_slow_run):
+    with start_slow_run() as process:
+        _wait_until((folder / "x" / "store.sqlite").exists, process)
+        time.sleep(0.6)  # workers are there, and import
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.communicate(timeout=30)[1]
+    assert process.returncode == 130
+    assert said == "0 of 50 results are stored; the same command goes on\ninterrupted\n"
+
+
+def test_a_report_of_nothing_is_refused_and_nothing_is_made(folder):
+    how = (*SONGS, "--cost", "f1", "--algorithm", "BR", "--splits", 1, "--out", "x", "--report-only")
+    told = "x has no results of these data, costs, algorithms and settings; were they made with --quick"
+    assert told in refuses("compare", *how)
+    assert not (folder / "x").exists()
+    works("compare", *how[:-1], "--quick", "--jobs", 1)
+    (folder / "x" / "report.html").unlink()
+    assert told in refuses("compare", *how)
+    assert not (folder / "x" / "report.html").exists()
 
 
 def _n_results(folder):
@@ -113,10 +157,19 @@ def _n_results(folder):
         (("--cost", "f"), "unknown cost 'f'"),
         (("--algorithm", "CFD"), "unknown algorithm 'CFD'; did you mean 'CFT'"),
         (("--cost", "nowhere:cost"), "there is no module nowhere"),
-        (("--data", "digits", "--labels", "a"), "has its own labels"),
+        (("--data", "digits", "--labels", "a"), "have their own labels"),
+        (("--algorithm", "unfinished:model"), "'(' was never closed (unfinished.py, line 1)"),
+        (("--jobs", "0"), "jobs must be -1"),
+        (("--out", "taken"), "taken/store.sqlite: unable to open database file"),
+        (("--out", "other"), "the store of the results: no such table: runs"),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(folder, options, message):
+    (folder / "unfinished.py").write_text("def model(")
+    (folder / "taken" / "store.sqlite").mkdir(parents=True)
+    (folder / "other").mkdir()
+    with closing(sqlite3.connect(folder / "other" / "store.sqlite")) as other:
+        other.execute("PRAGMA user_version = 1")
     assert message in refuses("compare", *options)
 
 
@@ -129,3 +182,18 @@ def test_the_parts_of_the_paper():
     assert make_parts("code-length", 7, None, None, quick=False) == [Part("code-length", 7)]
     assert default_data("compare") == ["digits"]
     assert len(default_data("paper")) == 10
+
+
+@pytest.mark.parametrize(
+    ("command", "defaults"),
+    [
+        ("compare", ["digits", "f1, hamming", "5, with --quick 2", "3000, with --quick 500"]),
+        ("code-length", ["digits", "f1, hamming", "5, with --quick 2"]),
+        ("relevant-set", ["digits", "f1, hamming", "5, with --quick 2", "3000, with --quick 500"]),
+        ("paper", ["the paper's ten", "f1, accuracy, hamming, rank", "20, with --quick 2;", "3000, with"]),
+    ],
+)
+def test_the_help_tells_the_defaults_of_each_command(command, defaults):
+    said = re.sub(r"[\s│]+", " ", works(command, "--help"))
+    for default in [*defaults, f"refpair-{command}"]:
+        assert f"[default: ({default}" in said

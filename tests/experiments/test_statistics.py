@@ -13,6 +13,7 @@ from refpair.experiments.statistics import (
     best_or_level,
     paired_outcome,
     score_table,
+    shared_means,
     win_tie_loss,
 )
 from refpair.inspection.scores import flat_from, mean_and_error
@@ -71,7 +72,7 @@ def test_one_wins_what_the_other_loses(pairs, up):
 
 
 def test_pairs_that_are_no_sample():
-    assert paired_outcome([], [], True) == paired_outcome([1.0], [0.0], True) == "tie"
+    assert paired_outcome([], [], True) == paired_outcome([1.0], [0.0], True) == "untested"
     assert (
         paired_outcome([0.3, 0.3, 0.5], [0.1 + 0.2] * 2 + [0.5], True) == "tie"
     )  # rounding is no difference
@@ -117,6 +118,25 @@ def test_only_common_splits_count():
     table = win_tie_loss(frame({"ours": ours, "theirs": theirs, "other": {9: 0.1}}), "ours", GREATER)
     assert table.map(str).to_dict("list") == {"theirs": ["1/0/0"] * 2, "other": ["0/0/0"] * 2}
     assert isinstance(table.loc["f1", "theirs"], WinTieLoss)
+
+
+def test_a_single_common_split_is_no_tie():
+    results = frame({"ours": {0: 0.5, 1: 0.6}, "theirs": {1: 0.7, 2: 0.8}, "third": {1: 0.5}})
+    assert set(win_tie_loss(results, "ours", GREATER).map(str).loc["total"]) == {"0/0/0"}
+    verdicts = {name: best_or_level(results, name, GREATER)["verdict"].item() for name in ("ours", "theirs")}
+    assert verdicts == {"ours": "untested", "theirs": "best"}
+
+
+@given(some_results())
+@settings(max_examples=20, deadline=None)
+def test_shared_means_are_over_the_splits_of_all_that_take_part(results):
+    means = shared_means(results)
+    assert list(means.index) == list(results[["cost", "data"]].drop_duplicates().itertuples(index=False))
+    for (cost, data), row in means.iterrows():
+        cell = results[(results["cost"] == cost) & (results["data"] == data)]
+        splits = set.intersection(*(set(rows["split"]) for _, rows in cell.groupby("algorithm")))
+        expected = cell[cell["split"].isin(splits)].groupby("algorithm")["score"].mean()
+        pd.testing.assert_series_equal(row.dropna().sort_index(), expected, check_names=False)
 
 
 def test_costs_are_in_order_of_appearance_and_have_directions():

@@ -2,13 +2,18 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
+import time
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from refpair.experiments.store import Key, Result, Store
+from refpair.experiments import store as store_module
+from refpair.experiments.store import Failure, Key, Result, Store
 
 KEY = Key("compare", "emotions", "f1", "BR", 0, 0, "ab12")
 RESULT = Result(0.1 + 0.2, 0.0, 1.5, 0.25, '{"max_depth": 3}')
@@ -97,11 +102,55 @@ def test_many_claim_at_once_and_one_gets_it(path):
     assert [sum(column) for column in zip(*won, strict=True)] == [1] * 20
 
 
-def test_failures_belong_to_a_run(path):
+def test_a_worker_shows_its_file_only_while_it_writes_to_the_store(path):
+    Store(path).close()
+    claimed = []
+
+    def claim():
+        with Store(path) as store:
+            claimed.append(store.claim("task"))
+
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        thread = threading.Thread(target=claim)
+        thread.start()
+        time.sleep(0.2)
+        assert list(path.parent.glob(".worker-*")) == []
+        other.execute("COMMIT")
+    thread.join()
+    assert claimed == [True]
+
+
+def test_files_of_the_living_stay_and_those_of_the_dead_go(path):
+    with Store(path) as living, Store(path) as other:
+        assert living.claim("task")
+        (path.parent / ".worker-dead").touch()
+        (path.parent / ".worker-gone-journal").touch()
+        other.remove_dead_workers()
+        assert [file.name for file in path.parent.glob(".worker-*") if "-journal" not in file.name] == [
+            f".worker-{living._worker[0]}"
+        ]
+        assert not (path.parent / ".worker-gone-journal").exists()
+        assert not other.claim("task")
+
+
+def test_a_file_that_cannot_be_removed_is_no_error(path, monkeypatch):
+    def refuse(self, missing_ok=False):
+        raise PermissionError
+
     with Store(path) as store:
-        store.fail("task", 1, "because")
-        assert [(f.task, f.reason) for f in store.failures(1)] == [("task", "because")]
+        assert store.claim("task")
+        monkeypatch.setattr(Path, "unlink", refuse)
+
+
+def test_failures_belong_to_a_run(path):
+    failure = Failure("task", "emotions", "BR", 3, "ValueError: because", "Traceback ...")
+    with Store(path) as store:
+        store.fail(failure, 1)
+        assert store.failures(1) == [failure]
         assert store.failures(2) == []
+        store.fail(failure._replace(error="ValueError: why not"), 2)
+        assert store.failures(1) == [failure]
 
 
 def test_machines_are_those_that_results_were_made_with(path):
@@ -116,3 +165,27 @@ def test_another_file_is_no_store(tmp_path):
     (tmp_path / "store.sqlite").write_text("label,joy\n" * 100)
     with pytest.raises(ValueError, match=r"store\.sqlite is no store of refpair .*choose another --out"):
         Store(tmp_path / "store.sqlite")
+
+
+def test_a_store_of_another_version_is_refused(path):
+    Store(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        for version in (0, 99):
+            connection.execute(f"PRAGMA user_version = {version}")
+            with pytest.raises(ValueError, match=r"another version of refpair; choose another --out"):
+                Store(path)
+
+
+def test_a_folder_in_its_place_is_told(path):
+    path.mkdir(parents=True)
+    with pytest.raises(OSError, match=r"store\.sqlite: unable to open database file; choose another --out"):
+        Store(path)
+
+
+def test_a_store_that_stays_locked_is_told_as_such(path, monkeypatch):
+    Store(path).close()
+    monkeypatch.setattr(store_module, "_PATIENCE", 0.0)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(OSError, match=r"store\.sqlite: database is locked; wait for"):
+            Store(path)

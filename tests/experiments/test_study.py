@@ -8,20 +8,56 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from refpair import get_cost
-from refpair.experiments import QUICK, Part, Study
+from refpair.datasets import read_data
+from refpair.experiments import QUICK, Part, Settings, Study, runner
+from refpair.experiments.algorithms import Algorithm, find_algorithm
 from refpair.experiments.runner import seconds_left
+from refpair.experiments.search import make_model
 from refpair.experiments.settings import half_split
-from refpair.experiments.store import Key, Store
+from refpair.experiments.store import Failure, Key, Store
+from refpair.experiments.study import summarize_failures
 from tests.experiments import own
 
 OWN = "tests.experiments.own:"
 CONSTANT, SLOW, AWARE, FAILING = f"{OWN}Constant", f"{OWN}Slow", f"{OWN}Aware", f"{OWN}Failing"
+HERE = "tests.experiments.test_study:"
+
+
+class Quitting(own.Constant):
+    def fit(self, X, Y):
+        raise SystemExit(3)
+
+
+class Vanishing(own.Constant):
+    def fit(self, X, Y):
+        os._exit(3)
+
+
+class KilledOnce(own.Constant):
+    def fit(self, X, Y):
+        if not Path("killed").exists():
+            Path("killed").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().fit(X, Y)
+
+
+class Plain:
+    """Has nothing of scikit-learn's."""
+
+    def __init__(self, seed):
+        self.seed = seed
+
+
+def make_plain(random_state):
+    return Plain(random_state)
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +72,9 @@ def table(tmp_path_factory):
     return path
 
 
-def make_study(folder, table, *algorithms, splits=2, costs=("f1", "hamming"), **more):
+def make_study(folder, table, *algorithms, splits=2, costs=("f1", "hamming"), settings=QUICK, **more):
     part = Part("compare", splits, algorithms=algorithms or (CONSTANT,), **more)
-    return Study(folder, [part], [str(table)], costs, labels=["joy", "anger"], settings=QUICK)
+    return Study(folder, [part], [str(table)], costs, labels=["joy", "anger"], settings=settings)
 
 
 def test_each_cell_is_what_python_gives(tmp_path, table):
@@ -82,10 +118,91 @@ def test_other_settings_or_other_data_are_other_results(tmp_path, table):
 def test_a_failure_is_told_and_the_rest_goes_on(tmp_path, table):
     study = make_study(tmp_path, table, FAILING, CONSTANT)
     failures = study.run(jobs=2)
-    assert len(failures) == 2
-    assert all("RuntimeError: no idea with seed" in failure.reason for failure in failures)
+    assert [failure.error for failure in failures] == [f"RuntimeError: no idea with seed {n}" for n in (0, 1)]
+    assert study.failures_path.read_text().count("Traceback (most recent call last)") == 2
     assert set(study.results("compare").algorithm) == {CONSTANT}
     assert len(study.run()) == 2  # tried again
+    make_study(tmp_path, table, CONSTANT).run()
+    assert not study.failures_path.exists()
+
+
+def test_failures_alike_are_told_once():
+    failures = [
+        Failure(f"{cost} {split} [ab12]", "songs", "BR", split, error, "")
+        for cost in ("f1", "rank")
+        for split, error in ((0, "ValueError: a"), (1, "ValueError: a"), (2, "ValueError: b"))
+    ]
+    assert summarize_failures(failures) == [
+        "BR on songs, 2 splits: ValueError: a",
+        "BR on songs, 1 split: ValueError: b",
+    ]
+
+
+def test_a_model_that_exits_has_failed(tmp_path, table):
+    (failure,) = make_study(tmp_path, table, f"{HERE}Quitting", splits=1).run()
+    assert failure.error == "SystemExit: 3"
+
+
+def test_a_killed_worker_is_no_error_if_others_finish(tmp_path, table, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    study = make_study(tmp_path / "x", table, f"{HERE}KilledOnce")
+    assert study.run(jobs=2) == []
+    assert study.count() == (4, 4)
+    assert "1 of 2 worker processes: killed (signal 9), for want of memory perhaps" in capfd.readouterr().err
+    assert [path.name for path in (tmp_path / "x").iterdir()] == ["store.sqlite"]
+
+
+def test_a_killed_worker_is_an_error_if_tasks_are_left(tmp_path, table, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ChildProcessError, match=r"killed \(signal 9\).* the same command goes on"):
+        make_study(tmp_path / "x", table, f"{HERE}KilledOnce").run()
+    with pytest.raises(ChildProcessError, match="1 of 1 worker processes: ended with exit code 3; what is"):
+        make_study(tmp_path / "y", table, f"{HERE}Vanishing").run()
+    assert [path.name for path in (tmp_path / "y").iterdir()] == ["store.sqlite"]
+
+
+@pytest.mark.parametrize("jobs", [0, -2])
+def test_a_number_of_jobs_that_makes_no_sense_is_refused(tmp_path, table, jobs):
+    with pytest.raises(ValueError, match="jobs must be -1, one for each processor, or at least 1"):
+        make_study(tmp_path, table).run(jobs=jobs)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_terminal_lines_tell_how_far_it_is(tmp_path, table, monkeypatch, capsys):
+    monkeypatch.setattr(runner, "_TELL_EACH", 0.0)
+    make_study(tmp_path, table, SLOW, splits=3).run(verbose=1)
+    assert "0 of 3 tasks, ? left\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("n_bits", [QUICK.n_bits, 50])
+def test_a_quick_report_says_so_whatever_the_bits(tmp_path, table, n_bits):
+    study = make_study(tmp_path, table, settings=replace(QUICK, n_bits=n_bits))
+    study.run()
+    assert "Made with quick settings" in study.report("refpair").read_text()
+
+
+def test_files_and_named_data_sets_in_one_study(tmp_path, table):
+    part = Part("compare", 1, algorithms=(CONSTANT,))
+    study = Study(tmp_path, [part], ["digits", str(table)], labels=["joy", "anger"], drop=["c"])
+    digits, songs = (task.source for task in study.tasks["compare"])
+    assert (digits.name, digits.labels, digits.drop) == ("digits", None, ())
+    assert (songs.name, songs.labels, songs.drop) == ("songs", ("joy", "anger"), ("c",))
+    table = read_data("digits")
+    labels, twin = [f"l{n}" for n in range(table.Y.shape[1])], tmp_path / "digits.csv"
+    columns = [*table.feature_names, *labels]
+    pd.DataFrame(np.hstack([table.X, table.Y]).astype(int), columns=columns).to_csv(twin, index=False)
+    with pytest.raises(ValueError, match="a file and a data set would both be called digits"):
+        Study(tmp_path, [part], ["digits", str(twin)], labels=labels)
+    with pytest.raises(ValueError, match="leave out --labels and --drop"):
+        Study(tmp_path, [part], ["digits"], drop=["c"])
+
+
+def test_models_of_ones_own_get_their_seed():
+    cost = get_cost("f1")
+    assert make_model(find_algorithm(f"{HERE}make_plain"), cost, QUICK, 3, seed=7).seed == 7
+    assert make_model(find_algorithm(CONSTANT), cost, QUICK, 3, seed=7).random_state == 7
+    unseeded = Algorithm(lambda cost, settings, n_labels: Plain(None))
+    assert make_model(unseeded, cost, QUICK, 3, seed=7).seed is None
 
 
 def test_fewer_splits_for_competitors(tmp_path, table):
@@ -114,13 +231,13 @@ def test_mistakes_are_told_before_anything_runs(tmp_path, table):
 
 
 def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_table(tmp_path, table):
-    undisturbed = make_study(tmp_path / "calm", table, SLOW, AWARE, splits=8)
+    undisturbed = make_study(tmp_path / "calm", table, SLOW, AWARE, splits=24)
     undisturbed.run(jobs=2)
     code = (
         "from tests.experiments.test_study import *\n"
-        f"make_study({str(tmp_path / 'wild')!r}, {str(table)!r}, SLOW, AWARE, splits=8).run(jobs=2)"
+        f"make_study({str(tmp_path / 'wild')!r}, {str(table)!r}, SLOW, AWARE, splits=24).run(jobs=2)"
     )
-    disturbed = make_study(tmp_path / "wild", table, SLOW, AWARE, splits=8)
+    disturbed = make_study(tmp_path / "wild", table, SLOW, AWARE, splits=24)
     seen = []
     rng = random.Random(0)
     for _ in range(2):
@@ -164,8 +281,20 @@ def test_two_commands_share_the_work(tmp_path, table):
 
 def test_time_left_goes_by_tasks_alike(tmp_path, table):
     tasks = make_study(tmp_path, table, CONSTANT, SLOW, splits=1).tasks["compare"]
-    times = pd.DataFrame({"data": "songs", "algorithm": [CONSTANT, CONSTANT], "seconds": [1.0, 3.0]})
-    assert seconds_left(times, tasks) == 2.0 + 2.0  # the other is taken for as long
-    more = pd.DataFrame({"data": ["songs"], "algorithm": [SLOW], "seconds": [10.0]})
-    assert seconds_left(pd.concat([times, more]), tasks) == 2.0 + 10.0
-    assert np.isnan(seconds_left(times[:0], tasks))
+
+    def took(seconds, algorithm=CONSTANT, experiment="compare", settings=QUICK):
+        values = (experiment, repr(settings), "songs", algorithm, seconds)
+        return dict(zip(("experiment", "settings", "data", "algorithm", "seconds"), values, strict=True))
+
+    times = [took(1.0), took(3.0), took(1000.0, experiment="code-length"), took(1000.0, settings=Settings())]
+    assert seconds_left(pd.DataFrame(times), tasks) == (2.0 + 2.0, 0)  # the other is taken for as long
+    assert seconds_left(pd.DataFrame([*times, took(10.0, SLOW)]), tasks) == (2.0 + 10.0, 0)
+    assert seconds_left(pd.DataFrame(times[2:]), tasks) == (0.0, 2)  # nothing is known
+    assert seconds_left(pd.DataFrame(times[:0], columns=list(times[0])), tasks) == (0.0, 2)
+
+
+def test_what_is_noted_of_a_run_is_what_time_left_goes_by(tmp_path, table):
+    study = make_study(tmp_path, table, splits=1)
+    study.run()
+    with Store(study.store_path) as store:
+        assert seconds_left(store.times(), study.tasks["compare"])[1] == 0

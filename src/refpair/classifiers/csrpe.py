@@ -259,7 +259,7 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         >>> X, Y = np.eye(4), np.array([[1, 0], [0, 1], [1, 1], [0, 0]])
         >>> model = CSRPEClassifier(cost="f1", n_bits=6, decoder="nearest", random_state=0).fit(X, Y)
         >>> [round(model.shorten(n_bits).score(X, Y), 2) for n_bits in (1, 2, 6)]
-        [0.67, 0.75, 1.0]
+        [0.67, 0.92, 1.0]
         """
         check_is_fitted(self)
         n_there = len(self.code_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,15 +11,48 @@ from refpair.cli.running import run_command
 
 __all__ = ["code_length", "compare", "paper", "relevant_set"]
 
-DataSets = Annotated[
-    list[str] | None,
-    typer.Option(
+
+def _data(default: str) -> Any:
+    return typer.Option(
         help="A data set by name (see refpair datasets), a file, or a folder of <name>/<name>.arff. "
         "Can be repeated.",
         metavar="DATA",
-        show_default="digits; paper: its ten",
-    ),
-]
+        show_default=default,
+    )
+
+
+def _costs(default: str) -> Any:
+    return typer.Option(
+        help="A cost: f1, f2, ..., accuracy, hamming, rank, zero_one, or module:name for one of your own (a "
+        "refpair.Cost, or a function of truths and predictions). Can be repeated.",
+        metavar="COST",
+        show_default=default,
+    )
+
+
+def _splits(default: str) -> Any:
+    return typer.Option(min=1, help="How many random half splits.", show_default=default)
+
+
+def _competitor_splits(default: str) -> Any:
+    return typer.Option(min=1, help="Fewer splits for all but CSRPE: they take longer.", show_default=default)
+
+
+def _out(command: str) -> Any:
+    return typer.Option(
+        help="The folder for results, tables, figures and the report. A run that was stopped goes on there.",
+        show_default=f"refpair-{command}",
+    )
+
+
+DataSets = Annotated[list[str] | None, _data("digits")]
+PaperDataSets = Annotated[list[str] | None, _data("the paper's ten")]
+Costs = Annotated[list[str] | None, _costs("f1, hamming")]
+PaperCosts = Annotated[list[str] | None, _costs("f1, accuracy, hamming, rank")]
+Splits = Annotated[int | None, _splits("5, with --quick 2")]
+PaperSplits = Annotated[int | None, _splits("20, with --quick 2; the other two experiments 3 at most")]
+CompetitorSplits = Annotated[int | None, _competitor_splits("as --splits")]
+PaperCompetitorSplits = Annotated[int | None, _competitor_splits("5, or --splits if that is less")]
 Labels = Annotated[
     str | None,
     typer.Option(
@@ -27,16 +60,8 @@ Labels = Annotated[
     ),
 ]
 Drop = Annotated[
-    list[str] | None, typer.Option(help="A column that is no feature. Can be repeated.", metavar="COLUMN")
-]
-Costs = Annotated[
     list[str] | None,
-    typer.Option(
-        help="A cost: f1, f2, ..., accuracy, hamming, rank, zero_one, or module:name for one of your own (a "
-        "refpair.Cost, or a function of truths and predictions). Can be repeated.",
-        metavar="COST",
-        show_default="f1, hamming; paper: its four",
-    ),
+    typer.Option(help="A column of files that is no feature. Can be repeated.", metavar="COLUMN"),
 ]
 Algorithms = Annotated[
     list[str] | None,
@@ -47,23 +72,9 @@ Algorithms = Annotated[
         show_default="all",
     ),
 ]
-Splits = Annotated[
-    int | None, typer.Option(min=1, help="How many random half splits.", show_default="5; paper: 20")
+Bits = Annotated[
+    int | None, typer.Option(min=1, help="The length of the code.", show_default="3000, with --quick 500")
 ]
-CompetitorSplits = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="Fewer splits for all but CSRPE: they take longer.", show_default="--splits; paper: 5"
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        help="The folder for results, tables, figures and the report. A run that was stopped goes on there.",
-        show_default="refpair-results",
-    ),
-]
-Bits = Annotated[int | None, typer.Option(min=1, help="The length of the code.", show_default="3000")]
 Jobs = Annotated[int, typer.Option(help="Processes; -1 is one for each processor.")]
 Quick = Annotated[
     bool,
@@ -86,7 +97,7 @@ def compare(
     splits: Splits = None,
     competitor_splits: CompetitorSplits = None,
     bits: Bits = None,
-    out: Out = None,
+    out: Annotated[Path | None, _out("compare")] = None,
     jobs: Jobs = -1,
     quick: Quick = False,
     report_only: ReportOnly = False,
@@ -127,7 +138,7 @@ def code_length(
     drop: Drop = None,
     cost: Costs = None,
     splits: Splits = None,
-    out: Out = None,
+    out: Annotated[Path | None, _out("code-length")] = None,
     jobs: Jobs = -1,
     quick: Quick = False,
     report_only: ReportOnly = False,
@@ -160,7 +171,7 @@ def relevant_set(
     cost: Costs = None,
     splits: Splits = None,
     bits: Bits = None,
-    out: Out = None,
+    out: Annotated[Path | None, _out("relevant-set")] = None,
     jobs: Jobs = -1,
     quick: Quick = False,
     report_only: ReportOnly = False,
@@ -188,15 +199,15 @@ def relevant_set(
 
 
 def paper(
-    data: DataSets = None,
+    data: PaperDataSets = None,
     labels: Labels = None,
     drop: Drop = None,
-    cost: Costs = None,
+    cost: PaperCosts = None,
     algorithm: Algorithms = None,
-    splits: Splits = None,
-    competitor_splits: CompetitorSplits = None,
+    splits: PaperSplits = None,
+    competitor_splits: PaperCompetitorSplits = None,
     bits: Bits = None,
-    out: Out = None,
+    out: Annotated[Path | None, _out("paper")] = None,
     jobs: Jobs = -1,
     quick: Quick = False,
     report_only: ReportOnly = False,

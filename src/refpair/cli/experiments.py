@@ -12,6 +12,7 @@ import typer
 from refpair.cli.data import split_names
 from refpair.datasets import list_datasets
 from refpair.experiments import PAPER_COSTS, QUICK, Part, Settings, Study
+from refpair.experiments.study import summarize_failures
 
 __all__ = ["run"]
 
@@ -39,7 +40,7 @@ def run(
     """Run a study and report it."""
     settings = QUICK if quick else Settings()
     study = Study(
-        out or Path("refpair-results"),
+        out or Path(f"refpair-{command}"),
         make_parts(command, splits, competitor_splits, algorithms, quick=quick),
         data or default_data(command),
         costs or (PAPER_COSTS if command == "paper" else _COSTS),
@@ -49,20 +50,32 @@ def run(
     )
     shown = shlex.join(["refpair", *sys.argv[1:]])
     failures = []
-    if not report_only:
+    if report_only:
+        _check_results(study)
+    else:
         try:
-            failures = study.run(jobs=jobs, verbose=int(sys.stderr.isatty()))
+            failures = study.run(jobs=jobs, verbose=1)
         except KeyboardInterrupt:
             n_there, n_wanted = study.count()
             typer.echo(f"{n_there:,} of {n_wanted:,} results are stored; the same command goes on", err=True)
             raise
+    for text in summarize_failures(failures):
+        typer.echo(f"failed: {text}", err=True)
+    if failures:
+        typer.echo(f"tracebacks: {study.failures_path}", err=True)
     report = study.report(shown, failures)
-    for failure in failures:
-        typer.echo(f"failed: {failure.summary()}", err=True)
     n_there, n_wanted = study.count()
     typer.echo(f"{n_there:,} of {n_wanted:,} results; {report}")
     if failures:
         raise typer.Exit(1)
+
+
+def _check_results(study: Study) -> None:
+    if study.count()[0] == 0:
+        raise ValueError(
+            f"{study.folder} has no results of these data, costs, algorithms and settings; were they made "
+            "with --quick, or other --bits?"
+        )
 
 
 def make_parts(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
 from importlib import import_module
 from typing import Any
@@ -27,7 +28,7 @@ def run_command(command: str, /, **options: Any) -> None:
     except KeyboardInterrupt:
         typer.echo("interrupted", err=True)
         raise typer.Exit(128 + 2) from None
-    except (ImportError, OSError, ValueError) as error:
+    except (ImportError, OSError, SyntaxError, ValueError, sqlite3.Error) as error:
         typer.echo(f"{typer.style('error:', fg='red', bold=True)} {_sentence(error)}", err=True)
         raise typer.Exit(2) from None
 
@@ -36,4 +37,6 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         what = error.strerror[0].lower() + error.strerror[1:]
         return what if error.filename is None else f"{error.filename}: {what}"
+    if isinstance(error, sqlite3.Error):
+        return f"the store of the results: {error}"
     return str(error) or type(error).__name__

@@ -13,6 +13,8 @@ from .mulan import load_dataset
 
 __all__ = ["data_set", "find_data", "is_file", "read_data"]
 
+_KNOWN = {"digits", *(name.lower() for name in REGISTRY)}
+
 
 def read_data(data: str, labels: Sequence[str] | None = None, drop: Sequence[str] = ()) -> Table:
     """Read a table with labels: a file, or a data set by its name.
@@ -46,7 +48,7 @@ def read_data(data: str, labels: Sequence[str] | None = None, drop: Sequence[str
 def find_data(data: str) -> list[str]:
     """Return what a word stands for: itself, or all data sets ``<name>/<name>.arff`` in that folder.
 
-    Those of the paper come first, in its order.
+    Those of the paper come first, in its order. A folder that is called as a known data set is ``./<name>``.
 
     Examples
     --------
@@ -55,7 +57,7 @@ def find_data(data: str) -> list[str]:
     ['emotions']
     """
     folder = Path(data)
-    if not folder.is_dir():
+    if data.lower() in _KNOWN or not folder.is_dir():
         return [data]
     order = {name: place for place, name in enumerate(REGISTRY)}
     found = [path for path in folder.glob("*/*.arff") if path.stem == path.parent.name]

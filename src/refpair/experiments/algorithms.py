@@ -33,7 +33,7 @@ from refpair.datasets._data import unknown_name
 from refpair.experiments.names import import_object, is_own
 from refpair.experiments.settings import LABELS_TIMES_ROUNDS, Settings
 
-__all__ = ["ALGORITHMS", "COMPETITORS", "NEAREST", "POSTERIOR", "Algorithm", "find_algorithm"]
+__all__ = ["ALGORITHMS", "COMPETITORS", "NEAREST", "POSTERIOR", "Algorithm", "call_with", "find_algorithm"]
 
 NEAREST, POSTERIOR = "CSRPE-nearest", "CSRPE-posterior"
 
@@ -175,9 +175,20 @@ def find_algorithm(name: str) -> Algorithm:
     make = import_object(name)
     if not callable(make):
         raise ValueError(f"{name} is no class and no function that returns a model")
-    knows_cost = "cost" in inspect.signature(make).parameters
 
-    def make_own(cost: Cost, settings: Settings, n_labels: int) -> Any:
-        return make(cost=cost) if knows_cost else make()
+    def make_own(cost: Cost, settings: Settings, n_labels: int, random_state: int | None = None) -> Any:
+        return call_with(make, cost=cost, random_state=random_state)
 
-    return Algorithm(make_own, one_fit=not knows_cost)
+    return Algorithm(make_own, one_fit="cost" not in inspect.signature(make).parameters)
+
+
+def call_with(function: Callable[..., Any], **known: Any) -> Any:
+    """Call a function with those of the arguments that it has.
+
+    Examples
+    --------
+    >>> call_with(lambda a, b=2: (a, b), a=1, c=3)
+    (1, 2)
+    """
+    names = inspect.signature(function).parameters
+    return function(**{name: value for name, value in known.items() if name in names})

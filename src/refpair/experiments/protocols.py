@@ -72,7 +72,8 @@ class Bench:
     def fit(self, cost: Cost, **parameters: Any) -> Fitted:
         """Fit the algorithm to the training half."""
         model = make_model(self.algorithm, cost, self.task.settings, self.Y.shape[1], self.task.split)
-        model.set_params(**parameters)
+        if parameters:  # a model of the user's need not have any
+            model.set_params(**parameters)
         start = time.perf_counter()
         model.fit(self.X, self.Y)
         return Fitted(model, time.perf_counter() - start)

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from refpair.experiments.statistics import direction_of, score_table
+from refpair.experiments.statistics import shared_means
+from refpair.inspection.scores import direction_of
 
 __all__ = ["average_ranks", "cell_ranks", "critical_difference", "friedman"]
 
@@ -36,7 +37,7 @@ def cell_ranks(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> 
     cost data
     f1   flags  2.0  1.0
     """
-    means = score_table(results).dropna().groupby(level=["cost", "data"], sort=False).mean()
+    means = shared_means(results).dropna()
     signs = [-1.0 if direction_of(greater_is_better, cost) else 1.0 for cost, _ in means.index]
     return means.mul(signs, axis=0).rank(axis=1)
 

@@ -7,14 +7,15 @@ of them is killed: what is stored stays, what is claimed by the dead is open aga
 
 from __future__ import annotations
 
-import math
 import os
 import signal
+import sys
 import threading
 import time
 import traceback
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from multiprocessing import connection, get_context, parent_process
 from multiprocessing.process import BaseProcess
@@ -26,18 +27,18 @@ from rich.progress import TextColumn
 from threadpoolctl import threadpool_limits
 
 from refpair._progress import progress_bar
+from refpair.experiments.machine import describe_machine
 from refpair.experiments.protocols import run_task
 from refpair.experiments.store import Failure, Store
 from refpair.experiments.tasks import Source, Task
 
 __all__ = ["run_tasks", "seconds_left"]
 
-_LOOK_EACH, _WAIT = 0.5, 2.0  # seconds
+_LOOK_EACH, _TELL_EACH, _WAIT = 0.5, 60.0, 2.0  # seconds
+_LIKE = ["experiment", "settings", "data", "algorithm"]  # tasks that share these take about as long
 
 
-def run_tasks(
-    path: Path, tasks: Sequence[Task], run: int, *, jobs: int = 1, verbose: int = 0
-) -> list[Failure]:
+def run_tasks(path: Path, tasks: Sequence[Task], *, jobs: int = 1, verbose: int = 0) -> list[Failure]:
     """Run those tasks whose results are not in the store, and return which of them failed.
 
     Parameters
@@ -45,35 +46,55 @@ def run_tasks(
     path : Path
         The store.
     tasks : sequence of Task
-    run : int
-        The number that the store gave to this run.
     jobs : int, default=1
         How many processes work; −1 is one for each processor.
     verbose : int, default=0
-        1 shows a progress bar with the time left.
+        1 shows a progress bar with the time left, or a line a minute if there is no terminal.
 
     Raises
     ------
     ChildProcessError
-        If a worker was killed, for want of memory say.
+        If workers were killed, for want of memory say, and left tasks open.
     """
+    if jobs != -1 and jobs < 1:
+        raise ValueError(f"jobs must be -1, one for each processor, or at least 1; it is {jobs}")
     with Store(path) as store:
+        run = store.start_run(datetime.now(UTC).isoformat(timespec="seconds"), describe_machine())
         open_tasks = _open_tasks(store, tasks, run)
         n_workers = min(cpu_count() if jobs == -1 else jobs, len(open_tasks))
-        context = get_context("spawn")
-        workers = [
-            context.Process(target=_work, args=(path, open_tasks, run), daemon=True) for _ in range(n_workers)
-        ]
+        workers: list[BaseProcess] = []
         try:
-            for worker in workers:
-                worker.start()
+            with _ignoring_interrupts():
+                for _ in range(n_workers):
+                    workers.append(_start_worker(path, open_tasks, run))
             _watch(store, tasks, run, workers, visible=verbose > 0 and bool(workers))
         finally:
             for worker in workers:
                 worker.terminate()
             for worker in workers:
                 worker.join()
+            store.remove_dead_workers()
+        _check_ends([worker.exitcode for worker in workers], finished=not _open_tasks(store, tasks, run))
         return store.failures(run)
+
+
+@contextmanager
+def _ignoring_interrupts() -> Iterator[None]:
+    """Ignore Ctrl-C for a moment: processes that are started then do so from their first instruction on."""
+    if threading.current_thread() is not threading.main_thread():  # others may not, and do not hear it
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _start_worker(path: Path, tasks: list[Task], run: int) -> BaseProcess:
+    worker = get_context("spawn").Process(target=_work, args=(path, tasks, run), daemon=True)
+    worker.start()
+    return worker
 
 
 def _open_tasks(store: Store, tasks: Sequence[Task], run: int) -> list[Task]:
@@ -100,14 +121,15 @@ def _try(store: Store, task: Task, run: int) -> bool:
         return False
     start = time.perf_counter()
     try:
-        missing = store.missing(
-            task.result_keys()
-        )  # asked again: it may have been finished before it was claimed
+        missing = store.missing(task.result_keys())  # asked again: who had claimed it may have finished it
         for key, result in run_task(task, _read(task.source), missing):
             store.add(key, result, run)
-        store.note_time(task.name, task.source.name, task.algorithm, time.perf_counter() - start)
-    except Exception:  # one algorithm that fails on one data set must not end a run of a night
-        store.fail(task.name, run, traceback.format_exc())
+        seconds = time.perf_counter() - start
+        store.note_time(task.name, seconds, **dict(zip(_LIKE, _likeness(task), strict=True)))
+    except (Exception, SystemExit) as error:  # one that fails on one data set must not end a run of a night
+        what = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
+        where = task.source.name, task.algorithm, task.split
+        store.fail(Failure(task.name, *where, what, traceback.format_exc()), run)
     finally:
         store.release(task.name)
     return True
@@ -127,45 +149,66 @@ def _end_with_parent() -> None:
 def _watch(
     store: Store, tasks: Sequence[Task], run: int, workers: Sequence[BaseProcess], *, visible: bool
 ) -> None:
-    """Show how far the workers are, until they are done."""
-    with progress_bar(visible=visible, left=TextColumn("{task.fields[left]}")) as bar:
+    """Show how far the workers are, until they are done: by a bar, or by lines if there is no terminal."""
+    terminal = sys.stderr.isatty()
+    told = time.monotonic()
+    with progress_bar(visible=visible and terminal, left=TextColumn("{task.fields[left]}")) as bar:
         shown = bar.add_task("tasks", total=len(tasks), left="?")
         while running := [worker.sentinel for worker in workers if worker.is_alive()]:
             connection.wait(running, timeout=_LOOK_EACH)
             remaining = _open_tasks(store, tasks, run)
-            left = seconds_left(store.times(), remaining) / len(running)
-            bar.update(shown, completed=len(tasks) - len(remaining), left=_clock(left))
-    codes = [worker.exitcode for worker in workers if worker.exitcode]
-    if codes:
-        how = f"signal {-codes[0]}" if codes[0] < 0 else f"exit code {codes[0]}"
-        raise ChildProcessError(
-            f"{len(codes)} of {len(workers)} worker processes were ended from outside ({how}), for want of "
-            "memory perhaps; what is finished is stored, and the same command goes on, with fewer --jobs"
-        )
+            n_done, left = len(tasks) - len(remaining), _show_left(store.times(), remaining, len(running))
+            bar.update(shown, completed=n_done, left=left)
+            if visible and not terminal and time.monotonic() - told >= _TELL_EACH:
+                told = time.monotonic()
+                print(f"{n_done:,} of {len(tasks):,} tasks, {left} left", file=sys.stderr, flush=True)
 
 
-def seconds_left(times: pd.DataFrame, remaining: Sequence[Task]) -> float:
-    """Return how long tasks will take one after the other: as long as others like them, NaN if none is known.
+def _check_ends(codes: Sequence[int | None], *, finished: bool) -> None:
+    """Say if workers did not end by themselves; it is an error if something is left to do."""
+    ends = [_describe_end(code) for code in codes if code]
+    if not ends:
+        return
+    what = f"{len(ends)} of {len(codes)} worker processes: {'; '.join(dict.fromkeys(ends))}"
+    if not finished:
+        raise ChildProcessError(f"{what}; what is finished is stored, and the same command goes on")
+    print(f"warning: {what}; the others have finished all", file=sys.stderr)
+
+
+def _describe_end(code: int) -> str:
+    if code < 0:
+        return f"killed (signal {-code}), for want of memory perhaps, of which fewer --jobs need less"
+    return f"ended with exit code {code}"
+
+
+def seconds_left(times: pd.DataFrame, remaining: Sequence[Task]) -> tuple[float, int]:
+    """Return how long tasks will take one after the other, and how many of them nothing is known of.
+
+    A task takes as long as others of the same experiment, settings, data and algorithm; or data; or none.
 
     Examples
     --------
-    >>> times = pd.DataFrame({"data": ["a", "a"], "algorithm": ["BR", "CC"], "seconds": [1.0, 2.0]})
-    >>> seconds_left(times, [])
-    0.0
+    >>> seconds_left(pd.DataFrame(columns=["experiment", "settings", "data", "algorithm", "seconds"]), [])
+    (0.0, 0)
     """
-    if times.empty:
-        return math.nan if remaining else 0.0
-    same = times.groupby(["data", "algorithm"])["seconds"].mean().to_dict()
-    same_data = times.groupby("data")["seconds"].mean().to_dict()
-    typical = float(times["seconds"].mean())
-    return float(
-        sum(
-            same.get((task.source.name, task.algorithm), same_data.get(task.source.name, typical))
-            for task in remaining
-        )
-    )
+    means: dict[Hashable, float] = {}
+    for depth in (2, 3, 4):
+        means |= times.astype({"seconds": float}).groupby(_LIKE[:depth])["seconds"].mean().to_dict()
+    guesses = []
+    for task in remaining:
+        like = _likeness(task)
+        guesses += [means[like[:depth]] for depth in (4, 3, 2) if like[:depth] in means][:1]
+    return float(sum(guesses)), len(remaining) - len(guesses)
 
 
-def _clock(seconds: float) -> str:
-    """Return a time as hours, minutes and seconds."""
-    return "?" if math.isnan(seconds) else str(timedelta(seconds=round(seconds)))
+def _likeness(task: Task) -> tuple[str, ...]:
+    """Return what tasks that take about as long have in common; see `_LIKE`."""
+    return task.experiment, repr(task.settings), task.source.name, task.algorithm
+
+
+def _show_left(times: pd.DataFrame, remaining: Sequence[Task], n_workers: int) -> str:
+    """Return the time left in hours, minutes and seconds, as far as it is known."""
+    seconds, n_unknown = seconds_left(times, remaining)
+    if n_unknown and seconds == 0:
+        return "?"
+    return f"{'> ' if n_unknown else ''}{timedelta(seconds=round(seconds / n_workers))}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import KFold
 
 from refpair.costs import Cost
-from refpair.experiments.algorithms import Algorithm, Parameters
+from refpair.experiments.algorithms import Algorithm, Parameters, call_with
 from refpair.experiments.settings import Settings
 
 __all__ = ["choose_parameters", "make_model"]
@@ -20,8 +21,9 @@ MOST_ROWS = 1000  # to choose by
 
 def make_model(algorithm: Algorithm, cost: Cost, settings: Settings, n_labels: int, seed: int) -> Any:
     """Return an unfitted model whose random numbers come from a seed."""
-    model = algorithm.make(cost, settings, n_labels)
-    if "random_state" in model.get_params():
+    model = call_with(partial(algorithm.make, cost, settings, n_labels), random_state=seed)
+    parameters: Parameters = getattr(model, "get_params", dict)()  # the user's own models may have none
+    if "random_state" in parameters:
         model.set_params(random_state=seed)
     return model
 

@@ -7,7 +7,7 @@ splits that both have. A *cell* is a cost on a data set.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -15,21 +15,21 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import stdtr
 
-from refpair.inspection.scores import mean_and_error
+from refpair.inspection.scores import direction_of, mean_and_error
 
 __all__ = [
     "Outcome",
     "WinTieLoss",
     "best_or_level",
-    "direction_of",
     "paired_outcome",
     "score_table",
+    "shared_means",
     "summarise",
     "win_tie_loss",
 ]
 
 Floats = npt.NDArray[np.float64]
-Outcome = Literal["win", "tie", "loss"]
+Outcome = Literal["win", "tie", "loss", "untested"]
 
 _ROUNDING = 1e-12  # the same predictions, added up in another order, differ by less than this share
 
@@ -51,22 +51,6 @@ class WinTieLoss(NamedTuple):
         return f"{self.win}/{self.tie}/{self.loss}"
 
 
-def direction_of(greater_is_better: Mapping[str, bool], cost: Hashable) -> bool:
-    """Return whether a greater score is a better one for a cost, or say that nobody told.
-
-    Examples
-    --------
-    >>> direction_of({"f1": True, "rank": False}, "rank")
-    False
-    """
-    name = str(cost)
-    if name not in greater_is_better:
-        raise ValueError(
-            f"greater_is_better must say whether a greater score is better for the cost {cost!r}"
-        )
-    return greater_is_better[name]
-
-
 def paired_outcome(
     ours: npt.ArrayLike, theirs: npt.ArrayLike, greater_is_better: bool, confidence: float = 0.95
 ) -> Outcome:
@@ -83,9 +67,9 @@ def paired_outcome(
 
     Returns
     -------
-    "win", "tie" or "loss"
-        A tie as well if there are fewer than two splits, or no differences at all. If all differences are the
-        same and not zero, there is nothing random about them: a win or a loss.
+    "win", "tie", "loss" or "untested"
+        A tie as well if there are no differences at all. If all differences are the same and not zero, there
+        is nothing random about them: a win or a loss. Fewer than two splits cannot be tested.
 
     Examples
     --------
@@ -103,7 +87,9 @@ def paired_outcome(
         raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
     gains = a - b if greater_is_better else b - a
     gains[np.abs(gains) <= _ROUNDING * np.maximum(np.abs(a), np.abs(b))] = 0.0
-    if len(gains) < 2 or not gains.any():
+    if len(gains) < 2:
+        return "untested"
+    if not gains.any():
         return "tie"
     mean, error = mean_and_error(gains)
     if error > 0 and 2 * stdtr(len(gains) - 1, -abs(mean) / error) > 1 - confidence:
@@ -132,6 +118,27 @@ def score_table(results: pd.DataFrame) -> pd.DataFrame:
     table = results.pivot(index=keys, columns="algorithm", values="score")
     order = pd.MultiIndex.from_frame(results[keys].drop_duplicates())
     return table.reindex(index=order, columns=pd.Index(results["algorithm"].unique(), name="algorithm"))
+
+
+def shared_means(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean scores by (cost, data) over the splits that all algorithms of such a cell share.
+
+    Means over different splits differ by the luck of the splits as well. An algorithm without a score in a
+    cell is NaN there; all are if they share no split.
+
+    Examples
+    --------
+    >>> rows = [("flags", "f1", "BR", 0, 0.5), ("flags", "f1", "CC", 0, 0.4), ("flags", "f1", "CC", 1, 0.9)]
+    >>> shared_means(pd.DataFrame(rows, columns=["data", "cost", "algorithm", "split", "score"]))
+    algorithm    BR   CC
+    cost data
+    f1   flags  0.5  0.4
+    """
+    scores, cell = score_table(results), ["cost", "data"]
+    takes_part = scores.groupby(level=cell, sort=False).transform("count") > 0
+    shared = scores[~(scores.isna() & takes_part).any(axis=1)]
+    means = shared.groupby(level=cell, sort=False).mean()
+    return means.reindex(pd.MultiIndex.from_frame(results[cell].drop_duplicates()))
 
 
 def summarise(results: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -166,7 +173,7 @@ def win_tie_loss(results: pd.DataFrame, ours: str, greater_is_better: Mapping[st
     -------
     DataFrame of WinTieLoss
         A row for each cost in order of appearance and one for the ``total``, a column for each other
-        algorithm. Cells in which two algorithms have no split in common do not count.
+        algorithm. Cells in which two algorithms have fewer than two splits in common do not count.
 
     Examples
     --------
@@ -184,9 +191,10 @@ def win_tie_loss(results: pd.DataFrame, ours: str, greater_is_better: Mapping[st
     for cost, _, pairs in _paired_cells(results, ours):
         for other, pair in pairs.items():
             outcome = paired_outcome(*pair, direction_of(greater_is_better, cost))
-            which = ("win", "tie", "loss").index(outcome)
-            counts[cost, other][which] += 1
-            counts["total", other][which] += 1
+            if outcome != "untested":
+                which = WinTieLoss._fields.index(outcome)
+                counts[cost, other][which] += 1
+                counts["total", other][which] += 1
     cells = {
         other: pd.Series([WinTieLoss(*counts[cost, other]) for cost in [*costs, "total"]], dtype=object)
         for other in others
@@ -207,7 +215,8 @@ def best_or_level(results: pd.DataFrame, ours: str, greater_is_better: Mapping[s
     DataFrame
         A row for each (cost, data) that ``ours`` shares with another algorithm. ``verdict`` is "best" if no
         other has a better mean on the splits both have; "level" if :func:`paired_outcome` finds no loss
-        against those that have; "worse" otherwise. ``loses_to`` is a tuple of whom it loses to.
+        against those that have; "worse" if it finds one. If there is no loss, but some of those that have a
+        better mean share a single split, "untested". ``loses_to`` is a tuple of whom it loses to.
 
     Examples
     --------
@@ -224,8 +233,10 @@ def best_or_level(results: pd.DataFrame, ours: str, greater_is_better: Mapping[s
         up = direction_of(greater_is_better, cost)
         ahead = {other: (b.mean() - a.mean()) * (1 if up else -1) for other, (a, b) in pairs.items()}
         better = [other for other in pairs if ahead[other] > 0]
-        lost = tuple(other for other in better if paired_outcome(*pairs[other], up) == "loss")
-        verdict = "worse" if lost else "level" if better else "best"
+        outcomes = {other: paired_outcome(*pairs[other], up) for other in better}
+        lost = tuple(other for other in better if outcomes[other] == "loss")
+        untested = "untested" in outcomes.values()
+        verdict = "worse" if lost else "untested" if untested else "level" if better else "best"
         if pairs:
             found.append((cost, data, verdict, lost))
     return pd.DataFrame(found, columns=["cost", "data", "verdict", "loses_to"]).set_index(["cost", "data"])

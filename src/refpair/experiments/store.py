@@ -11,7 +11,7 @@ from __future__ import annotations
 import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -21,19 +21,17 @@ import pandas as pd
 __all__ = ["Failure", "Key", "Result", "Store"]
 
 _PATIENCE = 60.0  # seconds to wait while another process writes
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS runs (
-    run INTEGER PRIMARY KEY, started TEXT NOT NULL, machine TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS results (
-    experiment TEXT, data TEXT, cost TEXT, algorithm TEXT, n_bits INTEGER, split INTEGER, fingerprint TEXT,
-    score REAL, seconds_search REAL, seconds_fit REAL, seconds_predict REAL, chosen TEXT, run INTEGER,
-    PRIMARY KEY (experiment, data, cost, algorithm, n_bits, split, fingerprint));
-CREATE TABLE IF NOT EXISTS claims (task TEXT PRIMARY KEY, worker TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS failures (
-    task TEXT PRIMARY KEY, run INTEGER NOT NULL, reason TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS times (
-    task TEXT PRIMARY KEY, data TEXT NOT NULL, algorithm TEXT NOT NULL, seconds REAL NOT NULL);
-"""
+_VERSION = 1  # of the tables; to be raised whenever they change
+_TABLES = (
+    "runs (run INTEGER PRIMARY KEY, started TEXT NOT NULL, machine TEXT NOT NULL)",
+    "results (experiment TEXT, data TEXT, cost TEXT, algorithm TEXT, n_bits INTEGER, split INTEGER, "
+    "fingerprint TEXT, score REAL, seconds_search REAL, seconds_fit REAL, seconds_predict REAL, chosen TEXT, "
+    "run INTEGER, PRIMARY KEY (experiment, data, cost, algorithm, n_bits, split, fingerprint))",
+    "claims (task TEXT PRIMARY KEY, worker TEXT NOT NULL)",
+    "failures (task TEXT, data TEXT, algorithm TEXT, split INTEGER, error TEXT, traceback TEXT, run INTEGER, "
+    "PRIMARY KEY (task, run))",
+    "times (task TEXT PRIMARY KEY, experiment TEXT, settings TEXT, data TEXT, algorithm TEXT, seconds REAL)",
+)
 
 
 class Key(NamedTuple):
@@ -81,14 +79,23 @@ class Result:
 
 
 class Failure(NamedTuple):
-    """A task that raised an exception, and the traceback."""
+    """A task that raised an exception.
+
+    Attributes
+    ----------
+    task, data, algorithm : str
+    split : int
+    error : str
+        What was raised, in a line.
+    traceback : str
+    """
 
     task: str
-    reason: str
-
-    def summary(self) -> str:
-        """Return the task and the last line of the reason, which says what was raised."""
-        return f"{self.task}: {self.reason.strip().splitlines()[-1]}"
+    data: str
+    algorithm: str
+    split: int
+    error: str
+    traceback: str
 
 
 class Store:
@@ -113,12 +120,19 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
         self._worker: tuple[str, sqlite3.Connection] | None = None
         try:
-            self._connection.executescript(_SCHEMA)
+            self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+            try:
+                self._make_tables()
+            except BaseException:
+                self._connection.close()
+                raise
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode == sqlite3.SQLITE_BUSY
+            hint = "wait for the process that writes to it" if busy else "choose another --out"
+            raise OSError(f"{path}: {error}; {hint}") from None
         except sqlite3.DatabaseError as error:
-            self._connection.close()
             raise ValueError(f"{path} is no store of refpair ({error}); choose another --out") from None
 
     def __enter__(self) -> Self:
@@ -129,17 +143,19 @@ class Store:
 
     def close(self) -> None:
         """Give up all claims and close the file."""
-        if self._worker is not None:
+        with closing(self._connection):
+            if self._worker is None:
+                return
             name, lock = self._worker
-            self._connection.execute("DELETE FROM claims WHERE worker = ?", [name])
-            lock.close()
-            self._remove_lock(name)
             self._worker = None
-        self._connection.close()
+            with self._writing() as connection:
+                connection.execute("DELETE FROM claims WHERE worker = ?", [name])
+                lock.close()
+                self._remove_lock(name)
 
     def start_run(self, started: str, machine: str) -> int:
         """Note that a command works on the store, and return its number."""
-        self._remove_dead_workers()
+        self.remove_dead_workers()
         row = self._connection.execute(
             "INSERT INTO runs (started, machine) VALUES (?, ?) RETURNING run", [started, machine]
         )
@@ -177,8 +193,8 @@ class Store:
 
     def claim(self, task: str) -> bool:
         """Return whether the task is now this process's own; not if it is claimed already."""
-        worker = self._worker_name()
         with self._writing() as connection:
+            worker = self._worker_name()
             row = connection.execute("SELECT worker FROM claims WHERE task = ?", [task]).fetchone()
             if row is not None and self._is_alive(row[0]):
                 return False
@@ -189,26 +205,55 @@ class Store:
         """Give up a claim."""
         self._connection.execute("DELETE FROM claims WHERE task = ?", [task])
 
-    def fail(self, task: str, run: int, reason: str) -> None:
+    def fail(self, failure: Failure, run: int) -> None:
         """Note that a task raised an exception."""
-        self._connection.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?)", [task, run, reason])
-
-    def note_time(self, task: str, data: str, algorithm: str, seconds: float) -> None:
-        """Note how long a task took: others like it will take about as long."""
         self._connection.execute(
-            "INSERT OR REPLACE INTO times VALUES (?, ?, ?, ?)", [task, data, algorithm, seconds]
+            "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?, ?)", [*failure, run]
         )
-
-    def times(self) -> pd.DataFrame:
-        """Return how long tasks took: their ``task``, ``data``, ``algorithm`` and ``seconds``."""
-        return pd.read_sql_query("SELECT * FROM times ORDER BY task", self._connection)
 
     def failures(self, run: int) -> list[Failure]:
         """Return what has failed in a run."""
         rows = self._connection.execute(
-            "SELECT task, reason FROM failures WHERE run = ? ORDER BY task", [run]
+            f"SELECT {', '.join(Failure._fields)} FROM failures WHERE run = ? ORDER BY task", [run]
         )
         return [Failure(*row) for row in rows]
+
+    def note_time(
+        self, task: str, seconds: float, *, experiment: str, settings: str, data: str, algorithm: str
+    ) -> None:
+        """Note how long a task took: others like it will take about as long."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO times VALUES (?, ?, ?, ?, ?, ?)",
+            [task, experiment, settings, data, algorithm, seconds],
+        )
+
+    def times(self) -> pd.DataFrame:
+        """Return how long tasks took, with what `note_time` was given as columns."""
+        return pd.read_sql_query("SELECT * FROM times ORDER BY task", self._connection)
+
+    def remove_dead_workers(self) -> None:
+        """Remove the files and claims of processes that were killed."""
+        with self._writing() as connection:
+            names = {path.name for path in self.path.parent.glob(".worker-*")}
+            for worker in {name.removeprefix(".worker-").removesuffix("-journal") for name in names}:
+                if not self._is_alive(worker):
+                    self._remove_lock(worker)
+                    connection.execute("DELETE FROM claims WHERE worker = ?", [worker])
+
+    def _make_tables(self) -> None:
+        """Create the tables in a new file, and refuse a file with others."""
+        if self._version() == _VERSION:
+            return
+        with self._writing() as connection:  # another process may be about to do the same
+            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                for table in _TABLES:
+                    connection.execute(f"CREATE TABLE {table}")
+                connection.execute(f"PRAGMA user_version = {_VERSION}")
+            if self._version() != _VERSION:
+                raise ValueError(f"{self.path} was made by another version of refpair; choose another --out")
+
+    def _version(self) -> int:
+        return int(self._connection.execute("PRAGMA user_version").fetchone()[0])
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -219,6 +264,9 @@ class Store:
             self._connection.execute("ROLLBACK")
             raise
         self._connection.execute("COMMIT")
+
+    # The files of workers are made, tried and removed while writing to the store: who finds one that is not
+    # locked must know that its worker is dead, and not just about to lock it.
 
     def _worker_name(self) -> str:
         """Return the name of this process among those that work on the store, with its file locked."""
@@ -238,17 +286,13 @@ class Store:
                 lock.execute("BEGIN EXCLUSIVE")
             except sqlite3.OperationalError:
                 return True
-        self._remove_lock(worker)
         return False
-
-    def _remove_dead_workers(self) -> None:
-        for path in self.path.parent.glob(".worker-*"):
-            self._is_alive(path.name.removeprefix(".worker-").removesuffix("-journal"))
 
     def _remove_lock(self, worker: str) -> None:
         path = self._lock_path(worker)
-        path.unlink(missing_ok=True)
-        path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
+        for file in (path, path.with_name(f"{path.name}-journal")):
+            with suppress(PermissionError):  # Windows keeps what is still open somewhere
+                file.unlink(missing_ok=True)
 
     def _lock_path(self, worker: str) -> Path:
         return self.path.with_name(f".worker-{worker}")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 
+from refpair.datasets import find_data
+from refpair.datasets.find import is_file
 from refpair.experiments.algorithms import ALGORITHMS
-from refpair.experiments.machine import describe_machine
 from refpair.experiments.names import find_cost
-from refpair.experiments.plan import find_subjects, plan_tasks
+from refpair.experiments.plan import Subject, find_subjects, plan_tasks
 from refpair.experiments.report import (
     About,
     Section,
@@ -27,7 +27,7 @@ from refpair.experiments.settings import QUICK, Settings
 from refpair.experiments.store import Failure, Key, Store
 from refpair.experiments.tasks import EXTENDED, Experiment, Task
 
-__all__ = ["PAPER_COSTS", "Part", "Study"]
+__all__ = ["PAPER_COSTS", "Part", "Study", "summarize_failures"]
 
 PAPER_COSTS = ("f1", "accuracy", "hamming", "rank")
 
@@ -78,7 +78,7 @@ class Study:
     labels : sequence of str, optional
         The label columns of files that do not tell them.
     drop : sequence of str, default=()
-        Columns that are no features.
+        Columns of files that are no features.
     settings : Settings, optional
         Those of the paper by default.
 
@@ -109,7 +109,7 @@ class Study:
         self.parts = tuple(parts)
         self.settings = Settings() if settings is None else settings
         self.greater_is_better = {name: find_cost(name).greater_is_better for name in costs}
-        subjects = find_subjects(data, labels, drop)
+        subjects = _find_subjects(data, labels, drop)
         self.tasks: dict[Experiment, list[Task]] = {
             part.experiment: plan_tasks(
                 part.experiment,
@@ -128,6 +128,11 @@ class Study:
         """The file with the results."""
         return self.folder / "store.sqlite"
 
+    @property
+    def failures_path(self) -> Path:
+        """The file with the tracebacks of what failed in the last run; only there if something did."""
+        return self.folder / "failures.txt"
+
     def run(self, *, jobs: int = 1, verbose: int = 0) -> list[Failure]:
         """Run what is missing, and return what failed.
 
@@ -136,13 +141,16 @@ class Study:
         jobs : int, default=1
             Processes; −1 is one for each processor.
         verbose : int, default=0
-            1 shows a progress bar with the time left.
+            1 shows a progress bar with the time left, or a line a minute if there is no terminal.
         """
-        started = datetime.now(UTC).isoformat(timespec="seconds")
-        with Store(self.store_path) as store:
-            run = store.start_run(started, describe_machine())
         tasks = [task for group in self.tasks.values() for task in group]
-        return run_tasks(self.store_path, tasks, run, jobs=jobs, verbose=verbose)
+        failures = run_tasks(self.store_path, tasks, jobs=jobs, verbose=verbose)
+        if failures:
+            texts = (f"{failure.task}\n{failure.traceback}" for failure in failures)
+            self.failures_path.write_text("\n".join(texts), encoding="utf-8")
+        else:
+            self.failures_path.unlink(missing_ok=True)
+        return failures
 
     def results(self, experiment: Experiment) -> pd.DataFrame:
         """Return the results that there are: a row for each data set, cost, algorithm, length and split."""
@@ -157,6 +165,8 @@ class Study:
     def count(self) -> tuple[int, int]:
         """Return how many results there are, and how many there will be."""
         wanted = [key for group in self.tasks.values() for task in group for key in task.result_keys()]
+        if not self.store_path.exists():  # to count must not create it
+            return 0, len(wanted)
         with Store(self.store_path) as store:
             return len(wanted) - len(store.missing(wanted)), len(wanted)
 
@@ -183,12 +193,46 @@ class Study:
             command=command,
             machines=machines,
             settings=str(self.settings),
-            missing=[*(f"Failed: {failure.summary()}" for failure in failures), *missing],
-            quick=self.settings == QUICK,
+            missing=[*(f"Failed: {text}." for text in summarize_failures(failures)), *missing],
+            quick=replace(self.settings, n_bits=QUICK.n_bits) == QUICK,  # with longer codes, too
         )
         sections = [_SECTIONS[name](found, self.greater_is_better) for name, found in results.items()]
         write_report(self.folder, "Cost-sensitive multi-label learning", sections, about=about)
         return self.folder / "report.html"
+
+
+def summarize_failures(failures: Sequence[Failure]) -> list[str]:
+    """Say what failed, once for each algorithm, data set and error.
+
+    Examples
+    --------
+    >>> failures = [Failure("", "flags", "BR", split, "ValueError: too bad", "") for split in range(3)]
+    >>> summarize_failures(failures)
+    ['BR on flags, 3 splits: ValueError: too bad']
+    """
+    splits: dict[tuple[str, str, str], set[int]] = {}
+    for failure in failures:
+        splits.setdefault((failure.algorithm, failure.data, failure.error), set()).add(failure.split)
+    return [
+        f"{algorithm} on {data}, {len(which)} {'split' if len(which) == 1 else 'splits'}: {error}"
+        for (algorithm, data, error), which in splits.items()
+    ]
+
+
+def _find_subjects(data: Sequence[str], labels: Sequence[str] | None, drop: Sequence[str]) -> list[Subject]:
+    """Find data sets; labels and columns to drop are those of files, data sets by name have their own."""
+    words = [word for given in data for word in find_data(given)]
+    files = [word for word in words if is_file(word)]
+    if not files and (labels is not None or drop):
+        raise ValueError(
+            "data sets by name have their own labels and features; leave out --labels and --drop"
+        )
+    found = find_subjects(files, labels, drop) + find_subjects([word for word in words if word not in files])
+    names = [subject.source.name for subject in found]
+    if len(set(names)) < len(names):
+        twin = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"a file and a data set would both be called {twin}; rename the file")
+    return sorted(found, key=lambda subject: words.index(subject.source.data))
 
 
 _SECTIONS: dict[Experiment, Callable[[pd.DataFrame, Mapping[str, bool]], Section]] = {

@@ -1,4 +1,4 @@
-"""What the displays share in drawing; matplotlib is imported only when something is drawn."""
+"""What all drawing shares; matplotlib is imported only when something is drawn."""
 
 from __future__ import annotations
 
@@ -8,21 +8,40 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-__all__ = ["BEST", "OTHER", "add_curve", "entitle", "import_pyplot", "new_axes", "with_direction"]
+__all__ = [
+    "BEST",
+    "COLOURS",
+    "OTHER",
+    "add_curve",
+    "entitle",
+    "import_matplotlib",
+    "import_pyplot",
+    "new_axes",
+    "with_direction",
+]
 
-# Okabe and Ito's colours, which people who confuse red and green can tell apart too.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Okabe and Ito's colours, which people who confuse red and green can tell apart too, and a brown.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F")
 _STYLES = ("-", "--", "-.", ":")
-BEST, OTHER = "#D55E00", "#444444"
+BEST, OTHER = COLOURS[1], "#444444"
 _CURVE = "refpair:"  # and its name: tells our lines in an axes from others
+
+
+def import_matplotlib() -> Any:
+    """Return ``matplotlib`` with its ``figure``, or say how to install it."""
+    try:
+        import matplotlib  # noqa: PLC0415
+        import matplotlib.figure  # noqa: PLC0415
+    except ImportError as error:
+        raise ImportError("plotting needs matplotlib: pip install 'refpair[plot]'") from error
+    return matplotlib
 
 
 def import_pyplot() -> Any:
     """Return ``matplotlib.pyplot``, or say how to install it."""
-    try:
-        from matplotlib import pyplot  # noqa: PLC0415
-    except ImportError as error:
-        raise ImportError("plotting needs matplotlib: pip install 'refpair[plot]'") from error
+    import_matplotlib()
+    from matplotlib import pyplot  # noqa: PLC0415
+
     return pyplot
 
 
@@ -53,7 +72,7 @@ def add_curve(ax: Axes, x: Any, y: Any, *, name: str, label: str, **how: Any) ->
     """Draw a line that differs from those in the axes; its name is the title while it is the only one."""
     curves = [line for line in ax.lines if str(line.get_gid()).startswith(_CURVE)]
     style = {
-        "color": _COLOURS[len(curves) % len(_COLOURS)],
+        "color": COLOURS[len(curves) % len(COLOURS)],
         "linestyle": _STYLES[len(curves) % len(_STYLES)],
     }
     if not curves:

@@ -14,6 +14,7 @@ from refpair.classifiers import CSRPEClassifier
 from refpair.classifiers._parameters import check_count
 from refpair.inspection._plotting import add_curve, import_pyplot, new_axes, with_direction
 from refpair.inspection.scores import (
+    direction_of,
     flat_from,
     labels_and_predictions,
     mean_and_error,
@@ -172,8 +173,7 @@ class CodeLengthDisplay:
             Of the splits that all lengths have.
         """
         import_pyplot()
-        if cost not in greater_is_better:
-            raise ValueError(f"greater_is_better must say the direction of each cost, but lacks {cost!r}")
+        up = direction_of(greater_is_better, cost)
         rows = rows_of(results, data=data, cost=cost, algorithm=algorithm)
         table = scores_by_split(rows, "n_bits", sorted(rows["n_bits"].unique()))
         scores, errors = mean_and_error(table)
@@ -183,7 +183,7 @@ class CodeLengthDisplay:
             errors if len(table) > 1 else None,
             name=name or f"{algorithm} on {data}",
             cost_name=cost,
-            greater_is_better=greater_is_better[cost],
+            greater_is_better=up,
         ).plot(ax)
 
     @property

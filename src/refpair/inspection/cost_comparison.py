@@ -12,6 +12,7 @@ import pandas as pd
 from refpair.costs import get_cost
 from refpair.inspection._plotting import BEST, OTHER, entitle, import_pyplot, with_direction
 from refpair.inspection.scores import (
+    direction_of,
     labels_and_predictions,
     mean_and_error,
     rows_of,
@@ -75,8 +76,8 @@ class CostComparisonDisplay:
     ) -> None:
         if scores.empty:
             raise ValueError("scores must have a row for each model and a column for each cost, not be empty")
-        if missing := [cost for cost in scores.columns if cost not in greater_is_better]:
-            raise ValueError(f"greater_is_better must say the direction of each cost, but lacks {missing}")
+        for cost in scores.columns:
+            direction_of(greater_is_better, cost)  # raises if nobody told
         if errors is not None and not (
             errors.index.equals(scores.index) and errors.columns.equals(scores.columns)
         ):

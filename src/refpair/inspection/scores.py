@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from refpair.classifiers._labels import LabelMatrix, read_labels
 from refpair.costs import Cost
 
 __all__ = [
+    "direction_of",
     "flat_from",
     "labels_and_predictions",
     "mean_and_error",
@@ -24,6 +25,22 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 
 _COLUMNS = ["data", "cost", "algorithm", "n_bits", "split", "score"]
+
+
+def direction_of(greater_is_better: Mapping[str, bool], cost: Hashable) -> bool:
+    """Return whether a greater score is a better one for a cost, or say that nobody told.
+
+    Examples
+    --------
+    >>> direction_of({"f1": True, "rank": False}, "rank")
+    False
+    """
+    name = str(cost)
+    if name not in greater_is_better:
+        raise ValueError(
+            f"greater_is_better must say whether a greater score is better for the cost {cost!r}"
+        )
+    return greater_is_better[name]
 
 
 def mean_and_error(values: npt.ArrayLike) -> tuple[Floats, Floats]:

@@ -3,6 +3,7 @@
 import sys
 from xml.etree import ElementTree
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -38,6 +39,21 @@ def test_all_names_are_in_the_diagram():
         assert any(name in text and f"{rank:.2f}" in text for text in texts)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 8])
+def test_no_name_is_cut_off(n):
+    ranks = pd.Series({f"{name}{'W' * 12}": float(i) for i, name in enumerate("ABCDEFGH"[:n], start=1)})
+    figure = critical_difference_diagram(ranks, 1.5)
+    figure.draw_without_rendering()  # lays it out
+    names = [text for text in figure.axes[0].texts if "W" in text.get_text()]
+    assert len(names) == n
+    for text in [*names, figure.axes[0].title]:
+        box = text.get_window_extent()
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1, text
+        assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1, text
+    (axes,) = figure.axes
+    assert axes.get_window_extent().width > 0.4 * figure.bbox.width, "the line of ranks has room too"
+
+
 def test_a_panel_for_each_data_set():
     results = make_results(
         ["flags", "yeast", "scene"], ["f1"], ("CSRPE-nearest", "CSRPE-posterior"), lengths=(100, 3000)
@@ -61,6 +77,26 @@ def test_a_panel_for_each_cost():
     for axes in figure.axes:
         assert [line.get_label() for line in axes.lines] == list(ALGORITHMS)
         assert min(line.get_xdata().min() for line in axes.lines) == 0.0  # the best
+
+
+def places(results):
+    """Return how far right each algorithm is drawn in the first panel."""
+    axes = comparison_figure(results, GREATER).axes[0]
+    return {line.get_label(): list(line.get_xdata()) for line in axes.lines}
+
+
+def test_only_splits_that_all_share_are_drawn():
+    results = make_results(["flags"], ["f1"], ["BR", "CC"], n_splits=2)
+    results["score"] = [0.5, 0.0, 0.4, 0.9]
+    assert places(results[results.index != 1]) == {"BR": [0.0], "CC": [pytest.approx(20.0)]}
+    assert np.isnan(list(places(results.iloc[[0, 3]]).values())).all()
+
+
+def test_a_best_mean_of_zero():
+    results = make_results(["flags"], ["hamming"], ["BR", "CC", "PCC"], n_splits=1)
+    drawn = places(results.assign(score=[0.0, 0.0, 0.1]))
+    assert drawn["BR"] == drawn["CC"] == [0.0]
+    assert np.isnan(drawn["PCC"]).all()
 
 
 def test_the_same_data_give_the_same_file():

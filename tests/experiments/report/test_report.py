@@ -101,7 +101,7 @@ def test_one_that_never_loses():
     [
         (make_results(["yeast"], ["f1"], ["CSRPE-nearest"]), ["Scores", "Beside the paper"]),
         (make_results(["birds"], ["f1"], ["BR"], n_splits=1), ["Scores"]),
-        (make_results(["yeast"], algorithms=["BR", "CC"]), ["Scores", "Ranks", "Beside the paper"]),
+        (make_results(["yeast"], algorithms=["BR", "CC"]), ["Scores", "Tests", "Ranks", "Beside the paper"]),
         (make_results(["birds"], algorithms=DECODERS), ["Scores", "Tests", "Ranks"]),
         (make_results(["yeast"], n_splits=1), ["Scores", "Tests", "Ranks", "Beside the paper"]),
     ],
@@ -119,11 +119,81 @@ def test_algorithms_that_share_no_cell():
     )
     section = compare_section(results, GREATER)
     assert headings(section) == ["Scores", "Tests", "Beside the paper", "Times and parameters"]
+    section = compare_section(results[results["algorithm"] != "CC"], GREATER)
+    assert headings(section) == ["Scores", "Beside the paper", "Times and parameters"]
 
 
 def test_a_single_split_is_no_test():
-    text = compare_section(make_results(["yeast"], ["f1"], n_splits=1), GREATER).paragraphs[1]
-    assert text.endswith("A single split cannot tell level from worse.")
+    for n_ours in (1, 20):  # whatever ours has alone
+        section = compare_section(make_results(["yeast"], ["f1"], n_splits=1, n_ours=n_ours), GREATER)
+        assert section.paragraphs[1] == (
+            "CSRPE-posterior has the best mean in 1 of 1 cell. No test is possible with one split."
+        )
+        tests = section.parts[1]
+        assert tests.paragraphs == ["No test is possible with one split."]
+        assert len(tests.tables) == (0 if n_ours == 1 else 2)  # the decoders against each other
+    decoders = compare_section(make_results(["yeast"], ["f1"], DECODERS, n_splits=1), GREATER).parts[1]
+    assert decoders.paragraphs == ["No test is possible with one split."]
+
+
+def test_some_cells_have_too_few_splits():
+    results = make_results(["yeast", "flags"], ["f1"], ["BR", "CSRPE-nearest"], n_splits=3)
+    results = results[(results["data"] == "yeast") | (results["algorithm"] != "BR") | (results["split"] == 0)]
+    results.loc[(results["data"] == "flags") & (results["algorithm"] == "BR"), "score"] = 1.0
+    section = compare_section(results, GREATER)
+    assert section.paragraphs[1].endswith(
+        "In 1 more cell a single split that it shares with a better one cannot tell level from worse."
+    )
+    assert "of its 1 comparison with BR." in section.parts[1].paragraphs[0]
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "expected"),
+    [
+        (["BR", "mine:B", "mine:A"], ["mine:B", "mine:A"]),
+        (["BR", "PCC", "CC"], ["PCC"]),
+        (["BR", "mine:A", "CSRPE-nearest"], ["CSRPE-nearest"]),
+    ],
+)
+def test_whose_wins_are_told(algorithms, expected):
+    results = make_results(["yeast"], ["f1"], algorithms)
+    results.loc[results["algorithm"] == "PCC", "score"] += 0.3
+    section = compare_section(results, GREATER)
+    tables = [table.name for table in section.parts[1].tables if table.name.startswith("t-tests")]
+    assert tables == [f"t-tests-{name.replace(':', '-')}" for name in expected]
+    assert [text.partition(" ")[0] for text in section.paragraphs[1:]] == expected
+
+
+def test_the_paper_is_beside_its_own_costs_only():
+    results = make_results(costs=["f1"], n_splits=2)
+    assert (
+        "the paper's CSRPE wins 54, ties 5 and loses 1 of its 60."
+        in compare_section(results, GREATER).parts[1].paragraphs[0]
+    )
+    others = results[~results["algorithm"].isin(DECODERS)]
+    assert "the paper" not in compare_section(others, GREATER).parts[1].paragraphs[0]
+
+
+def ranks_text(scores, datas):
+    results = make_results(datas, ["f1"], list(scores), n_splits=1)
+    results["score"] = results["algorithm"].map(scores)
+    (section,) = (part for part in compare_section(results, GREATER).parts if part.heading == "Ranks")
+    return section.paragraphs[0]
+
+
+def test_what_ranks_tell():
+    alone = ranks_text({"BR": 0.5, "CC": 0.6}, ["yeast"])
+    assert alone.startswith("Over the 1 cell that all algorithms have, CC has the best mean rank, 1.00. ")
+    assert alone.endswith(
+        "differ from 1.96 on, and those of 2 algorithms cannot: so few cells can tell nothing."
+    )
+    datas = [f"data {i}" for i in range(30)]
+    both = ranks_text({"BR": 0.6, "CC": 0.6, "PCC": 0.5}, datas)
+    assert "BR and CC have the best mean rank, 1.50. " in both
+    assert both.endswith(": PCC is worse.")
+    assert "PCC" not in ranks_text({"BR": 0.6, "CC": 0.6}, datas)
+    level = ranks_text({"BR": 0.7, "CC": 0.6, "PCC": 0.5}, datas[:4])
+    assert level.endswith("on: CC cannot be told from BR.")
 
 
 def test_costs_and_models_of_ones_own(tmp_path, about):
@@ -153,7 +223,10 @@ def test_how_long_codes_must_be():
     results = make_results(["yeast", "flags"], ["f1", "rank"], DECODERS, lengths=LENGTHS)
     section = code_length_section(results, GREATER)
     assert headings(section) == ["F1 score ↑", "Rank loss ↓", "Times"]
-    assert len(section.paragraphs) == 2
+    assert len(section.paragraphs) == 3
+    assert section.paragraphs[2].startswith("A shorter CSRPE-posterior is read as the longest one was")
+    nearest = results[results["algorithm"] == "CSRPE-nearest"]
+    assert len(code_length_section(nearest, GREATER).paragraphs) == 1
     assert re.match(r"CSRPE-nearest: flat from 3000 bits or fewer in \d of 4 curves", section.paragraphs[0])
     slope = results.assign(score=results["n_bits"] / 1e4)
     text = code_length_section(slope[slope["cost"] == "f1"], GREATER).paragraphs[0]
@@ -174,6 +247,11 @@ def test_what_the_relevant_set_changes():
     ]
     assert sum(wins) == 8
     assert len(section.tables) == 4
+    single = relevant_set_section(results[results["split"] == 0], GREATER).paragraphs[1]
+    assert single.endswith("No test is possible with one split.")
+    nothing = results.assign(score=results["algorithm"].str.contains("ext").astype(float))
+    text = relevant_set_section(nothing, GREATER).paragraphs[1]
+    assert text.startswith("nearest: 8 cells with a mean of 0 cannot tell a gain. By paired t-tests")
     alone = relevant_set_section(results[results["algorithm"] == "CSRPE-nearest"], GREATER)
     assert alone.tables == []
 
@@ -193,10 +271,14 @@ def test_the_files_of_a_report(tmp_path, about):
         write_report(folder, "A <report>", [compare_section(results, GREATER)], about=about)
     files = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
     tables = {"comparison-f1", "t-tests-CSRPE-nearest", "best-CSRPE-nearest", "ranks", "against-paper-f1"}
-    tables |= {"times", "parameters"}
-    assert files == {"report.html", "report.md", "figures/comparison.svg", "figures/ranks.svg"} | {
-        f"{name}.{kind}" for name in tables for kind in ("csv", "tex")
-    }
+    tables |= {"times-compare", "parameters"}
+    assert files == {
+        ".report-files",
+        "report.html",
+        "report.md",
+        "figures/comparison.svg",
+        "figures/ranks.svg",
+    } | {f"{name}.{kind}" for name in tables for kind in ("csv", "tex")}
     page = (folder / "report.html").read_text(encoding="utf-8")
     checker = check_page(page)
     assert len(checker.links) == 7
@@ -236,7 +318,24 @@ def test_a_file_is_whole_or_not_there(tmp_path, about, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         write_report(tmp_path, "Second", [], about=about)
     assert (tmp_path / "report.html").read_bytes() == before
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["report.html", "report.md"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".report-files", "report.html", "report.md"]
+
+
+def test_files_of_a_former_report_go(tmp_path, about):
+    folder = tmp_path / "report"
+    outside, mine = tmp_path / "outside.csv", folder / "mine.csv"
+    curves = make_results(["yeast"], ["f1"], ["CSRPE-nearest"], lengths=(100, 4000))
+    write_report(folder, "First", [code_length_section(curves, GREATER)], about=about)
+    assert (folder / "figures" / "code-length-f1.svg").exists()
+    assert (folder / "times-code-length.csv").exists()
+    for file in (outside, mine):
+        file.write_text("kept", encoding="utf-8")
+    with (folder / ".report-files").open("a", encoding="utf-8") as listed:
+        listed.write("../outside.csv\nREPORT.html\ngone.csv\n")
+    write_report(folder, "Second", [], about=about)
+    files = {file.name for file in folder.rglob("*") if file.is_file()}
+    assert files == {".report-files", "mine.csv", "report.html", "report.md"}
+    assert outside.exists()
 
 
 def test_names_of_files_are_kept_apart(tmp_path, about):

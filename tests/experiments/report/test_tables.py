@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refpair.experiments.published import PAPER_DATA
+from refpair.experiments.published import PAPER_DATA, paper_outcomes
 from refpair.experiments.report.code_length_tables import code_length_curve, code_length_table, flat_lengths
 from refpair.experiments.report.comparison_tables import against_paper_table, comparison_table
-from refpair.experiments.report.outcome_tables import outcome_table, rank_table, verdict_table
+from refpair.experiments.report.outcome_tables import outcome_table, paper_counts, rank_table, verdict_table
 from refpair.experiments.report.relevant_set_tables import compare_extended_sets, relevant_set_table
 from refpair.experiments.report.run_tables import parameter_table, times_table, total_seconds
 from refpair.experiments.report.showing import decimals_for, in_order, show_mean
 from refpair.experiments.report.tables import ResultTable
+from refpair.experiments.statistics import WinTieLoss
 from tests.experiments.fake import ALGORITHMS, GREATER, LENGTHS, make_results
 
 EXTENDED = ("CSRPE-nearest", "CSRPE-ext-nearest", "CSRPE-posterior", "CSRPE-ext-posterior")
@@ -72,9 +73,10 @@ def test_digits_are_neither_too_few_nor_too_many(mean, share):
     error = mean * share
     text = show_mean(mean, error, decimals_for([mean], [error]))
     shown_mean, shown_error = map(float, text.split(" ± "))
-    assert abs(shown_mean - mean) <= max(error / 10, mean / 1000)
+    allowed = max(error / 10, mean / 1000, 0.5e-6)  # six decimals at most
+    assert abs(shown_mean - mean) <= allowed
     assert len(text) <= 20
-    assert abs(shown_error - error) <= max(error / 10, mean / 1000)
+    assert abs(shown_error - error) <= allowed
 
 
 def test_an_order_for_known_names_first():
@@ -106,7 +108,17 @@ def test_equal_means_are_all_bold_and_missing_ones_are_not():
     table = comparison_table(results, "f1", GREATER)
     assert table.bold.to_numpy().tolist() == [[True, True, False], [False, False, True]]
     assert table.shown.loc["y"].tolist() == ["–", "–", ".1000"]
-    assert "over 1 random half split;" in table.note
+    assert table.note.startswith("Scores of a single random half split. ")
+
+
+def test_bold_is_by_the_splits_that_a_row_shares():
+    lucky = [("x", "CC", 0, 0.4), ("x", "CC", 1, 0.9), ("x", "BR", 0, 0.5)]
+    apart = [("y", "BR", 0, 0.5), ("y", "CC", 1, 0.6)]
+    table = comparison_table(made(*lucky, *apart), "f1", GREATER)
+    assert table.bold.to_dict("index") == {"x": {"BR": True, "CC": False}, "y": {"BR": False, "CC": False}}
+    assert table.shown.loc["x", "CC"] == ".65 ± .25"  # over all of its own
+    assert "over 1 to 2 random half splits. Bold: " in table.note
+    assert "the splits that all of its algorithms share" in table.note
 
 
 def test_digits_are_the_same_in_a_row():
@@ -147,6 +159,38 @@ def test_outcomes_stand_beside_the_papers_if_on_all_its_data():
     assert read_csv(table)["paper_win"].isna().sum() == 5
 
 
+def test_the_papers_total_is_of_the_costs_shown():
+    results = make_results(costs=["f1", "rank"], n_splits=2)
+    table = outcome_table(results, "CSRPE-nearest", GREATER)
+    papers = [paper_outcomes(cost, "PCC") for cost in ("f1", "rank")]
+    expected = WinTieLoss(*np.sum(papers, axis=0))
+    assert table.shown.loc["total", "PCC"].endswith(f" ({expected})")
+    own = pd.concat([results, results[results["cost"] == "f1"].assign(cost="mine:cost")])
+    table = outcome_table(own, "CSRPE-nearest", GREATER | {"mine:cost": True})
+    assert "(" in table.shown.loc["F1 score ↑", "PCC"]
+    assert "(" not in table.shown.loc["total", "PCC"]
+    more_data = pd.concat([results, results[results["data"] == "yeast"].assign(data="birds")])
+    less_data = results[results["data"] != "yeast"]
+    for other, ours in ((more_data, "CSRPE-nearest"), (less_data, "CSRPE-nearest"), (results, "BR")):
+        table = outcome_table(other, ours, GREATER)
+        assert not table.shown.map(lambda cell: "(" in cell).any(axis=None)
+        assert "paper" not in table.note
+
+
+def test_the_papers_counts_add_up():
+    for name, total in paper_counts(make_results(n_splits=1), "CSRPE-nearest").items():
+        if name[0] == "total":
+            assert total == paper_outcomes(*name)
+
+
+def test_what_a_single_split_cannot_test():
+    cells = [("x", "BR", 0, 0.5), ("x", "CC", 0, 0.6), ("x", "CC", 1, 0.6), ("x", "PCC", 1, 0.5)]
+    cells += [("x", "PCC", 2, 0.5), ("x", "CC", 2, 0.6)]
+    table = outcome_table(made(*cells), "CC", GREATER)
+    assert table.shown.loc["total"].to_dict() == {"BR": "–", "PCC": "1/0/0"}
+    assert verdict_table(made(*cells), "BR", GREATER).shown.to_dict() == {"F1 score ↑": {"x": "not tested"}}
+
+
 def test_where_one_is_the_best():
     cells = [("x", a, s, x + 0.01 * s) for a, x in {"BR": 0.5, "CC": 0.6, "PCC": 0.7}.items() for s in (0, 1)]
     for ours, expected in {"PCC": "best", "CC": "PCC", "BR": "CC, PCC"}.items():
@@ -163,6 +207,11 @@ def test_ranks():
     assert table.bold["all"].iloc[0]
     assert not table.bold["all"].iloc[-1]
     assert "Over the 40 pairs" in table.note
+    assert "costs on the same data set are not independent" in table.note
+    few = rank_table(make_results(["yeast"], ["f1"]), GREATER)
+    assert "Over the 1 pair of" in few.note
+    assert "So few can tell nothing" in few.note
+    assert not few.bold.any(axis=None)
 
 
 # ---- what running took ----
@@ -172,9 +221,11 @@ def test_times():
     rows = [("flags", "f1", "BR", 0, 2.0, 0.5, 0.1), ("flags", "rank", "BR", 0, 2.0, 0.7, 0.3)]
     names = ["data", "cost", "algorithm", "split", "seconds_search", "seconds_fit", "seconds_predict"]
     results = pd.DataFrame(rows, columns=names)
-    assert times_table(results).shown["BR"].to_dict() == {"flags": "2.0 + .60 + .20", "all runs": "3.6 s"}
+    table = times_table(results, "relevant-set")
+    assert table.name == "times-relevant-set"
+    assert table.shown["BR"].to_dict() == {"flags": "2.0 + .60 + .20", "all runs": "3.6 s"}
     assert total_seconds(results)["BR"] == pytest.approx(2.0 + 1.2 + 0.4)  # one search for both costs
-    assert read_csv(times_table(results))["runs"].item() == 2
+    assert read_csv(table)["runs"].item() == 2
 
 
 def test_parameters():
@@ -183,9 +234,23 @@ def test_parameters():
     shown = parameter_table(results).shown["flags"].to_dict()
     assert shown == {"BR anchors": "rows", "BR max_depth": "6 (67 %)"}
     assert parameter_table(results[3:]) is None
-    assert parameter_table(results.assign(chosen='{"temperature": Infinity}')).shown.loc[
-        "BR temperature", "flags"
-    ] == ("Infinity")
+    results["chosen"] = ['{"temperature": Infinity}', *['{"temperature": null}'] * 2, "{}"]
+    assert parameter_table(results).shown.to_dict() == {"flags": {"BR temperature": "none (67 %)"}}
+    assert "Infinity" in parameter_table(results).to_csv()
+
+
+def test_parameters_that_nobody_searched():
+    results = pd.DataFrame({"data": ["x", "x", "y"], "algorithm": "BR", "chosen": '{"max_depth": 6}'})
+    assert parameter_table(results) is None
+    results["chosen"] = ['{"max_depth": 6}', '{"max_depth": 6}', '{"max_depth": null}']
+    assert parameter_table(results) is None
+
+
+def test_a_parameter_with_many_values():
+    chosen = [f'{{"temperature": {value}}}' for value in (1, 1, 2, 3, 4)]
+    results = pd.DataFrame({"data": "x", "algorithm": "BR", "chosen": chosen})
+    assert parameter_table(results).shown["x"].tolist() == ["4 different values"]
+    assert parameter_table(results[:4]).shown["x"].tolist() == ["1 (50 %)"]
 
 
 # ---- code length ----
@@ -233,6 +298,18 @@ def test_relevant_sets():
     assert table.shown.loc["scene", "paper ext"] == ".7913 ± .0014"
     assert table.shown.loc["emotions", "paper"] == "–"  # what is printed there is no F1 score
     assert (table.bold == (table.tone != "")).all(axis=None)
+
+
+def test_a_gain_over_nothing():
+    scores = {"x": (0.0, 0.0), "y": (0.0, 0.1), "z": (0.1, 0.0)}
+    names = ("CSRPE-nearest", "CSRPE-ext-nearest")
+    results = made(
+        *((data, *row) for data in scores for row in zip(names, (0, 0), scores[data], strict=True))
+    )
+    gains = relevant_set_table(results, "f1", GREATER).shown["gain"].to_dict()
+    assert gains == {"x": "0.0 %", "y": "–", "z": "−100.0 %"}
+    assert "standard error" not in relevant_set_table(results, "f1", GREATER).note
+    assert {case.outcome for case in compare_extended_sets(results, GREATER)} == {"untested"}
 
 
 def test_a_relevant_set_with_half_of_the_results():

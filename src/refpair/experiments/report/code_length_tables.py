@@ -9,8 +9,8 @@ import pandas as pd
 
 from refpair.experiments.report.showing import cost_title, decimals_for, file_name, show_number, sort_keys
 from refpair.experiments.report.tables import ResultTable
-from refpair.experiments.statistics import direction_of, summarise
-from refpair.inspection.scores import flat_from
+from refpair.experiments.statistics import summarise
+from refpair.inspection.scores import direction_of, flat_from
 
 __all__ = ["code_length_curve", "code_length_table", "flat_lengths"]
 

@@ -18,7 +18,8 @@ from refpair.experiments.report.showing import (
     spread,
 )
 from refpair.experiments.report.tables import ResultTable
-from refpair.experiments.statistics import direction_of, summarise
+from refpair.experiments.statistics import shared_means, summarise
+from refpair.inspection.scores import direction_of
 
 __all__ = ["against_paper_table", "comparison_table"]
 
@@ -37,9 +38,11 @@ def comparison_table(results: pd.DataFrame, cost: str, greater_is_better: Mappin
     | :-- | --: | --: |
     | flags | .6050 ± .0050 | **.7050 ± .0050** |
     """
-    summary = summarise(results[results["cost"] == cost], ["data", "algorithm"])
+    results = results[results["cost"] == cost]
+    summary = summarise(results, ["data", "algorithm"])
     means, errors = spread(summary["mean"]), spread(summary["error"])
-    best = means.max(axis=1) if direction_of(greater_is_better, cost) else means.min(axis=1)
+    shared = shared_means(results).droplevel("cost").reindex(index=means.index, columns=means.columns)
+    best = shared.max(axis=1) if direction_of(greater_is_better, cost) else shared.min(axis=1)
     shown = means.astype(object)
     for data in means.index:
         decimals = decimals_for(means.loc[data], errors.loc[data])
@@ -47,16 +50,14 @@ def comparison_table(results: pd.DataFrame, cost: str, greater_is_better: Mappin
             show_mean(mean, error, decimals)
             for mean, error in zip(means.loc[data], errors.loc[data], strict=True)
         ]
-    splits = summary["splits"]
-    fewest, most = int(splits.min()), int(splits.max())
-    many = f"{fewest} to {most} random half splits" if fewest < most else count_of(most, "random half split")
     return ResultTable(
         name=file_name("comparison", cost),
         title=cost_title(cost, greater_is_better),
-        note=f"Mean ± standard error over {many}; the best mean of a row is bold.",
+        note=f"{_describe_means(summary['splits'])}. Bold: the best of a row, by the means over the splits "
+        "that all of its algorithms share.",
         values=summary.reset_index(),
         shown=shown,
-        bold=means.eq(best, axis=0),
+        bold=shared.eq(best, axis=0),
     )
 
 
@@ -100,3 +101,11 @@ def against_paper_table(
         bold=tone == "bad",
         tone=tone,
     )
+
+
+def _describe_means(splits: pd.Series[int]) -> str:
+    fewest, most = int(splits.min()), int(splits.max())
+    if most == 1:
+        return "Scores of a single random half split"
+    many = f"{fewest} to {most} random half splits" if fewest < most else count_of(most, "random half split")
+    return f"Mean ± standard error over {many}"

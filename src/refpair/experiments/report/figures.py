@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from refpair.experiments.report.code_length_tables import code_length_curve
 from refpair.experiments.report.showing import cost_title, in_order
-from refpair.experiments.statistics import direction_of, summarise
+from refpair.experiments.statistics import shared_means
 from refpair.inspection import CodeLengthDisplay
+from refpair.inspection._plotting import BEST, COLOURS, import_matplotlib
+from refpair.inspection.scores import direction_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,9 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["code_length_figure", "comparison_figure", "critical_difference_diagram", "figure_svg"]
 
-# Okabe and Ito's colours, which the colour-blind can tell apart, with a marker each.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F")
-_MARKERS = "oDs^vP*X"
+_MARKERS = "oDs^vP*X"  # with the colours
 _OURS = ("CSRPE-nearest", "CSRPE-posterior")
 _PAPER_BITS = 3000
 _PANELS = 5  # side by side
@@ -56,9 +56,8 @@ def critical_difference_diagram(
     first_name = 0.7 + 0.25 * len(joined)  # below the line: the bars, then the names
     depth = first_name + 0.5 * left
     margin = 0.6 + 0.08 * max(len(str(name)) for name in ranks.index)  # inches, for the names
-    width = 5.0 + 2 * margin
-    figure = _new_figure(width, 0.9 + 0.4 * depth, layout=None)
-    axes = figure.add_axes((margin / width, 0.02, 5.0 / width, 0.84))
+    figure = _new_figure(5.0 + 2 * margin, 0.9 + 0.4 * depth)
+    axes = figure.subplots()  # what the layout makes room for has the names in it
     axes.set(xlim=(low - 0.1, high + 0.1), ylim=(depth, -1.0))
     axes.axis("off")
     axes.set_title(title, loc="center", fontsize=11)
@@ -69,7 +68,7 @@ def critical_difference_diagram(
     _draw_names(axes, ranks, left, first_name, low, high)
     for row, (start, end) in enumerate(joined):
         y = 0.4 + 0.25 * row
-        axes.plot([start - 0.04, end + 0.04], [y, y], color=_COLOURS[1], linewidth=3.5, solid_capstyle="butt")
+        axes.plot([start - 0.04, end + 0.04], [y, y], color=BEST, linewidth=3.5, solid_capstyle="butt")
     return figure
 
 
@@ -117,6 +116,9 @@ def code_length_figure(results: pd.DataFrame, cost: str, greater_is_better: Mapp
 def comparison_figure(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Figure:
     """Draw how far each algorithm is from the best mean, a panel for each cost, a line for each data set.
 
+    The means are over the splits that all algorithms of a cost and data set share. Where the best is 0, only
+    those that are 0 too have a place.
+
     Examples
     --------
     >>> results = pd.DataFrame([("flags", "f1", "BR", 0, 0.6), ("flags", "f1", "CC", 0, 0.7)])
@@ -124,7 +126,6 @@ def comparison_figure(results: pd.DataFrame, greater_is_better: Mapping[str, boo
     >>> comparison_figure(results, {"f1": True}).axes[0].get_title()
     'F1 score ↑'
     """
-    summary = summarise(results, ["cost", "data", "algorithm"])["mean"]
     costs, algorithms = in_order(results["cost"]), in_order(results["algorithm"])
     datas = in_order(results["data"])
     columns = min(len(costs), 2)
@@ -132,10 +133,12 @@ def comparison_figure(results: pd.DataFrame, greater_is_better: Mapping[str, boo
     figure = _new_figure(5.5 * columns + 0.5, rows * (0.28 * len(datas) + 1.0) + 0.6)
     panels = np.atleast_1d(figure.subplots(rows, columns, squeeze=False)).ravel()
     for axes, cost in zip(panels, costs, strict=False):
-        means = summary[cost].unstack().reindex(index=datas)
+        means = shared_means(results[results["cost"] == cost]).droplevel("cost")
+        means = means.reindex(index=datas, columns=algorithms)
         best = means.max(axis=1) if direction_of(greater_is_better, cost) else means.min(axis=1)
-        worse = 100 * means.sub(best, axis=0).abs().div(best.abs(), axis=0)
-        for algorithm in [name for name in algorithms if name in worse]:
+        apart = means.sub(best, axis=0).abs()
+        worse = 100 * apart.div(best.abs().where(best != 0), axis=0).mask(apart == 0, 0.0)
+        for algorithm in algorithms:
             how = _style(algorithms, algorithm) | {"linestyle": "", "markersize": 6, "alpha": 0.85}
             axes.plot(worse[algorithm], range(len(datas)), label=algorithm, **how)
         axes.set_xscale("symlog", linthresh=1)
@@ -168,7 +171,7 @@ def figure_svg(draw: Callable[[], Figure], name: str) -> str:
     >>> svg[:4], 'id="ranks-' in svg
     ('<svg', True)
     """
-    matplotlib = _matplotlib()
+    matplotlib = import_matplotlib()
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams["svg.hashsalt"] = "refpair"
@@ -182,17 +185,8 @@ def figure_svg(draw: Callable[[], Figure], name: str) -> str:
     return svg
 
 
-def _matplotlib() -> Any:
-    try:
-        import matplotlib  # noqa: PLC0415
-        import matplotlib.figure  # noqa: PLC0415
-    except ImportError as error:
-        raise ImportError("plotting needs matplotlib: pip install 'refpair[plot]'") from error
-    return matplotlib
-
-
-def _new_figure(width: float, height: float, layout: Literal["constrained"] | None = "constrained") -> Figure:
-    figure: Figure = _matplotlib().figure.Figure(figsize=(width, height), layout=layout)
+def _new_figure(width: float, height: float) -> Figure:
+    figure: Figure = import_matplotlib().figure.Figure(figsize=(width, height), layout="constrained")
     return figure
 
 
@@ -200,7 +194,7 @@ def _style(algorithms: list[str], algorithm: str) -> dict[str, Any]:
     """Return the colour and marker of an algorithm: those of CSRPE are the same in all figures."""
     order = [*_OURS, *(name for name in algorithms if name not in _OURS)]
     i = order.index(algorithm)
-    return {"color": _COLOURS[i % len(_COLOURS)], "marker": _MARKERS[i % len(_MARKERS)]}
+    return {"color": COLOURS[i % len(COLOURS)], "marker": _MARKERS[i % len(_MARKERS)]}
 
 
 def _draw_curve(axes: Axes, display: CodeLengthDisplay, colour: str) -> None:
@@ -232,5 +226,13 @@ def _draw_names(axes: Axes, ranks: pd.Series, left: int, top: float, low: int, h
         side = low - 0.1 if on_left else high + 0.1
         axes.plot([rank, rank, side], [0, y, y], color="black", linewidth=0.8, clip_on=False)
         text = f"{name}  {rank:.2f}" if on_left else f"{rank:.2f}  {name}"
-        where = side + (-0.06 if on_left else 0.06)
-        axes.text(where, y, text, ha="right" if on_left else "left", va="center", fontsize=9)
+        axes.annotate(
+            text,
+            (side, y),
+            (-4 if on_left else 4, 0),
+            textcoords="offset points",
+            ha="right" if on_left else "left",
+            va="center",
+            fontsize=9,
+            annotation_clip=False,
+        )

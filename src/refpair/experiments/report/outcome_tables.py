@@ -8,17 +8,46 @@ import pandas as pd
 
 from refpair.experiments.published import PAPER_DATA, paper_outcomes
 from refpair.experiments.ranks import average_ranks, cell_ranks, critical_difference
-from refpair.experiments.report.showing import cost_title, file_name, in_order, spread
+from refpair.experiments.report.showing import cost_title, count_of, file_name, in_order, is_ours, spread
 from refpair.experiments.report.tables import ResultTable
-from refpair.experiments.statistics import best_or_level, win_tie_loss
+from refpair.experiments.statistics import WinTieLoss, best_or_level, win_tie_loss
 
-__all__ = ["outcome_table", "rank_table", "verdict_table"]
+__all__ = ["outcome_table", "paper_counts", "rank_table", "verdict_table"]
+
+
+def paper_counts(results: pd.DataFrame, ours: str) -> dict[tuple[str, str], WinTieLoss]:
+    """Return the paper's wins, ties and losses by cost and other algorithm, where ours can stand beside them.
+
+    That is where ours is CSRPE and there are results on exactly the paper's data sets. The "total" is of
+    the costs of the results, if the paper has all of them.
+
+    Examples
+    --------
+    >>> rows = [(data, "f1", algorithm) for data in PAPER_DATA for algorithm in ("PCC", "CSRPE-nearest")]
+    >>> results = pd.DataFrame(rows, columns=["data", "cost", "algorithm"])
+    >>> {key: str(count) for key, count in paper_counts(results, "CSRPE-nearest").items()}
+    {('f1', 'PCC'): '9/0/1', ('total', 'PCC'): '9/0/1'}
+    """
+    datas = results.groupby("cost", sort=False)["data"].agg(set)
+    if not is_ours(ours):
+        return {}
+    found: dict[tuple[str, str], WinTieLoss] = {}
+    for other in map(str, results["algorithm"].unique()):
+        by_cost = {
+            str(cost): paper_outcomes(str(cost), other) if there == set(PAPER_DATA) else None
+            for cost, there in datas.items()
+        }
+        known = {cost: count for cost, count in by_cost.items() if count is not None}
+        found |= {(cost, other): count for cost, count in known.items()}
+        if len(known) == len(by_cost):
+            found["total", other] = WinTieLoss(*map(sum, zip(*known.values(), strict=True)))
+    return found
 
 
 def outcome_table(results: pd.DataFrame, ours: str, greater_is_better: Mapping[str, bool]) -> ResultTable:
     """Return how often an algorithm wins, ties and loses against each other one.
 
-    The paper's counts stand beside if there are results on all its data sets.
+    The paper's counts stand beside where they can; see :func:`paper_counts`.
 
     Examples
     --------
@@ -30,7 +59,7 @@ def outcome_table(results: pd.DataFrame, ours: str, greater_is_better: Mapping[s
     | F1 score ↑ | 1/0/0 |
     | total | **1/0/0** |
     """
-    on_all = set(PAPER_DATA) <= set(results["data"])
+    papers = paper_counts(results, ours)
     counts = win_tie_loss(results, ours, greater_is_better)
     counts = counts[in_order(counts.columns)]
     shown: dict[str, list[str]] = {}
@@ -38,8 +67,9 @@ def outcome_table(results: pd.DataFrame, ours: str, greater_is_better: Mapping[s
     for other in counts.columns:
         shown[other] = []
         for cost, count in zip(map(str, counts.index), counts[other], strict=True):
-            paper = paper_outcomes(cost, other) if on_all else None
-            shown[other].append(f"{count} ({paper})" if paper else str(count))
+            paper = papers.get((cost, other))
+            tested = str(count) if any(count) else "–"
+            shown[other].append(f"{tested} ({paper})" if paper else tested)
             rows.append((cost, other, *count, *(paper or (None, None, None))))
     titles = [*(cost_title(str(cost), greater_is_better) for cost in counts.index[:-1]), "total"]
     columns = ["cost", "against", "win", "tie", "loss", "paper_win", "paper_tie", "paper_loss"]
@@ -48,8 +78,8 @@ def outcome_table(results: pd.DataFrame, ours: str, greater_is_better: Mapping[s
     return ResultTable(
         name=file_name("t-tests", ours),
         title=f"{ours} against the others: wins/ties/losses",
-        note="Data sets by paired t-tests at the 95 % level, on the splits both have."
-        + " In brackets the paper's counts for its CSRPE." * on_all,
+        note="Data sets by paired t-tests at the 95 % level, on the splits both have if they are two or more."
+        + " In brackets the paper's counts for its CSRPE." * bool(papers),
         values=pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], "Int64")),
         shown=pd.DataFrame(shown, index=pd.Index(titles, name="cost")),
         bold=bold,
@@ -70,15 +100,16 @@ def verdict_table(results: pd.DataFrame, ours: str, greater_is_better: Mapping[s
     """
     verdicts = best_or_level(results, ours, greater_is_better)
     lost = verdicts["loses_to"].map(lambda names: ", ".join(in_order(names)))
-    words = verdicts["verdict"].where(verdicts["verdict"] != "worse", lost)
+    words = verdicts["verdict"].replace("untested", "not tested").where(verdicts["verdict"] != "worse", lost)
     titles = {cost: cost_title(cost, greater_is_better) for cost in verdicts.index.unique("cost")}
-    tones = verdicts["verdict"].map({"best": "good", "level": "", "worse": "bad"})
+    tones = verdicts["verdict"].map({"best": "good", "level": "", "untested": "", "worse": "bad"})
     shown, tone = (spread(part.swaplevel()).fillna("") for part in (words, tones))
     return ResultTable(
         name=file_name("best", ours),
         title=f"Where {ours} is the best",
         note="best: no competitor has a better mean on the splits both have. level: some have, but no paired "
-        "t-test at the 95 % level finds them better. Bold: the competitors it loses to.",
+        "t-test at the 95 % level finds them better; not tested: with a single split in common. Bold: the "
+        "competitors it loses to.",
         values=pd.DataFrame(verdicts.assign(loses_to=lost).reset_index()),
         shown=shown.rename(columns=titles),
         bold=(tone == "bad").rename(columns=titles),
@@ -96,8 +127,8 @@ def rank_table(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> 
     >>> print(rank_table(results, {"f1": True}).to_markdown())
     | algorithm | all | F1 score ↑ |
     | :-- | --: | --: |
-    | CC | **1.00** | 1.00 |
-    | BR | **2.00** | 2.00 |
+    | CC | 1.00 | 1.00 |
+    | BR | 2.00 | 2.00 |
     """
     ranks = average_ranks(results, greater_is_better)
     cells = cell_ranks(results, greater_is_better)
@@ -106,12 +137,16 @@ def rank_table(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> 
     titles = {cost: cost_title(cost, greater_is_better) for cost in by_cost.columns}
     values = pd.concat([ranks.rename("all"), by_cost], axis=1).rename_axis("algorithm")
     bold = pd.DataFrame(False, index=values.index, columns=values.columns)
-    bold["all"] = ranks - ranks.min() < apart
+    tells = apart <= len(ranks) - 1
+    bold["all"] = tells & (ranks - ranks.min() < apart)
+    within = f"Bold: within the critical difference {apart:.2f} of the first"
+    few = f"So few can tell nothing: the critical difference is {apart:.2f}"
     return ResultTable(
         name="ranks",
         title="Mean ranks",
-        note=f"1 is the best. Over the {len(cells)} pairs of cost and data set that all algorithms have. "
-        f"Bold: within the critical difference {apart:.2f} of the first (Nemenyi's test at the 95 % level).",
+        note=f"1 is the best. Over the {count_of(len(cells), 'pair')} of cost and data set that all have; "
+        "costs on the same data set are not independent, so that tests of ranks find too much. "
+        f"{within if tells else few} (Nemenyi's test at the 95 % level).",
         values=values.reset_index(),
         shown=values.map(lambda rank: f"{rank:.2f}").rename(columns=titles),
         bold=bold.rename(columns=titles),

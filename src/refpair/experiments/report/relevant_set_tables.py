@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from refpair.experiments.published import paper_relevant_set
@@ -17,13 +18,13 @@ from refpair.experiments.report.showing import (
     show_percent,
 )
 from refpair.experiments.report.tables import ResultTable
-from refpair.experiments.statistics import Outcome, direction_of, paired_outcome, score_table
-from refpair.inspection.scores import mean_and_error
+from refpair.experiments.statistics import Outcome, paired_outcome, score_table
+from refpair.inspection.scores import direction_of, mean_and_error
 
 __all__ = ["ExtendedSet", "compare_extended_sets", "relevant_set_table"]
 
 _EXTENDED = "CSRPE-ext-"
-_TONES: dict[Outcome, str] = {"win": "good", "tie": "", "loss": "bad"}
+_TONES: dict[Outcome, str] = {"win": "good", "tie": "", "loss": "bad", "untested": ""}
 
 
 class ExtendedSet(NamedTuple):
@@ -36,7 +37,7 @@ class ExtendedSet(NamedTuple):
     error: float
     extended_mean: float
     extended_error: float
-    gain: float  # of the extended set, as a share of the mean; more is better
+    gain: float  # of the extended set, as a share of the mean; more is better; NaN if only the mean is 0
     outcome: Outcome  # of the extended set, by a paired t-test
     splits: int
 
@@ -63,7 +64,7 @@ def compare_extended_sets(results: pd.DataFrame, greater_is_better: Mapping[str,
             if len(a):
                 (mean_a, error_a), (mean_b, error_b) = (map(float, mean_and_error(one)) for one in (a, b))
                 means = mean_a, error_a, mean_b, error_b
-                gain = (mean_b - mean_a) / abs(mean_a) * (1 if up else -1)
+                gain = _gain(mean_a, mean_b, up)
                 outcome = paired_outcome(b, a, up)
                 found.append(ExtendedSet(str(cost), str(data), decoder, *means, gain, outcome, len(a)))
     return found
@@ -87,7 +88,7 @@ def relevant_set_table(
     if not cases:
         return None
     decoders = list(dict.fromkeys(case.decoder for case in cases))
-    sign = 1 if direction_of(greater_is_better, cost) else -1
+    up = direction_of(greater_is_better, cost)
     datas = in_order(case.data for case in cases)
     shown = pd.DataFrame(index=pd.Index(datas, name="data"))
     tone = pd.DataFrame("", index=shown.index, columns=pd.Index([], dtype=str))
@@ -98,14 +99,16 @@ def relevant_set_table(
         shown[[decoder, f"{decoder} ext", gain]] = rows
         tone[[decoder, f"{decoder} ext"]] = ""
         tone[gain] = [_TONES[of_data[data].outcome] if data in of_data else "" for data in datas]
-    printed = [_show_paper(cost, data, sign) for data in datas]
+    printed = [_show_paper(cost, data, up) for data in datas]
     if any(row != ("–",) * 3 for row in printed):
         shown[["paper", "paper ext", "paper gain"]] = printed
+    several = any(case.splits > 1 for case in cases)
+    means = "Mean ± standard error on the splits" if several else "Scores on the single split"
     tone = tone.reindex(columns=shown.columns, fill_value="")
     return ResultTable(
         name=file_name("relevant-set", cost),
         title=f"{cost_title(cost, greater_is_better)}: label vectors of the test half in the relevant set",
-        note="Mean ± standard error on the splits both have; ext: the relevant set has the label vectors "
+        note=f"{means} both have; ext: the relevant set has the label vectors "
         "of both halves. Gain: of ext, in percent, + is better; bold where a paired t-test at the 95 % "
         "level agrees.",
         values=pd.DataFrame(cases),
@@ -115,16 +118,23 @@ def relevant_set_table(
     )
 
 
+def _gain(plain: float, extended: float, up: bool) -> float:
+    """Return by what share a score gets better, NaN if there is nothing to be a share of."""
+    if extended == plain:
+        return 0.0
+    return (extended - plain) / abs(plain) * (1 if up else -1) if plain else np.nan
+
+
 def _show_case(case: ExtendedSet) -> tuple[str, str, str]:
     decimals = decimals_for([case.mean, case.extended_mean], [case.error, case.extended_error])
     plain = show_mean(case.mean, case.error, decimals)
     return plain, show_mean(case.extended_mean, case.extended_error, decimals), show_percent(case.gain)
 
 
-def _show_paper(cost: str, data: str, sign: int) -> tuple[str, str, str]:
+def _show_paper(cost: str, data: str, up: bool) -> tuple[str, str, str]:
     plain, extended = (paper_relevant_set(cost, data, name) for name in ("CSRPE", "CSRPE-ext"))
     if plain is None or extended is None:
         return ("–",) * 3
     decimals = min(decimals_for([plain[0], extended[0]], [plain[1], extended[1]]), 4)  # as many are printed
-    gain = show_percent(sign * (extended[0] - plain[0]) / plain[0])
+    gain = show_percent(_gain(plain[0], extended[0], up))
     return show_mean(*plain, decimals), show_mean(*extended, decimals), gain

@@ -7,11 +7,12 @@ from collections import Counter
 
 import pandas as pd
 
-from refpair.experiments.report.showing import in_order, show_number, show_time, spread
+from refpair.experiments.report.showing import file_name, in_order, show_number, show_time, spread
 from refpair.experiments.report.tables import ResultTable
 
 __all__ = ["parameter_table", "times_table", "total_seconds"]
 
+_MAINLY = 0.5  # a value that is chosen less often does not stand for all
 _STEPS = ("seconds_search", "seconds_fit", "seconds_predict")
 
 
@@ -32,14 +33,14 @@ def total_seconds(results: pd.DataFrame) -> pd.Series:
     return pd.concat(once).groupby("algorithm", sort=False).sum().sum(axis=1)
 
 
-def times_table(results: pd.DataFrame) -> ResultTable:
+def times_table(results: pd.DataFrame, experiment: str) -> ResultTable:
     """Return how long the algorithms took: the search for parameters, fitting and predicting.
 
     Examples
     --------
     >>> results = pd.DataFrame([("flags", "BR", 0, 2.0, 0.5, 0.01)])
     >>> results.columns = ["data", "algorithm", "split", "seconds_search", "seconds_fit", "seconds_predict"]
-    >>> print(times_table(results).to_markdown())
+    >>> print(times_table(results, "compare").to_markdown())
     | data | BR |
     | :-- | --: |
     | flags | 2.0 + .50 + .01 |
@@ -53,7 +54,7 @@ def times_table(results: pd.DataFrame) -> ResultTable:
     shown.loc["all runs"] = total.map(show_time)
     bold.loc["all runs"] = True
     return ResultTable(
-        name="times",
+        name=file_name("times", experiment),
         title="Seconds: search + fit + predict",
         note="Means over all costs and splits: the search for parameters, the fit and the prediction of the "
         "test half. Below, the sum of all runs.",
@@ -64,28 +65,33 @@ def times_table(results: pd.DataFrame) -> ResultTable:
 
 
 def parameter_table(results: pd.DataFrame) -> ResultTable | None:
-    r"""Return which parameters were chosen in the training halves and how often, or None if none were.
+    r"""Return which parameters were chosen in the training halves and how often, or None without a search.
+
+    A search chooses this here and that there: if all of an algorithm's runs on a data set have the same
+    parameters, and so for all algorithms and data sets, nothing was searched.
 
     Examples
     --------
-    >>> results = pd.DataFrame([("flags", "BR", '{"max_depth": 6}')], columns=["data", "algorithm", "chosen"])
+    >>> rows = [("flags", "BR", f'{{"max_depth": {depth}}}') for depth in (6, 6, "null")]
+    >>> results = pd.DataFrame(rows, columns=["data", "algorithm", "chosen"])
     >>> print(parameter_table(results).to_markdown())
     | algorithm and parameter | flags |
     | :-- | --: |
-    | BR max\_depth | 6 |
+    | BR max\_depth | 6 (67 %) |
     """
+    if results.groupby(["data", "algorithm"])["chosen"].nunique().le(1).all():
+        return None
     counts: Counter[tuple[str, str, str, str]] = Counter()
     for data, algorithm, chosen in results[["data", "algorithm", "chosen"]].itertuples(index=False):
         for parameter, value in json.loads(chosen or "{}").items():
-            counts[algorithm, parameter, data, json.dumps(value).strip('"')] += 1
-    if not counts:
-        return None
+            counts[algorithm, parameter, data, _show_value(value)] += 1
     rows = [(*key, count) for key, count in counts.items()]
     values = pd.DataFrame(rows, columns=["algorithm", "parameter", "data", "value", "times"])
     values = values.sort_values("times", ascending=False, kind="stable")
-    first = values.groupby(["algorithm", "parameter", "data"]).first()
-    share = first["times"] / values.groupby(["algorithm", "parameter", "data"])["times"].sum()
+    choices = values.groupby(["algorithm", "parameter", "data"])
+    first, share = choices.first(), choices["times"].max() / choices["times"].sum()
     words = first["value"] + share.map(lambda part: "" if part == 1 else f" ({100 * part:.0f} %)")
+    words = words.where(share >= _MAINLY, choices.size().astype(str) + " different values")
     shown = words.unstack("data").fillna("")
     shown = shown.loc[in_order(first.index.get_level_values("algorithm")), in_order(shown.columns)]
     shown.index = pd.Index([f"{algorithm} {parameter}" for algorithm, parameter in shown.index])
@@ -93,11 +99,15 @@ def parameter_table(results: pd.DataFrame) -> ResultTable | None:
         name="parameters",
         title="Parameters",
         note="The value that was chosen most often in the training halves, over all costs and splits, and "
-        "how often if not always.",
+        "how often if not always; the number of different values if none was chosen in half of the cases.",
         values=values,
         shown=shown.rename_axis("algorithm and parameter"),
         bold=pd.DataFrame(False, index=shown.index, columns=shown.columns),
     )
+
+
+def _show_value(value: object) -> str:
+    return "none" if value is None else json.dumps(value).strip('"')
 
 
 def _short_seconds(seconds: float) -> str:

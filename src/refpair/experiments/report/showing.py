@@ -10,9 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from refpair.experiments.published import PAPER_DATA
-from refpair.experiments.statistics import direction_of
+from refpair.inspection.scores import direction_of
 
 __all__ = [
+    "NO_TEST",
     "cost_title",
     "cost_words",
     "count_of",
@@ -28,6 +29,8 @@ __all__ = [
     "sort_keys",
     "spread",
 ]
+
+NO_TEST = "No test is possible with one split."
 
 _ALGORITHMS = (
     "BR",

@@ -18,6 +18,7 @@ from refpair.experiments.report.relevant_set_tables import (
 from refpair.experiments.report.run_tables import times_table
 from refpair.experiments.report.sections import Section, SectionFigure
 from refpair.experiments.report.showing import (
+    NO_TEST,
     cost_title,
     cost_words,
     count_of,
@@ -30,6 +31,10 @@ from refpair.experiments.report.showing import (
 __all__ = ["code_length_section", "relevant_set_section"]
 
 _PAPER_BITS = 3000
+_SHORTER = (
+    "A shorter CSRPE-posterior is read as the longest one was, with its temperature, depth and calibration, "
+    "so that a model fitted with few bits may differ."
+)
 
 
 def code_length_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Section:
@@ -66,10 +71,12 @@ def code_length_section(results: pd.DataFrame, greater_is_better: Mapping[str, b
             parts.append(Section(title, tables=[table], figures=[figure]))
     if results.empty:
         return Section("Length of codes", ["There are no results yet."])
-    parts.append(Section("Times", tables=[times_table(results)]))
-    return Section(
-        "Length of codes", texts or ["There are no curves of two lengths or more yet."], parts=parts
-    )
+    parts.append(Section("Times", tables=[times_table(results, "code-length")]))
+    if not texts:
+        texts.append("There are no curves of two lengths or more yet.")
+    elif "CSRPE-posterior" in curves:
+        texts.append(_SHORTER)
+    return Section("Length of codes", texts, parts=parts)
 
 
 def relevant_set_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Section:
@@ -89,7 +96,7 @@ def relevant_set_section(results: pd.DataFrame, greater_is_better: Mapping[str, 
     >>> columns += ["seconds_search", "seconds_fit", "seconds_predict"]
     >>> rows = [("flags", "f1", f"CSRPE-{n}nearest", 0, 0.7, 0.0, 1.0, 0.1) for n in ("", "ext-")]
     >>> relevant_set_section(pd.DataFrame(rows, columns=columns), {"f1": True}).paragraphs[1]
-    'nearest: the larger set is better in 0 of 1 cell, ...it wins 0, ties 1 and loses 0.'
+    'nearest: the larger set is better in 0 of 1 cell, ...No test is possible with one split.'
     """
     if results.empty:
         return Section("Relevant set", ["There are no results yet."])
@@ -104,7 +111,7 @@ def relevant_set_section(results: pd.DataFrame, greater_is_better: Mapping[str, 
             *(_gains([c for c in cases if c.decoder == name], name) for name in decoders),
         ],
         [table for table in made if table is not None],
-        parts=[Section("Times", tables=[times_table(results)])],
+        parts=[Section("Times", tables=[times_table(results, "relevant-set")])],
     )
 
 
@@ -126,12 +133,22 @@ def _flatness(curves: pd.DataFrame, algorithm: str) -> Iterator[str]:
 
 
 def _gains(cases: list[ExtendedSet], decoder: str) -> str:
-    gains = np.array([case.gain for case in cases])
-    most = cases[int(gains.argmax())]
-    outcomes = [sum(case.outcome == outcome for case in cases) for outcome in ("win", "tie", "loss")]
-    return (
-        f"{decoder}: the larger set is better in {(gains > 0).sum()} of {count_of(len(cases), 'cell')}, "
-        f"gaining {show_percent(float(np.median(gains)))} in the median and {show_percent(most.gain)} at "
-        f"most ({cost_words(most.cost)} on {most.data}). By paired t-tests at the 95 % level it "
-        f"wins {outcomes[0]}, ties {outcomes[1]} and loses {outcomes[2]}."
+    known = [case for case in cases if np.isfinite(case.gain)]
+    texts = []
+    if known:
+        gains = np.array([case.gain for case in known])
+        most = known[int(gains.argmax())]
+        texts.append(
+            f"the larger set is better in {(gains > 0).sum()} of {count_of(len(known), 'cell')}, gaining "
+            f"{show_percent(float(np.median(gains)))} in the median and {show_percent(most.gain)} at most "
+            f"({cost_words(most.cost)} on {most.data})."
+        )
+    if len(known) < len(cases):
+        texts.append(f"{count_of(len(cases) - len(known), 'cell')} with a mean of 0 cannot tell a gain.")
+    win, tie, loss = (sum(case.outcome == outcome for case in cases) for outcome in ("win", "tie", "loss"))
+    texts.append(
+        f"By paired t-tests at the 95 % level it wins {win}, ties {tie} and loses {loss}."
+        if win + tie + loss
+        else NO_TEST
     )
+    return f"{decoder}: {' '.join(texts)}"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from refpair.experiments.report.about import About
 from refpair.experiments.report.figures import figure_svg
@@ -14,12 +14,16 @@ from refpair.experiments.report.sections import Section, SectionFigure
 
 __all__ = ["write_report"]
 
+_LIST = ".report-files"
+_FOLDERS = (PurePosixPath(), PurePosixPath("figures"))
+
 
 def write_report(folder: Path, title: str, sections: Sequence[Section], *, about: About) -> None:
     """Write ``report.html``, ``report.md``, a ``.csv`` and a ``.tex`` file for each table, and the figures.
 
     Without matplotlib there are no figures, and the report says how to get them. A file that is there already
-    is replaced at once, so that a reader never sees half of one.
+    is replaced at once, so that a reader never sees half of one. ``.report-files`` lists what was written:
+    the next report removes what it does not write again.
 
     Parameters
     ----------
@@ -40,7 +44,7 @@ def write_report(folder: Path, title: str, sections: Sequence[Section], *, about
     >>> with TemporaryDirectory() as folder:
     ...     write_report(Path(folder), "Results", [Section("Scores", ["All is well."])], about=about)
     ...     sorted(file.name for file in Path(folder).iterdir())
-    ['report.html', 'report.md']
+    ['.report-files', 'report.html', 'report.md']
     """
     used: set[str] = set()
     sections = [_name_apart(section, used) for section in sections]
@@ -49,14 +53,34 @@ def write_report(folder: Path, title: str, sections: Sequence[Section], *, about
         svg = {figure.name: figure_svg(figure.draw, f"figure-{figure.name}") for figure in _figures(sections)}
     except ImportError as error:
         warnings.append(f"There are no figures: {error}")
+    files = dict(_files(sections, svg))
+    files["report.md"] = markdown_page(title, sections, about, warnings, svg)
+    files["report.html"] = html_page(title, sections, about, warnings, svg)
+    for name, text in files.items():
+        _write(folder / name, text)
+    _remove_former(folder, keep=files)
+    _write(folder / _LIST, "".join(f"{name}\n" for name in sorted(files)))
+
+
+def _files(sections: Sequence[Section], svg: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the files of tables and figures: where they go in the folder of the report, and their text."""
     for section in _all_sections(sections):
         for table in section.tables:
-            _write(folder / f"{table.name}.csv", table.to_csv())
-            _write(folder / f"{table.name}.tex", table.to_latex())
+            yield f"{table.name}.csv", table.to_csv()
+            yield f"{table.name}.tex", table.to_latex()
     for name, picture in svg.items():
-        _write(folder / "figures" / f"{name}.svg", f'<?xml version="1.0" encoding="utf-8"?>\n{picture}')
-    _write(folder / "report.md", markdown_page(title, sections, about, warnings, svg))
-    _write(folder / "report.html", html_page(title, sections, about, warnings, svg))
+        yield f"figures/{name}.svg", f'<?xml version="1.0" encoding="utf-8"?>\n{picture}'
+
+
+def _remove_former(folder: Path, keep: Collection[str]) -> None:
+    """Remove the files of the report before that are not of this one: a reader would take them for new."""
+    former = folder / _LIST
+    names = former.read_text(encoding="utf-8").splitlines() if former.exists() else []
+    kept = {name.casefold() for name in keep}  # not all file systems tell capitals
+    for name in names:
+        # Whatever the list says, nothing elsewhere.
+        if name.casefold() not in kept and PurePosixPath(name).parent in _FOLDERS:
+            (folder / name).unlink(missing_ok=True)
 
 
 def _write(file: Path, text: str) -> None:
@@ -92,7 +116,7 @@ def _name_apart(section: Section, used: set[str]) -> Section:
 
 def _new_name(name: str, kind: str, used: set[str]) -> str:
     found, number = name, 1
-    while f"{kind} {found.casefold()}" in used:  # not all file systems tell capitals
+    while f"{kind} {found.casefold()}" in used:  # as in _remove_former
         number += 1
         found = f"{name}-{number}"
     used.add(f"{kind} {found.casefold()}")
