@@ -46,7 +46,7 @@ def main() -> None:
     """Run, disturb, compare."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", nargs="+", default=["flags", "emotions"])
-    parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
@@ -57,12 +57,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         calm, wild = Path(folder, "calm"), Path(folder, "wild")
         begun = time.perf_counter()
-        finish(start(arguments.data, arguments.splits, calm))
-        seconds = time.perf_counter() - begun
-        print(f"undisturbed: {count_results(calm)} results in {seconds:.0f} s")
+        process = start(arguments.data, arguments.splits, calm)
+        while process.poll() is None and not count_results(calm):
+            time.sleep(0.1)
+        starting = time.perf_counter() - begun
+        finish(process)
+        working = time.perf_counter() - begun - starting
+        print(
+            f"undisturbed: {count_results(calm)} results in {working:.0f} s after {starting:.0f} s to start"
+        )
         for number in range(1, arguments.kills + 1):
             process = start(arguments.data, arguments.splits, wild)
-            moment = rng.uniform(0, 2 * seconds / arguments.kills)
+            moment = rng.uniform(0, starting + 2 * working / arguments.kills)
             try:
                 process.wait(moment)
             except subprocess.TimeoutExpired:
