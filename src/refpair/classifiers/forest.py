@@ -12,7 +12,7 @@ from refpair.classifiers._parameters import check_amount, check_count, is_intege
 __all__ = ["Forest"]
 
 
-class Forest(BaseEstimator):  # type: ignore[misc]
+class Forest(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A forest as the base learner of a reduction, with parameters of one's own.
 
     It has nothing but its parameters: a reduction grows the trees of all its problems at once, in one bank,

@@ -30,8 +30,8 @@ _CURVE = "refpair:"  # and its name: tells our lines in an axes from others
 def import_matplotlib() -> Any:
     """Return ``matplotlib`` with its ``figure``, or say how to install it."""
     try:
-        import matplotlib  # noqa: PLC0415
-        import matplotlib.figure  # noqa: PLC0415
+        import matplotlib  # noqa: PLC0415 (an extra)
+        import matplotlib.figure  # noqa: PLC0415 (an extra)
     except ImportError as error:
         raise ImportError("plotting needs matplotlib: pip install 'refpair[plot]'") from error
     return matplotlib
@@ -40,7 +40,7 @@ def import_matplotlib() -> Any:
 def import_pyplot() -> Any:
     """Return ``matplotlib.pyplot``, or say how to install it."""
     import_matplotlib()
-    from matplotlib import pyplot  # noqa: PLC0415
+    from matplotlib import pyplot  # noqa: PLC0415 (an extra)
 
     return pyplot
 

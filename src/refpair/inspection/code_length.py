@@ -261,7 +261,7 @@ def _check_lengths(lengths: Iterable[int] | None, n_bits: int) -> list[int]:
 
 def _set_log_scale(ax: Axes) -> None:
     """Make the axis logarithmic, with ticks at 1, 3, 10, 30, … as plain numbers."""
-    from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter  # noqa: PLC0415
+    from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter  # noqa: PLC0415 (an extra)
 
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
