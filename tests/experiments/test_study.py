@@ -191,10 +191,17 @@ def test_files_and_named_data_sets_in_one_study(tmp_path, table):
     labels, twin = [f"l{n}" for n in range(table.Y.shape[1])], tmp_path / "digits.csv"
     columns = [*table.feature_names, *labels]
     pd.DataFrame(np.hstack([table.X, table.Y]).astype(int), columns=columns).to_csv(twin, index=False)
-    with pytest.raises(ValueError, match="a file and a data set would both be called digits"):
+    with pytest.raises(ValueError, match="would both be called digits; rename one"):
         Study(tmp_path, [part], ["digits", str(twin)], labels=labels)
     with pytest.raises(ValueError, match="leave out --labels and --drop"):
         Study(tmp_path, [part], ["digits"], drop=["c"])
+
+
+def test_a_cost_has_one_name(tmp_path, table):
+    study = Study(
+        tmp_path, [Part("compare", 1)], [str(table)], ["jaccard", "f1.0", "accuracy"], labels=["joy"]
+    )
+    assert list(study.greater_is_better) == ["accuracy", "f1"]
 
 
 def test_models_of_ones_own_get_their_seed():

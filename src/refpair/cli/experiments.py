@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import typer
 from refpair.cli.data import split_names
 from refpair.datasets import list_datasets
 from refpair.experiments import PAPER_COSTS, QUICK, Part, Settings, Study
+from refpair.experiments.report import Section
 from refpair.experiments.study import summarize_failures
 
 __all__ = ["run"]
@@ -63,11 +66,22 @@ def run(
         typer.echo(f"failed: {text}", err=True)
     if failures:
         typer.echo(f"tracebacks: {study.failures_path}", err=True)
-    report = study.report(shown, failures)
+    sections = study.sections()
+    report = study.report(shown, failures, sections)
+    for section in sections:
+        _tell(section)
     n_there, n_wanted = study.count()
     typer.echo(f"{n_there:,} of {n_wanted:,} results; {report}")
     if failures:
         raise typer.Exit(1)
+
+
+def _tell(section: Section) -> None:
+    """Print what a section of the report has found."""
+    typer.secho(section.heading, bold=True)
+    for paragraph in section.paragraphs:
+        typer.echo(textwrap.fill(paragraph, width=min(shutil.get_terminal_size().columns, 110)))
+    typer.echo()
 
 
 def _check_results(study: Study) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from refpair.costs import Cost, get_cost
 
-__all__ = ["code_digest", "find_cost", "import_object", "is_own"]
+__all__ = ["code_digest", "find_cost", "import_object", "is_own", "name_cost"]
 
 
 def is_own(name: str) -> bool:
@@ -62,6 +62,17 @@ def find_cost(name: str) -> Cost:
         return get_cost(import_object(name))
     except TypeError as error:
         raise ValueError(f"{name}: {error}") from None
+
+
+def name_cost(name: str) -> str:
+    """Return what tables call a cost: built-in ones have a name of their own, whatever they are asked for by.
+
+    Examples
+    --------
+    >>> name_cost("jaccard"), name_cost("f1.0"), name_cost("my_module:my_cost")
+    ('accuracy', 'f1', 'my_module:my_cost')
+    """
+    return name if is_own(name) else get_cost(name).name
 
 
 def code_digest(name: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from refpair.costs import Cost
 from refpair.datasets import Table, find_data, list_datasets
+from refpair.datasets.find import is_file
 from refpair.experiments.algorithms import find_algorithm
 from refpair.experiments.names import find_cost
 from refpair.experiments.settings import Settings
@@ -34,18 +35,24 @@ def find_subjects(
     data : sequence of str
         Files, folders of data sets, and names of data sets.
     labels : sequence of str, optional
-        The label columns of files that do not tell them.
+        The label columns of files that do not tell them; data sets by name have their own.
     drop : sequence of str, default=()
-        Columns that are no features.
+        Columns of files that are no features.
 
     Examples
     --------
     >>> [subject.source for subject in find_subjects(["digits"])]
     [Source(name='digits', data='digits', labels=None, drop=())]
     """
+    words = [word for given in data for word in find_data(given)]
+    if (labels is not None or drop) and not any(map(is_file, words)):
+        raise ValueError(
+            "data sets by name have their own labels and features; leave out --labels and --drop"
+        )
     subjects: dict[str, Subject] = {}
-    for word in (found for given in data for found in find_data(given)):
-        source = Source(Path(word).stem, word, None if labels is None else tuple(labels), tuple(drop))
+    for word in words:
+        own = (None if labels is None else tuple(labels), tuple(drop)) if is_file(word) else (None, ())
+        source = Source(Path(word).stem, word, *own)
         table = source.read()
         if _is_another(table, source.name):  # results on it do not belong beside the paper's
             source = replace(source, name=Path(word).name)

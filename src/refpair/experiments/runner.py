@@ -34,7 +34,7 @@ from refpair.experiments.tasks import Source, Task
 
 __all__ = ["run_tasks", "seconds_left"]
 
-_LOOK_EACH, _TELL_EACH, _WAIT = 0.5, 60.0, 2.0  # seconds
+_LOOK_EACH, _TELL_EACH, _WAIT = 2.0, 60.0, 2.0  # seconds
 _LIKE = ["experiment", "settings", "data", "algorithm"]  # tasks that share these take about as long
 
 
@@ -151,16 +151,16 @@ def _watch(
 ) -> None:
     """Show how far the workers are, until they are done: by a bar, or by lines if there is no terminal."""
     terminal = sys.stderr.isatty()
-    told = time.monotonic()
     with progress_bar(visible=visible and terminal, left=TextColumn("{task.fields[left]}")) as bar:
         shown = bar.add_task("tasks", total=len(tasks), left="?")
         while running := [worker.sentinel for worker in workers if worker.is_alive()]:
-            connection.wait(running, timeout=_LOOK_EACH)
+            ended = connection.wait(running, timeout=_LOOK_EACH if terminal else _TELL_EACH)
+            if not visible or (ended and not terminal):
+                continue
             remaining = _open_tasks(store, tasks, run)
             n_done, left = len(tasks) - len(remaining), _show_left(store.times(), remaining, len(running))
             bar.update(shown, completed=n_done, left=left)
-            if visible and not terminal and time.monotonic() - told >= _TELL_EACH:
-                told = time.monotonic()
+            if not terminal:
                 print(f"{n_done:,} of {len(tasks):,} tasks, {left} left", file=sys.stderr, flush=True)
 
 

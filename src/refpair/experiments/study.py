@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from refpair.datasets import find_data
-from refpair.datasets.find import is_file
 from refpair.experiments.algorithms import ALGORITHMS
-from refpair.experiments.names import find_cost
-from refpair.experiments.plan import Subject, find_subjects, plan_tasks
+from refpair.experiments.names import find_cost, name_cost
+from refpair.experiments.plan import find_subjects, plan_tasks
 from refpair.experiments.report import (
     About,
     Section,
@@ -108,8 +106,9 @@ class Study:
         self.folder = Path(folder)
         self.parts = tuple(parts)
         self.settings = Settings() if settings is None else settings
+        costs = list(dict.fromkeys(map(name_cost, costs)))
         self.greater_is_better = {name: find_cost(name).greater_is_better for name in costs}
-        subjects = _find_subjects(data, labels, drop)
+        subjects = find_subjects(data, labels, drop)
         self.tasks: dict[Experiment, list[Task]] = {
             part.experiment: plan_tasks(
                 part.experiment,
@@ -170,7 +169,13 @@ class Study:
         with Store(self.store_path) as store:
             return len(wanted) - len(store.missing(wanted)), len(wanted)
 
-    def report(self, command: str, failures: Sequence[Failure] = ()) -> Path:
+    def sections(self) -> list[Section]:
+        """Return what there is to say of each experiment's results, in words, tables and figures."""
+        return [_SECTIONS[name](self.results(name), self.greater_is_better) for name in self.tasks]
+
+    def report(
+        self, command: str, failures: Sequence[Failure] = (), sections: Sequence[Section] | None = None
+    ) -> Path:
         """Write a report of all results that there are, and return its page; see `write_report`.
 
         Parameters
@@ -179,6 +184,8 @@ class Study:
             What the report says that it was made by.
         failures : sequence of Failure, default=()
             What failed, for the report to say so.
+        sections : sequence of Section, optional
+            Those of the method `sections`, if they are already there.
         """
         results = {name: self.results(name) for name in self.tasks}
         missing = [
@@ -196,7 +203,7 @@ class Study:
             missing=[*(f"Failed: {text}." for text in summarize_failures(failures)), *missing],
             quick=replace(self.settings, n_bits=QUICK.n_bits) == QUICK,  # with longer codes, too
         )
-        sections = [_SECTIONS[name](found, self.greater_is_better) for name, found in results.items()]
+        sections = self.sections() if sections is None else sections
         write_report(self.folder, "Cost-sensitive multi-label learning", sections, about=about)
         return self.folder / "report.html"
 
@@ -217,22 +224,6 @@ def summarize_failures(failures: Sequence[Failure]) -> list[str]:
         f"{algorithm} on {data}, {len(which)} {'split' if len(which) == 1 else 'splits'}: {error}"
         for (algorithm, data, error), which in splits.items()
     ]
-
-
-def _find_subjects(data: Sequence[str], labels: Sequence[str] | None, drop: Sequence[str]) -> list[Subject]:
-    """Find data sets; labels and columns to drop are those of files, data sets by name have their own."""
-    words = [word for given in data for word in find_data(given)]
-    files = [word for word in words if is_file(word)]
-    if not files and (labels is not None or drop):
-        raise ValueError(
-            "data sets by name have their own labels and features; leave out --labels and --drop"
-        )
-    found = find_subjects(files, labels, drop) + find_subjects([word for word in words if word not in files])
-    names = [subject.source.name for subject in found]
-    if len(set(names)) < len(names):
-        twin = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"a file and a data set would both be called {twin}; rename the file")
-    return sorted(found, key=lambda subject: words.index(subject.source.data))
 
 
 _SECTIONS: dict[Experiment, Callable[[pd.DataFrame, Mapping[str, bool]], Section]] = {

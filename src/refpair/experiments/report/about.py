@@ -116,12 +116,17 @@ def describe_missing(experiment: str, planned: pd.DataFrame, results: pd.DataFra
     keys = ["data", "cost", "algorithm", "n_bits", "split"]
     there = pd.MultiIndex.from_frame(results[keys])
     lacking = planned[~pd.MultiIndex.from_frame(planned[keys]).isin(there)]
-    n_planned = planned["algorithm"].value_counts()
-    return [
-        f"{experiment}: {len(rows)} of {n_planned[name]} results of {name} "
-        f"{'is' if len(rows) == 1 else 'are'} missing, on {join_words(in_order(rows['data']), most=99)}."
-        for name, rows in lacking.groupby("algorithm", sort=False)
-    ]
+    texts = []
+    for name, rows in lacking.groupby("algorithm", sort=False):
+        wanted = planned[planned["algorithm"] == name]
+        if len(rows) == len(wanted) > 1:
+            texts.append(f"{experiment}: there are no results of {name}.")
+            continue
+        where, n_data = in_order(rows["data"]), wanted["data"].nunique()
+        on = "all data sets" if len(where) == n_data > 1 else join_words(where, most=99)
+        verb = "is" if len(rows) == 1 else "are"
+        texts.append(f"{experiment}: {len(rows)} of {len(wanted)} results of {name} {verb} missing, on {on}.")
+    return texts
 
 
 def _show_seeds(seeds: Sequence[int]) -> str:
