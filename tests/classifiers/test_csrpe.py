@@ -51,8 +51,8 @@ def test_it_is_the_nearest_code_word_of_the_predicted_bits(small, cost):
     assert model.predict(X[80:]).tolist() == expected
 
 
-@pytest.mark.parametrize(("n_bits", "votes"), [(24, 3), (40, 5), (80, 5)])
-def test_half_as_many_bits_ask_for_single_labels_but_not_too_many_for_each(small, monkeypatch, n_bits, votes):
+@pytest.mark.parametrize(("n_bits", "votes"), [(4, 2), (8, 4), (10, 5), (80, 5)])
+def test_bits_that_ask_for_single_labels_are_twice_as_many_but_bounded(small, monkeypatch, n_bits, votes):
     X, Y = small
     monkeypatch.setattr(csrpe, "_MOST_VOTES", 5)
     model = CSRPEClassifier(n_bits=n_bits, random_state=1).fit(X, Y)

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from refpair import CSRPEClassifier, get_cost
 from refpair.datasets import Table
@@ -99,3 +101,15 @@ def test_the_larger_relevant_set_has_the_vectors_of_both_halves(table):
             random_state=2,
         ).fit(table.X[train], table.Y[train])  # fmt: skip
         assert found[name] == get_cost("hamming").score(table.Y[test], model.predict(table.X[test]))
+
+
+@pytest.mark.parametrize("split", [0, 1])
+def test_the_posterior_is_the_one_that_is_cheapest_out_of_bag(table, split):
+    task = replace(make_task("compare", "CSRPE-posterior", n_bits=20), split=split)
+    ((_, result),) = run(task, table).items()
+    train, test = half_split(61, split)
+    model = CSRPEClassifier("f1", 20, random_state=split)
+    leaves = [clone(model).set_params(min_samples_leaf=n).fit(table.X[train], table.Y[train]) for n in (1, 3)]
+    best = min(leaves, key=lambda fitted: fitted.oob_cost_)
+    assert json.loads(result.chosen)["min_samples_leaf"] == best.min_samples_leaf
+    assert result.score == get_cost("f1").score(table.Y[test], best.predict(table.X[test]))

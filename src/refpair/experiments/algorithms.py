@@ -44,7 +44,7 @@ FitEach = Callable[[Any, Grid, Any, Any], Iterator[Any]]
 
 _DEPTHS = (None, 40, 20, 12, 8, 5, 3)  # of single trees
 _LEAVES = (1, 3)  # rows at least
-_DRAFT_BITS, _OOB_BITS, _DRAFT_TREES = 300, 1000, 25  # are enough to choose by
+_DRAFT_BITS, _DRAFT_TREES = 300, 25  # are enough to choose by
 
 
 def fit_each(model: Any, grid: Grid, X: Any, Y: Any) -> Iterator[Any]:
@@ -81,8 +81,8 @@ class Algorithm:
     fit_each : callable
         ``fit_each(model, grid, X, Y)`` yields the model fitted with each setting.
     out_of_bag : bool
-        Whether a fitted model tells what its predictions cost, in ``oob_cost_``, so that it need not be
-        fitted to folds.
+        Whether a fitted model tells what its predictions cost, in ``oob_cost_``: it need not be fitted to
+        folds then, and no drafts are made, for the best of the fitted models is taken as it is.
     one_fit : bool
         Whether one fitted model answers for all costs.
     """
@@ -148,9 +148,7 @@ ALGORITHMS: dict[str, Algorithm] = COMPETITORS | {
     NEAREST: Algorithm(
         partial(_make_csrpe, "nearest"), _tree_grid, draft={"n_bits": _DRAFT_BITS}, fit_each=fit_and_cut
     ),
-    POSTERIOR: Algorithm(
-        partial(_make_csrpe, "posterior"), _voting_grid, draft={"n_bits": _OOB_BITS}, out_of_bag=True
-    ),
+    POSTERIOR: Algorithm(partial(_make_csrpe, "posterior"), _voting_grid, out_of_bag=True),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -62,12 +62,23 @@ class Bench:
             task, find_algorithm(task.algorithm), table.X[train], labels[train], table.X[test], labels[test]
         )
 
-    def choose(self, costs: Mapping[str, Cost]) -> tuple[dict[str, Parameters], float]:
-        """Return the parameters for each cost, and how long the search took."""
-        start = time.perf_counter()
+    def choose(self, costs: Mapping[str, Cost]) -> Choice:
+        """Choose the parameters for each cost."""
         settings = self.task.settings
+        if self.algorithm.out_of_bag and settings.search:
+            return self._choose_out_of_bag(costs)
+        start = time.perf_counter()
         chosen = choose_parameters(self.algorithm, costs, self.X, self.Y, settings, self.task.split)
-        return chosen, time.perf_counter() - start
+        return Choice(chosen, time.perf_counter() - start)
+
+    def _choose_out_of_bag(self, costs: Mapping[str, Cost]) -> Choice:
+        """Fit with all parameters, and choose those of the model that is cheapest by its own account."""
+        ((name, cost),) = costs.items()  # the account is of one cost
+        grid = self.algorithm.grid(self.X)
+        fits = [self.fit(cost, **parameters) for parameters in grid]
+        best = int(np.argmin([fitted.model.oob_cost_ for fitted in fits]))
+        others = sum(fitted.seconds for fitted in fits) - fits[best].seconds
+        return Choice({name: grid[best]}, others, {json.dumps(grid[best]): fits[best]})
 
     def fit(self, cost: Cost, **parameters: Any) -> Fitted:
         """Fit the algorithm to the training half."""
@@ -96,37 +107,59 @@ class Fitted:
     seconds: float
 
 
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a search has found.
+
+    Attributes
+    ----------
+    parameters : dict
+        Those of each cost.
+    seconds : float
+        How long the search took, besides what is in `fits`.
+    fits : dict of str to Fitted
+        Models that it has already fitted to the whole training half, by their parameters as JSON.
+    """
+
+    parameters: dict[str, Parameters]
+    seconds: float
+    fits: dict[str, Fitted] = field(default_factory=dict)
+
+
 def _compare(bench: Bench, costs: Mapping[str, Cost]) -> Iterator[tuple[Key, Result]]:
     """Yield the score under each cost; costs for which the same parameters are chosen share one fit."""
-    chosen, seconds_search = bench.choose(costs)
-    by_parameters: dict[str, Fitted] = {}
+    choice = bench.choose(costs)
+    by_parameters = dict(choice.fits)
     for name, cost in costs.items():
-        parameters = json.dumps(chosen[name])
+        chosen = choice.parameters[name]
+        parameters = json.dumps(chosen)
         if parameters not in by_parameters:
-            by_parameters[parameters] = bench.fit(cost, **chosen[name])
+            by_parameters[parameters] = bench.fit(cost, **chosen)
         (key,) = bench.task.result_keys(name)
-        yield key, bench.judge(by_parameters[parameters], cost, chosen[name], seconds_search)
+        yield key, bench.judge(by_parameters[parameters], cost, chosen, choice.seconds)
 
 
 def _code_length(bench: Bench, costs: Mapping[str, Cost]) -> Iterator[tuple[Key, Result]]:
     """Yield the score at each length: the longest code is learnt, and cut short."""
-    chosen, seconds_search = bench.choose(costs)
+    choice = bench.choose(costs)
     for name, cost in costs.items():
-        longest = bench.fit(cost, n_bits=max(bench.task.settings.lengths), **chosen[name])
+        chosen = choice.parameters[name]
+        longest = bench.fit(cost, n_bits=max(bench.task.settings.lengths), **chosen)
         n_there = len(longest.model.code_)  # fewer than wanted if there are no more useful pairs
         for key in bench.task.result_keys(name):
             short = replace(longest, model=longest.model.shorten(min(key.n_bits, n_there)))
-            yield key, bench.judge(short, cost, chosen[name], seconds_search)
+            yield key, bench.judge(short, cost, chosen, choice.seconds)
 
 
 def _relevant_set(bench: Bench, costs: Mapping[str, Cost]) -> Iterator[tuple[Key, Result]]:
     """Yield the scores with the label vectors of the training half, and with those of both halves."""
-    chosen, seconds_search = bench.choose(costs)
+    choice = bench.choose(costs)
     both_halves = np.vstack([bench.Y, bench.Y_test])
     for name, cost in costs.items():
+        chosen = choice.parameters[name]
         for key, relevant_set in zip(bench.task.result_keys(name), (None, both_halves), strict=True):
-            fitted = bench.fit(cost, relevant_set=relevant_set, **chosen[name])
-            yield key, bench.judge(fitted, cost, chosen[name], seconds_search)
+            fitted = bench.fit(cost, relevant_set=relevant_set, **chosen)
+            yield key, bench.judge(fitted, cost, chosen, choice.seconds)
 
 
 def _chosen_out_of_bag(model: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Choose parameters inside the training half: out of bag, or by 3-fold cross-validation as in the paper."""
+"""Choose parameters inside the training half, by 3-fold cross-validation as in the paper."""
 
 from __future__ import annotations
 
@@ -51,9 +51,6 @@ def choose_parameters(
     model.set_params(**algorithm.draft)
     totals = {name: np.zeros(len(grid)) for name in costs}
     rows = np.random.default_rng(seed).permutation(X.shape[0])[:MOST_ROWS]
-    if algorithm.out_of_bag:
-        costs_out_of_bag = [m.oob_cost_ for m in algorithm.fit_each(model, grid, X[rows], Y[rows])]
-        return dict.fromkeys(costs, grid[int(np.argmin(costs_out_of_bag))])
     for train, test in KFold(min(FOLDS, len(rows))).split(rows):
         X_train, Y_train, X_test, Y_test = X[rows[train]], Y[rows[train]], X[rows[test]], Y[rows[test]]
         for place, fitted in enumerate(algorithm.fit_each(model, grid, X_train, Y_train)):

@@ -25,7 +25,7 @@ __all__ = ["CodePosterior", "label_probabilities"]
 Floats = npt.NDArray[np.float64]
 Result = TypeVar("Result")
 
-_ROWS = 4096  # whose codes are predicted at a time
+_ROWS = 2048  # whose codes are predicted at a time
 _ROWS_A_CALL = 128  # that one job compares with the anchors: 2 MB of agreements with 4,000 of them
 
 
