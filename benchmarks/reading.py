@@ -1,6 +1,6 @@
 """What does posterior decoding cost? Prediction against the nearest decoder, and what choosing adds to fit.
 
-Both decoders have 3,000 bits of code; the posterior has up to half as many more for single labels. All times
+Both decoders have 3,000 bits of code; the posterior has up to twice as many more for single labels. All times
 are the shortest of three, one thread. Parts of the rest of `fit` that choosing takes: "temperature" is the
 search over temperatures for given anchors and label share; "with codes" is the same with the codes of the
 training rows and the code words, which the model needs in any case; "all" is the whole choice: anchors, label
