@@ -62,6 +62,7 @@ def run_csrpe(name: str, cost: str, split: int, jobs: int, bits: int) -> Result:
         "anchors": model.reading_.anchors,
         "label_share": model.reading_.label_share,
         "temperature": model.reading_.temperature,
+        "independent": model.reading_.independent,
         "depth": None if best.isna()["max_depth"] else int(best["max_depth"]),
     }
 
@@ -183,6 +184,7 @@ def chosen(cell: list[Result]) -> str:
     """Return what was chosen in each split, in short."""
     return ", ".join(
         f"{r['anchors'][0]}{r['label_share']:g}·{r['temperature']:g}{'' if r['depth'] is None else '/6'}"
+        f"{' i' if r.get('independent') else ''}"  # results of earlier versions do not tell
         for r in cell
     )
 

@@ -20,7 +20,7 @@ from unittest.mock import patch
 from benchmarks.common import COSTS, PAPER_SETS, best_time, half_split, load, print_machine, print_table
 from refpair import CSRPEClassifier
 from refpair.classifiers._posterior_fit import choose_posterior
-from refpair.decision.choice import View, choose_reading
+from refpair.decision.choice import LABEL_SHARES, View, choose_reading
 
 
 class Stopwatch:
@@ -64,10 +64,11 @@ def measure(name: str, cost: str, bits: int) -> list[Any]:
     )
     with (
         patch.object(View, "shares", (model.reading_.label_share,)),
-        patch("refpair.decision.choice._first_shares", lambda view, linear: view.shares),
+        patch("refpair.decision.choice._FIRST_SHARES", LABEL_SHARES),
         patch("refpair.classifiers._posterior_fit.choose_reading", by_temperature),
     ):
-        with_codes = best_time(lambda: choose_posterior(learnt, replace(training, cut=False), *rest), 3)
+        only_known = replace(training, cut=False, may_be_new=False)
+        with_codes = best_time(lambda: choose_posterior(learnt, only_known, *rest), 3)
     nearest.predict(X_test)
     times = [best_time(partial(decoder.predict, X_test), 3) for decoder in (nearest, model)]
     return [

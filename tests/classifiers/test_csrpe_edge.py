@@ -239,7 +239,7 @@ def test_limits_of_trees_do_what_they_say(small):
     assert np.diff(trees.start).max() <= 3
     assert np.diff(fit(X, Y, max_depth=1, decoder="nearest").bits_.trees_.start).max() <= 3
     assert fit(X, Y, max_bins=2).bits_.bins_.n_bins.max() == 2
-    for decoder, n_trees in (("nearest", 40), ("posterior", 40 + 5 * 4)):  # 5 more for each of 4 labels
+    for decoder, n_trees in (("nearest", 40), ("posterior", 40 + 20 * 4)):  # 20 more for each of 4 labels
         bagged = fit(X, Y, max_samples=30, decoder=decoder)
         assert np.unpackbits(bagged.bits_.in_bag_, axis=1, count=120).sum(axis=1).tolist() == [30] * n_trees
         assert bagged.predict_code(X).shape == (120, 40)

@@ -15,6 +15,7 @@ from refpair import Cost, CSRPEClassifier, load, save
 from refpair.classifiers import _posterior_fit
 from refpair.datasets import load_dataset
 from refpair.decision.choice import LABEL_SHARES, TEMPERATURES
+from refpair.posterior import IndependentLabels
 
 FEATURES = [f"x{i}" for i in range(6)]
 KINDS = {
@@ -161,13 +162,15 @@ def test_the_best_of_all_that_was_tried_is_taken(small, max_samples):
     assert reading.label_share in LABEL_SHARES
     assert tried["n_rows"].is_monotonic_decreasing  # the best are tried on more rows than the others
     assert tried["n_rows"].max() == 120
-    assert tried["cost"][:15].is_monotonic_increasing  # the finalists
-    # Two depths and two kinds of anchors at each temperature, with three shares; ten of them with all.
-    assert len(tried) == 2 * 2 * len(TEMPERATURES) * 3 + 10 * (len(LABEL_SHARES) - 3)
-    assert not tried.duplicated(["anchors", "max_depth", "label_share", "temperature"]).any()
+    assert tried["cost"][1:18].is_monotonic_increasing  # the other finalists
+    assert tried["cost"][0] == tried["cost"][:18][~tried["independent"]].min(), "no other is clearly better"
+    # Two depths and two kinds of anchors at each temperature, with three shares; ten of them with all, and
+    # with those from a half on if labels are independent.
+    assert len(tried) == 2 * 2 * len(TEMPERATURES) * 3 + 10 * (len(LABEL_SHARES) - 3) + 10 * 3
+    assert not tried.duplicated(["anchors", "max_depth", "label_share", "temperature", "independent"]).any()
     best = tried.iloc[0]
-    assert (best["anchors"], best["label_share"], best["temperature"]) == (
-        reading.anchors, reading.label_share, reading.temperature,
+    assert (best["anchors"], best["label_share"], best["temperature"], best["independent"]) == (
+        reading.anchors, reading.label_share, reading.temperature, reading.independent,
     )  # fmt: skip
     assert best["cost"] == pytest.approx(model.oob_cost_)
 
@@ -299,3 +302,23 @@ def test_nearest_decoding_tells_no_probabilities(small, tmp_path):
             assert not hasattr(nearest, name), "of an earlier fit"
     with pytest.raises(NotFittedError):
         CSRPEClassifier().predict_proba(X)
+
+
+def unlike_any_other(n):
+    """Rows with many labels, each told by a feature of its own: most label vectors are new."""
+    rng = np.random.default_rng(5)
+    X = rng.random((n, 12))
+    return X, (rng.random((n, 12)) < X**3).astype(np.uint8)
+
+
+def test_labels_are_taken_as_independent_where_label_vectors_are_new():
+    X, Y = unlike_any_other(600)
+    model = CSRPEClassifier("f1", 200, random_state=0).fit(X[:300], Y[:300])
+    assert model.reading_.independent
+    assert isinstance(next(model.posterior_.distributions(X[300:]))[1], IndependentLabels)
+    known = CSRPEClassifier("f1", 200, relevant_set=Y[:300], random_state=0).fit(X[:300], Y[:300])
+    assert not known.reading_.independent, "told which vectors there are"
+    assert model.score(X[300:], Y[300:]) > known.score(X[300:], Y[300:])
+    assert (model.predict_set_proba(X[300:], k=1)[1] > 0).all()
+    expected = model.expected_cost(X[300:]).mean()
+    assert expected == pytest.approx(1 - model.score(X[300:], Y[300:]), rel=0.15)

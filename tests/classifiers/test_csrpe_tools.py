@@ -140,7 +140,7 @@ def test_processes_instead_of_threads(small):
 @pytest.mark.parametrize("learner", ["tree", LogisticRegression()])
 def test_progress_is_shown_on_standard_error(small, capsys, learner):
     X, Y = small
-    for decoder, n_learnt in (("nearest", 21), ("posterior", 21 + 2 * 4)):  # 2 more for each of 4 labels
+    for decoder, n_learnt in (("nearest", 21), ("posterior", 21 + 10 * 4)):  # 10 more for each of 4 labels
         classifier(learner=learner, n_bits=21, verbose=1, decoder=decoder).fit(X, Y).predict(X)
         shown = capsys.readouterr()
         assert shown.out == ""

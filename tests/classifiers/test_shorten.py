@@ -70,7 +70,7 @@ def test_the_posterior_reads_what_stays_as_it_read_all(data, posterior, n_bits):
     assert new.reading is old.reading is short.reading_
     assert new.line is old.line
     assert new.bits is short.bits_
-    n_votes_of_all = N_BITS // (2 * N_LABELS)
+    n_votes_of_all = 2 * N_BITS // N_LABELS
     assert len(posterior.bits_) == N_BITS + n_votes_of_all * N_LABELS
     n_votes = max(1, n_votes_of_all * n_bits // N_BITS)
     assert len(new.bits) == len(new.bits.in_bag_) == n_bits + n_votes * N_LABELS

@@ -76,7 +76,7 @@ def test_costs_are_those_of_decisions_by_hand(name, share, temperature):
     views, reader, truths = make_views(40)
     for view in views:
         reading = Reading(view.kind, share, temperature)
-        (found,) = choice.costs_of(view, temperature, [share], reader, truths, get_cost(name), slice(5, 40))
+        (found,) = choice.costs_of(view, [reading], reader, truths, get_cost(name), slice(5, 40))
         expected = costs_by_hand(view, reading, reader.vectors, truths, name)[5:]
         assert len(found) == 35
         assert found.any(), "nothing was hard"
@@ -99,14 +99,12 @@ def chosen_by_hand(views, reader, truths, cost, n_first, n_more, n_kept):
 
     def mean(case, n):
         view, reading = case
-        (costs,) = choice.costs_of(
-            view, reading.temperature, [reading.label_share], reader, truths, cost, slice(0, n)
-        )
+        (costs,) = choice.costs_of(view, [reading], reader, truths, cost, slice(0, n))
         return costs.mean()
 
-    def readings(view, t, shares):
+    def readings(view, t, shares, alone=False):
         shares = shares if view.labels is not None else (0.0,)
-        return [(view, Reading(view.kind, share, t)) for share in shares]
+        return [(view, Reading(view.kind, share, t, alone)) for share in shares if share >= 0.5 or not alone]
 
     def kept(n):
         return max(1, min(n_kept, n // 2))
@@ -122,7 +120,9 @@ def chosen_by_hand(views, reader, truths, cost, n_first, n_more, n_kept):
             best.append((view, reading.temperature))
     best = best[: kept(len(best))]
     second = [case for view, t in best for case in readings(view, t, choice.LABEL_SHARES)]
-    for case in second:
+    alone = [case for view, t in best for case in readings(view, t, choice.LABEL_SHARES, alone=True)]
+    alone = alone if cost == get_cost("f1") else []
+    for case in second + alone:
         tried[case] = (min(n_more, len(truths)), mean(case, n_more))
     finalists = []
     for view, reading in sorted(second, key=lambda case: tried[case][1]):
@@ -132,6 +132,7 @@ def chosen_by_hand(views, reader, truths, cost, n_first, n_more, n_kept):
     if cost == get_cost("hamming"):
         groups = dict.fromkeys((v, r.temperature) for v, r in finalists)
         finalists = [case for v, t in groups for case in readings(v, t, choice.LABEL_SHARES)]
+    finalists += sorted(alone, key=lambda case: tried[case][1])[:3]
     if len(finalists) > 1:
         for case in finalists:
             tried[case] = (len(truths), mean(case, None))
@@ -170,7 +171,9 @@ def test_the_first_rows_choose_who_is_tried_on_more(name, n, labels):
         assert candidate.cost == pytest.approx(mean)
     rounds = [candidate.n_rows for candidate in candidates]
     assert rounds == sorted(rounds, reverse=True)
-    assert candidates[0].cost == min(c.cost for c in candidates if c.n_rows == rounds[0])
+    best = candidates[0]
+    alike = [c for c in candidates if c.reading.independent == best.reading.independent]
+    assert best.cost == min(c.cost for c in alike if c.n_rows == rounds[0])
 
 
 @pytest.mark.usefixtures("small_rounds")
@@ -215,7 +218,8 @@ def test_what_is_chosen_is_hardly_worse_than_the_best_of_all(seed):
         costs.mean()
         for view in views
         for t in choice.TEMPERATURES
-        for costs in choice.costs_of(view, t, view.shares, reader, truths, cost, slice(None))
+        for share in view.shares
+        for costs in choice.costs_of(view, [Reading(view.kind, share, t)], reader, truths, cost, slice(None))
     ]
     best = choose_reading(views, reader, truths, cost)[0]
     assert max(everything) > 1.1 * min(everything), "nothing to choose"
@@ -276,12 +280,12 @@ def test_only_finalists_are_decided_on_by_a_search():
     cost = get_cost("accuracy")
     quick = quick_decision(reader.vectors, cost)
     candidates = choose_reading([view], reader, truths, cost)
-    n_finalists = 7  # half of three temperatures with five shares each
+    n_finalists = 7 + 3  # half of three temperatures with five shares each, and independent ones
     differ = False
     for at, candidate in enumerate(candidates):
-        t, share, rows = candidate.reading.temperature, candidate.reading.label_share, slice(0, 30)
-        (exact,) = choice.costs_of(view, t, [share], reader, truths, cost, rows)
-        (roughly,) = choice.costs_of(view, t, [share], reader, truths, cost, rows, quick)
+        readings, rows = [candidate.reading], slice(0, 30)
+        (exact,) = choice.costs_of(view, readings, reader, truths, cost, rows)
+        (roughly,) = choice.costs_of(view, readings, reader, truths, cost, rows, quick)
         expected = exact if at < n_finalists else roughly
         assert candidate.cost == pytest.approx(expected.mean())
         differ |= exact.mean() != pytest.approx(roughly.mean())

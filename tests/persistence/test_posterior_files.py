@@ -6,6 +6,7 @@ import json
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from refpair import Cost, CSRPEClassifier
@@ -13,17 +14,21 @@ from refpair.classifiers import _posterior_fit
 from refpair.persistence import ModelFileError, load, save
 from refpair.persistence import _file as model_file
 
-# ---- files of version 1, which knew no decoder but the nearest code word ----
+# ---- files of version 1, which knew no decoder but the nearest code word, and 2, no independent labels ----
 
 
-def as_version_1(path):
-    """Make a file what the first version of the format wrote."""
+def as_version(version, path):
+    """Make a file what an earlier version of the format wrote."""
     with zipfile.ZipFile(path) as archive:
         entries = {name: archive.read(name) for name in archive.namelist() if name != "sha256"}
     header = json.loads(entries["header.json"])
-    assert header["version"] == 2
-    assert header.pop("posterior") is None
-    entries["header.json"] = json.dumps({**header, "version": 1}, indent=1).encode()
+    assert header["version"] == 3
+    if version == 1:
+        assert header.pop("posterior") is None
+    else:
+        assert header["posterior"].pop("independent") is False
+        del entries["search_independent.npy"]
+    entries["header.json"] = json.dumps({**header, "version": version}, indent=1).encode()
     entries["sha256"] = model_file._checksum(entries).encode()
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in entries.items():
@@ -46,7 +51,7 @@ def test_a_file_of_version_1_still_predicts_the_same(how, data, tmp_path):
     parameters = {"n_bits": 40, "decoder": "nearest", "random_state": 0, **defaults_then, **how}
     model = CSRPEClassifier(**parameters).fit(X, Y)
     save(model, tmp_path / "m")
-    as_version_1(tmp_path / "m")
+    as_version(1, tmp_path / "m")
     loaded = load(tmp_path / "m")
     np.testing.assert_equal(loaded.get_params(), model.get_params())
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
@@ -54,6 +59,34 @@ def test_a_file_of_version_1_still_predicts_the_same(how, data, tmp_path):
     assert not hasattr(loaded, "predict_proba")
     save(loaded, tmp_path / "again")
     np.testing.assert_array_equal(load(tmp_path / "again").predict(X), model.predict(X))
+
+
+def test_a_file_of_version_2_still_predicts_the_same(data, tmp_path):
+    X, Y = data
+    model = CSRPEClassifier(n_bits=40, random_state=0).fit(X, Y)
+    save(model, tmp_path / "m")
+    as_version(2, tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    tried = model.oob_search_.assign(independent=False)
+    pd.testing.assert_frame_equal(loaded.oob_search_, tried)
+
+
+def test_labels_that_are_independent_stay_so(data, tmp_path, monkeypatch):
+    X, Y = data
+    choose = _posterior_fit.choose_reading
+
+    def choose_independent(*args, **how):
+        return sorted(choose(*args, **how), key=lambda found: not found.reading.independent)
+
+    monkeypatch.setattr(_posterior_fit, "choose_reading", choose_independent)
+    model = CSRPEClassifier(n_bits=40, random_state=0).fit(X, Y)
+    assert model.reading_.independent
+    save(model, tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    assert loaded.reading_ == model.reading_
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    np.testing.assert_array_equal(loaded.expected_cost(X), model.expected_cost(X))
 
 
 # ---- forged files ----
@@ -85,6 +118,7 @@ FORGED = {
     **{f"{name} of {value}": posterior(**{name: value})
        for name in ("slope", "shift", "oob_cost", "cost_scale") for value in (np.inf, np.nan, None, "1")},
     **{f"anchors of {value}": posterior(anchors=value) for value in ("tables", None, ["rows"])},
+    **{f"independent of {value}": posterior(independent=value) for value in (1, None, "yes")},
     "no posterior": lambda header, arrays: header.update(posterior=None),
     "number for a posterior": lambda header, arrays: header.update(posterior=3),
     "empty posterior": lambda header, arrays: header.update(posterior={}),

@@ -85,6 +85,8 @@ class Training:
         One a bit.
     cut : bool
         Whether trees may be cut off.
+    may_be_new : bool
+        Whether rows may have label vectors that are not in the relevant set.
     """
 
     X: Matrix
@@ -96,6 +98,7 @@ class Training:
     n_votes: int
     seeds: npt.NDArray[np.uint64]
     cut: bool
+    may_be_new: bool
 
     @property
     def n_labels(self) -> int:
@@ -166,7 +169,9 @@ def choose_posterior(
         views = _oob_views(bits, in_bag, training, rows, anchor_rows)
     else:
         views = _fold_views(training, learn, rows, anchor_rows, rng)
-    candidates = choose_reading(views, reader, truths, training.cost, n_jobs=n_jobs)
+    candidates = choose_reading(
+        views, reader, truths, training.cost, may_be_new=training.may_be_new, n_jobs=n_jobs
+    )
     best = candidates[0]
     view, reading = best.view, best.reading
 
@@ -179,7 +184,11 @@ def choose_posterior(
         distribution = IndependentLabels(line(marginals))
         decided = decide_from_marginals(marginals, training.cost)
     else:
-        distribution = weighed.distribution(view.labels, reading.label_share)
+        distribution = (
+            IndependentLabels(marginals)
+            if reading.independent
+            else weighed.distribution(view.labels, reading.label_share)
+        )
         decided = decide(distribution, training.cost, n_jobs=n_jobs)
     costs = training.cost.rows(truths, decided)
     expected = float(expected_cost(distribution, decided, training.cost).mean())
@@ -195,6 +204,7 @@ def choose_posterior(
                 "max_depth": pd.array([candidate.view.depth for candidate in candidates], dtype="Int64"),
                 "label_share": [candidate.reading.label_share for candidate in candidates],
                 "temperature": [candidate.reading.temperature for candidate in candidates],
+                "independent": [candidate.reading.independent for candidate in candidates],
                 "cost": [candidate.cost for candidate in candidates],
                 "n_rows": [candidate.n_rows for candidate in candidates],
             }

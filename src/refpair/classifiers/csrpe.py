@@ -59,7 +59,8 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         posterior, or by the nearest code word, as in the paper.
     relevant_set : array-like of shape (n_vectors, n_labels), optional
         The label vectors that codes are compared with: the only ones that "nearest" can predict, and that
-        "posterior" gives weight to. By default the distinct ones of the training set.
+        "posterior" gives weight to. By default the distinct ones of the training set; "posterior" then gives
+        weight to new ones, too, if that clearly costs less out of bag.
     max_depth : int, "auto" or None, default="auto"
         The depth of the trees; None lets them grow until their leaves are pure. "auto" grows them so, and
         cuts them off at 6 if that costs less out of bag (never if the decoder is "nearest").
@@ -215,7 +216,7 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         if posterior and len(self.code_):
             training = Training(
                 X, distinct, self.relevant_set_, self.relevant_counts_, self.code_, self.cost_, n_votes,
-                seeds, self.max_depth == "auto",
+                seeds, self.max_depth == "auto", self.relevant_set is None,
             )  # fmt: skip
             self._set_posterior(training, np.random.default_rng(for_choice))
         else:
@@ -325,7 +326,7 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
             return np.repeat(self.relevant_set_[:1].astype(np.float64), X.shape[0], axis=0)
         return self.posterior_.marginals(X, n_jobs=self.n_jobs)
 
-    def _distributions(self, X: Any) -> Iterator[tuple[slice, LabelDistribution]]:
+    def _distributions(self, X: Any) -> Iterator[tuple[slice, LabelDistribution | IndependentLabels]]:
         if len(self.code_):
             yield from self.posterior_.distributions(X, n_jobs=self.n_jobs)
             return

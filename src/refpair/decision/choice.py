@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from refpair._progress import run_chunks
 from refpair.costs import Cost
-from refpair.decision.decide import decide, quick_decision
+from refpair.decision.decide import decide, exact_decision, quick_decision
 from refpair.decision.linear import decide_from_marginals, needs_only_marginals
-from refpair.posterior import AnchorKind, Anchors, LabelDistribution, Reader, Reading
+from refpair.posterior import AnchorKind, Anchors, IndependentLabels, LabelDistribution, Reader, Reading
 
 __all__ = ["LABEL_SHARES", "TEMPERATURES", "Candidate", "View", "choose_reading", "costs_of"]
 
@@ -28,6 +28,8 @@ _FIRST_ROWS, _MORE_ROWS = 150, 300
 _FIRST_LABELS = 1500  # rows with many labels tell more and take longer: that many labels are enough
 _PROBE, _COSTLY_ROWS = 20.0, 20  # a middle temperature finds out which rows cost something; so many there are
 _KEPT, _FINALISTS = 10, 15  # go on to the second and the last round, but at most half
+_ALONE, _ALONE_SHARE = 3, 0.5  # finalists that take labels as independent; what their bits count at least
+_CLEAR = 2.0  # standard errors that these must be better by
 
 Decide = Callable[[LabelDistribution], npt.NDArray[np.uint8]]
 
@@ -93,11 +95,15 @@ def choose_reading(
     truths: npt.NDArray[np.uint8],
     cost: Cost,
     *,
+    may_be_new: bool = True,
     n_jobs: int | None = None,
 ) -> list[Candidate]:
     """Look for the best reading; return those tried, the best first.
 
-    The finalists come first, by rising cost, then those tried on fewer and fewer rows.
+    After it come the other finalists, by rising cost, then those tried on fewer and fewer rows. From the
+    second round on labels are also taken as independent, if label vectors may be new and such decisions are
+    soon made. One that does so is the best of all only if it is clearly cheaper than the best other one, by a
+    paired test.
 
     Parameters
     ----------
@@ -106,6 +112,8 @@ def choose_reading(
     truths : ndarray of uint8, shape (n, n_labels)
         The true labels of the rows.
     cost : Cost
+    may_be_new : bool, default=True
+        Whether rows may have label vectors that are not in the relevant set.
     n_jobs : int, optional
         Threads.
     """
@@ -113,17 +121,17 @@ def choose_reading(
     quick = None if linear else quick_decision(reader.vectors, cost)
 
     def try_all(
-        groups: Mapping[Group, Sequence[float]], n_rows: int, decision: Decide | None
+        groups: Mapping[Group, Sequence[Reading]], n_rows: int, decision: Decide | None
     ) -> list[Candidate]:
         rows = slice(0, min(n_rows, len(truths)))
         todo = list(groups.items())
 
         def try_one(one: slice) -> list[Candidate]:
-            (view, temperature), shares = todo[one.start]
-            costs = costs_of(view, temperature, shares, reader, truths, cost, rows, decision)
+            (view, _), readings = todo[one.start]
+            costs = costs_of(view, readings, reader, truths, cost, rows, decision)
             return [
-                Candidate(view, Reading(view.kind, share, temperature), float(found.mean()), len(found))
-                for share, found in zip(shares, costs, strict=True)
+                Candidate(view, reading, float(found.mean()), len(found))
+                for reading, found in zip(readings, costs, strict=True)
             ]
 
         chunks = [slice(i, i + 1) for i in range(len(todo))]
@@ -131,45 +139,88 @@ def choose_reading(
         return sorted((one for group in tried for one in group), key=lambda one: one.cost)
 
     def probe(n_rows: int) -> npt.NDArray[np.float64]:
-        view, rows = views[0], slice(0, n_rows)
-        return costs_of(view, _PROBE, view.shares[:1], reader, truths, cost, rows, quick)[0]
+        view = views[0]
+        reading = Reading(view.kind, 0.0, _PROBE)
+        return costs_of(view, [reading], reader, truths, cost, slice(0, n_rows), quick)[0]
+
+    def is_clearly_cheaper(one: Candidate, other: Candidate) -> bool:
+        ours, theirs = (
+            costs_of(one.view, [one.reading], reader, truths, cost, slice(None))[0] for one in (one, other)
+        )
+        return _is_below(ours - theirs)
 
     n_first, n_more = _round_sizes(truths, probe, linear)
-    groups = {(view, t): _first_shares(view, linear) for view in views for t in TEMPERATURES}
+    groups = {
+        (view, t): _readings(view, t, LABEL_SHARES if linear else _FIRST_SHARES)
+        for view in views
+        for t in TEMPERATURES
+    }
     first = try_all(groups, n_first, quick)
     best = dict.fromkeys((one.view, one.reading.temperature) for one in first)  # in this order, none twice
-    second = {group: group[0].shares for group in list(best)[: max(1, min(_KEPT, len(best) // 2))]}
+    kept = list(best)[: max(1, min(_KEPT, len(best) // 2))]
+    tries_alone = may_be_new and not linear and exact_decision(IndependentLabels(truths), cost) is not None
+    second = {group: _readings(*group, LABEL_SHARES, alone_too=tries_alone) for group in kept}
     known = [one for one in first if (one.view, one.reading.temperature) in second]
     if n_first < len(truths):
         more = try_all(second, n_more, quick)
     else:  # on the same rows: only the other shares are new
-        tried = {group: groups[group] for group in second}
-        rest = {group: [share for share in second[group] if share not in tried[group]] for group in second}
-        new = try_all({group: shares for group, shares in rest.items() if shares}, n_more, quick)
+        rest = {group: [one for one in second[group] if one not in groups[group]] for group in second}
+        new = try_all({group: readings for group, readings in rest.items() if readings}, n_more, quick)
         more = sorted(known + new, key=lambda one: one.cost)
-    finalists = _finalists(more, linear)
+    usual, alone = _by_kind(more)
+    finalists = _finalists(usual, linear)
+    for one in alone[:_ALONE]:
+        finalists.setdefault((one.view, one.reading.temperature), []).append(one.reading)
     last = try_all(finalists, len(truths), None) if sum(map(len, finalists.values())) > 1 else []
+    usual, alone = _by_kind(last)
+    if alone and not is_clearly_cheaper(alone[0], usual[0]):
+        last = [usual[0], *(one for one in last if one is not usual[0])]
     again = {(one.view, one.reading) for one in last}
     others = [one for one in more if (one.view, one.reading) not in again]
     others += [one for one in first if (one.view, one.reading.temperature) not in second]
     return last + sorted(others, key=lambda one: (-one.n_rows, one.cost))
 
 
-def _finalists(tried: Sequence[Candidate], linear: bool) -> dict[Group, list[float]]:
+def _readings(
+    view: View, temperature: float, shares: Sequence[float], *, alone_too: bool = False
+) -> list[Reading]:
+    """Return how a view may be read at a temperature, if the bits of single labels may have these shares."""
+    readings = [Reading(view.kind, share, temperature) for share in view.shares if share in shares]
+    if alone_too:
+        readings += [replace(one, independent=True) for one in readings if one.label_share >= _ALONE_SHARE]
+    return readings
+
+
+def _by_kind(tried: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
+    """Return those of whole label vectors, and those that take labels as independent."""
+    alone = [one for one in tried if one.reading.independent]
+    return [one for one in tried if not one.reading.independent], alone
+
+
+def _finalists(tried: Sequence[Candidate], linear: bool) -> dict[Group, list[Reading]]:
     """Return the best readings, at most three at the same temperature of a view.
 
     Readings that differ in nothing but the share often decide the same, and would take all places.
     """
-    finalists: dict[Group, list[float]] = {}
+    finalists: dict[Group, list[Reading]] = {}
     n_left = max(1, min(_FINALISTS, len(tried) // 2))
     for one in tried:
-        shares = finalists.setdefault((one.view, one.reading.temperature), [])
-        if len(shares) < 3 and n_left > 0:
-            shares.append(one.reading.label_share)
+        readings = finalists.setdefault((one.view, one.reading.temperature), [])
+        if len(readings) < 3 and n_left > 0:
+            readings.append(one.reading)
             n_left -= 1
     return {
-        group: list(group[0].shares) if linear else shares for group, shares in finalists.items() if shares
+        group: _readings(*group, LABEL_SHARES) if linear else readings
+        for group, readings in finalists.items()
+        if readings
     }
+
+
+def _is_below(differences: npt.NDArray[np.float64]) -> bool:
+    """Whether the mean of differences is below 0, and not by chance."""
+    n = len(differences)
+    error = float(differences.std(ddof=1)) / n**0.5 if n > 1 else np.inf
+    return bool(differences.mean() + _CLEAR * error < 0.0)
 
 
 def _round_sizes(
@@ -196,30 +247,29 @@ def _count_costly(costs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.asarray(np.cumsum(costs) ** 2 / np.maximum(np.cumsum(costs**2), tiny))
 
 
-def _first_shares(view: View, linear: bool) -> tuple[float, ...]:
-    return tuple(share for share in view.shares if linear or share in _FIRST_SHARES)
-
-
 def costs_of(
     view: View,
-    temperature: float,
-    label_shares: Sequence[float],
+    readings: Sequence[Reading],
     reader: Reader,
     truths: npt.NDArray[np.uint8],
     cost: Cost,
     rows: slice,
     decision: Decide | None = None,
 ) -> list[npt.NDArray[np.float64]]:
-    """Return what the decisions by readings cost, row by row; they are made by `decide` unless told."""
+    """Return what the decisions by readings at one temperature cost, row by row.
+
+    Where whole label vectors count, they are made by `decide` unless told.
+    """
     labels = None if view.labels is None else view.labels[rows]
-    weighed = reader.weigh(view.anchors, view.agreement[rows], temperature, view.own[rows])
+    weighed = reader.weigh(view.anchors, view.agreement[rows], readings[0].temperature, view.own[rows])
     costs = []
-    for share in label_shares:
+    for reading in readings:
         if needs_only_marginals(cost):
-            decided = decide_from_marginals(weighed.marginals(labels, share), cost)
-        elif decision is not None:
-            decided = decision(weighed.distribution(labels, share))
+            decided = decide_from_marginals(weighed.marginals(labels, reading.label_share), cost)
+        elif reading.independent:
+            decided = decide(IndependentLabels(weighed.marginals(labels, reading.label_share)), cost)
         else:
-            decided = decide(weighed.distribution(labels, share), cost)
+            distribution = weighed.distribution(labels, reading.label_share)
+            decided = decide(distribution, cost) if decision is None else decision(distribution)
         costs.append(cost.rows(truths[rows], decided))
     return costs

@@ -18,7 +18,7 @@ from refpair.decision.local_search import likeliest_labels_rule, local_search_ru
 from refpair.decision.mode import most_probable
 from refpair.posterior import IndependentLabels, LabelDistribution
 
-__all__ = ["decide", "quick_decision"]
+__all__ = ["decide", "exact_decision", "quick_decision"]
 
 _ROWS, _ROWS_A_JOB = 1024, 64  # decided on at a time: by one thread, by each of several
 
@@ -99,6 +99,29 @@ def quick_decision(
     return rule or _rule_on(vectors, cost)
 
 
+def exact_decision(
+    labels: IndependentLabels, cost: Cost
+) -> Callable[[IndependentLabels], npt.NDArray[np.uint8]] | None:
+    """Return a function that decides on rows of independent labels, exactly and soon; None if there is none.
+
+    Examples
+    --------
+    >>> from refpair.costs import get_cost
+    >>> labels = IndependentLabels([[0.9, 0.6], [0.1, 0.2]])
+    >>> exact_decision(labels, get_cost("f1"))(labels)
+    array([[1, 1],
+           [0, 0]], dtype=uint8)
+    """
+    if not isinstance(cost, CountCost):
+        return None
+    if isinstance(cost.counts, _counts.FBeta):
+        beta = cost.counts.beta
+        return lambda rows: best_f_beta(rows, beta)
+    if cost.counts is _counts.zero_one:
+        return lambda rows: (rows.marginals() > 0.5).astype(np.uint8)
+    return independent_rule(labels, cost)
+
+
 def _has_own_rule(cost: CountCost) -> bool:
     return isinstance(cost.counts, _counts.FBeta) or cost.counts is _counts.zero_one
 
@@ -108,16 +131,9 @@ def _rule_for(
 ) -> Callable[..., npt.NDArray[np.uint8]]:
     if isinstance(distribution, LabelDistribution):
         return _rule_on(distribution.vectors, cost)
-    if isinstance(cost, CountCost):
-        counts = cost.counts
-        if isinstance(counts, _counts.FBeta):
-            beta = counts.beta
-            return lambda rows: best_f_beta(rows, beta)
-        if counts is _counts.zero_one:
-            return lambda rows: (rows.marginals() > 0.5).astype(np.uint8)
-        exact = independent_rule(distribution, cost)
-        if exact is not None:
-            return exact
+    exact = exact_decision(distribution, cost)
+    if exact is not None:
+        return exact
     return lambda rows: np.concatenate([_rule_for(part, cost)(part) for _, part in stand_ins(rows)])
 
 

@@ -157,7 +157,7 @@ def _relevant_set(bench: Bench, costs: Mapping[str, Cost]) -> Iterator[tuple[Key
     both_halves = np.vstack([bench.Y, bench.Y_test])
     for name, cost in costs.items():
         chosen = choice.parameters[name]
-        for key, relevant_set in zip(bench.task.result_keys(name), (None, both_halves), strict=True):
+        for key, relevant_set in zip(bench.task.result_keys(name), (bench.Y, both_halves), strict=True):
             fitted = bench.fit(cost, relevant_set=relevant_set, **chosen)
             yield key, bench.judge(fitted, cost, chosen, choice.seconds)
 
@@ -171,6 +171,7 @@ def _chosen_out_of_bag(model: Any) -> dict[str, Any]:
         "anchors": reading.anchors,
         "label_share": reading.label_share,
         "temperature": reading.temperature,
+        "independent": reading.independent,
         "max_depth": None if pd.isna(depth) else int(depth),
     }
 

@@ -19,10 +19,10 @@ __all__ = ["POSTERIOR_DTYPES", "n_votes_of", "put_posterior", "take_posterior"]
 POSTERIOR_DTYPES = {
     "anchor_plus": "<u8", "anchor_vector": "<i4",
     "search_rows": "|b1", "search_depth": "<i4", "search_label_share": "<f8", "search_temperature": "<f8",
-    "search_cost": "<f8", "search_n_rows": "<i8",
+    "search_independent": "|b1", "search_cost": "<f8", "search_n_rows": "<i8",
 }  # fmt: skip
 _NUMBERS = ("label_share", "slope", "shift", "oob_cost", "cost_scale")
-_COLUMNS = ("label_share", "temperature", "cost", "n_rows")
+_COLUMNS = ("label_share", "temperature", "independent", "cost", "n_rows")
 _NO_DEPTH = -1
 
 
@@ -38,6 +38,7 @@ def take_posterior(
         "anchors": reading.anchors,
         "label_share": reading.label_share,
         "temperature": None if math.isinf(reading.temperature) else reading.temperature,
+        "independent": reading.independent,
         "slope": line.slope,
         "shift": line.shift,
         "oob_cost": model.oob_cost_,
@@ -47,10 +48,7 @@ def take_posterior(
     arrays: dict[str, npt.NDArray[Any]] = {
         "search_rows": (search["anchors"] == "rows").to_numpy(),
         "search_depth": search["max_depth"].fillna(_NO_DEPTH).to_numpy(dtype=np.int32),
-        **{
-            f"search_{name}": search[name].to_numpy()
-            for name in ("label_share", "temperature", "cost", "n_rows")
-        },
+        **{f"search_{name}": search[name].to_numpy() for name in _COLUMNS},
     }
     if reading.anchors == "rows":  # those of code words are made of the code again
         arrays["anchor_plus"], arrays["anchor_vector"] = posterior.anchors.plus, posterior.anchors.vector
@@ -79,7 +77,9 @@ def put_posterior(
     require(0 <= numbers["label_share"] <= 1, "the share of the labels is not from 0 to 1")
     require(numbers["label_share"] == 0 or header["n_votes"] > 0, "no bit is for a single label")
     require(header["anchors"] in ("words", "rows"), "the anchors are of no known kind")
-    reading = Reading(header["anchors"], numbers["label_share"], temperature)
+    independent = header.get("independent", False)  # a file of version 2 does not tell
+    require(isinstance(independent, bool), "it is not clear if labels are independent")
+    reading = Reading(header["anchors"], numbers["label_share"], temperature, independent)
     model.posterior_ = CodePosterior(
         model.bits_,
         _anchors(model, arrays) if header["anchors"] == "rows" else _word_anchors(model),
@@ -109,6 +109,8 @@ def _anchors(model: CSRPEClassifier, arrays: dict[str, npt.NDArray[Any]]) -> Anc
 
 
 def _search(arrays: dict[str, npt.NDArray[Any]]) -> pd.DataFrame:
+    if "search_rows" in arrays:  # a file of version 2 does not tell if labels are independent: they are not
+        arrays = {"search_independent": np.zeros(len(arrays["search_rows"]), bool), **arrays}
     names = [name for name in POSTERIOR_DTYPES if name.startswith("search_")]
     require(all(name in arrays and arrays[name].ndim == 1 for name in names), "the search is missing")
     require(len({len(arrays[name]) for name in names}) == 1, "the search has a wrong shape")

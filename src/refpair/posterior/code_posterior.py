@@ -18,6 +18,7 @@ from refpair.bits.problem import chunks_of
 from refpair.posterior.anchors import Anchors
 from refpair.posterior.calibration import LogOddsLine
 from refpair.posterior.distribution import LabelDistribution
+from refpair.posterior.independent import IndependentLabels
 from refpair.posterior.reading import Reader, Reading, Weighed
 
 __all__ = ["CodePosterior", "label_probabilities"]
@@ -62,8 +63,12 @@ class CodePosterior:
 
     def distributions(
         self, X: Matrix, *, n_jobs: int | None = None
-    ) -> Iterator[tuple[slice, LabelDistribution]]:
+    ) -> Iterator[tuple[slice, LabelDistribution | IndependentLabels]]:
         """Yield blocks of rows, in order, and the distributions over their label vectors."""
+        if self.reading.independent:
+            for rows, marginals in self._read(X, Weighed.marginals, n_jobs):
+                yield rows, IndependentLabels(np.concatenate(marginals))
+            return
         for rows, parts in self._read(X, Weighed.distribution, n_jobs):
             yield rows, LabelDistribution.join(parts)
 

@@ -6,7 +6,8 @@
 The first line is what the whole code says. The anchors are the code words of the label vectors, or the codes
 that the training rows themselves are predicted to have. The second line mixes in q, what the bits of single
 labels say: they know the chances of rare labels, which no near anchor has. Where a decision needs whole label
-vectors, their weights are tilted by the odds of their labels, so that they follow P.
+vectors, their weights are tilted by the odds of their labels, so that they follow P; or the labels are taken
+as independent, which is better where most label vectors are new.
 """
 
 from __future__ import annotations
@@ -43,11 +44,15 @@ class Reading:
         λ, from 0 to 1: how much the bits of single labels count.
     temperature : float
         τ; infinite is the paper's decoder.
+    independent : bool, default=False
+        Whether decisions take the labels as independent, given P: then label vectors count, too, that no
+        training row has.
     """
 
     anchors: AnchorKind
     label_share: float
     temperature: float
+    independent: bool = False
 
 
 class Reader:
@@ -117,7 +122,7 @@ class Weighed:
         """The probability of each label by the weights alone."""
         sums = np.empty((len(self.weights), self.vectors.shape[1]))
         sum_labels(self.weights, self.label_start, self.label_index, sums)
-        return sums
+        return np.minimum(sums, 1.0, out=sums)  # more only by rounding
 
     def marginals(self, labels: Floats | None, label_share: float) -> Floats:
         """Return P, the probability of each label, of shape (n, n_labels).
