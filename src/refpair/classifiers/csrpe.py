@@ -102,7 +102,8 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         How it does: the temperature and what else was chosen out of bag.
     oob_search_ : DataFrame
         All readings that were tried, by rising ``cost``: the mean cost of their decisions on ``n_rows``
-        training rows, each seen only by bits that were learnt without it. The first one was chosen.
+        training rows, each seen only by bits that were learnt without it. The first one was chosen; one that
+        takes labels as ``independent`` only if it is clearly cheaper.
     oob_cost_ : float
         The mean cost of its decisions: an estimate of what predictions on new rows cost, a little low since
         it is the least of many.

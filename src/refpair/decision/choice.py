@@ -145,7 +145,7 @@ def choose_reading(
 
     def is_clearly_cheaper(one: Candidate, other: Candidate) -> bool:
         ours, theirs = (
-            costs_of(one.view, [one.reading], reader, truths, cost, slice(None))[0] for one in (one, other)
+            costs_of(each.view, [each.reading], reader, truths, cost, slice(None))[0] for each in (one, other)
         )
         return _is_below(ours - theirs)
 
