@@ -19,7 +19,7 @@ from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_
 from refpair.classifiers._links import AnsweringLinks, EstimatorLinks, TreeLinks, append_labels
 from refpair.classifiers.forest import Forest
 
-__all__ = ["EstimatorLevels", "Levels", "TreeLevels", "levels_of"]
+__all__ = ["EstimatorLevels", "Levels", "TreeLevels", "bit_of", "levels_of"]
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
@@ -28,6 +28,7 @@ Rows = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 N_DRAFT_TREES = 32  # of the forests of all rounds but the last
+_ALL_LABELS = np.uint64(2**64 - 1)
 _DRAWN = 0.02  # the share of the examples that a tree should be given at least, before bags
 
 
@@ -50,11 +51,24 @@ class Levels(Protocol):
             Whether the level will be trained once more.
         """
 
-    def decide(self, k: int, row: Rows, paths: Bytes) -> Bytes:
-        """Return whether a level sets its label, for training rows that come by some paths."""
+    def decide(self, k: int, row: Rows, paths: Bytes) -> tuple[Bytes, Words]:
+        """Ask a level whether it sets its label, for training rows that come by some paths.
+
+        Returns
+        -------
+        votes : ndarray of uint8, shape (n_paths,)
+        looked_at : ndarray of uint64, shape (n_paths,)
+            What `bit_of` says of the labels that the vote depends on, all in one word; other labels that
+            share a bit with one of them do no harm.
+        """
 
     def links(self) -> AnsweringLinks:
         """Return the levels as they are now, as links of a chain."""
+
+
+def bit_of(label: int) -> np.uint64:
+    """Return the word that stands for a label; with more than 64 labels, some share one."""
+    return np.uint64(1 << (label & 63))
 
 
 def levels_of(
@@ -87,9 +101,9 @@ class EstimatorLevels:
         assert isinstance(learner.bank_, EstimatorBank)
         self.estimators[k] = learner.bank_.estimators_[0]
 
-    def decide(self, k: int, row: Rows, paths: Bytes) -> Bytes:
-        """Return what the classifier predicts."""
-        return self.links().labels(k, self.X, row, paths)
+    def decide(self, k: int, row: Rows, paths: Bytes) -> tuple[Bytes, Words]:
+        """Return what the classifier predicts; it may depend on all labels."""
+        return self.links().labels(k, self.X, row, paths), np.full(len(row), _ALL_LABELS)
 
     def links(self) -> EstimatorLinks:
         """Return the classifiers."""
@@ -154,17 +168,17 @@ class TreeLevels:
         features = append_labels(self.X[row[kept]], paths[kept])
         self.trees[k] = self._bank().fit(features, problems, bins=_with_labels(self.bins, k)).trees_
 
-    def decide(self, k: int, row: Rows, paths: Bytes) -> Bytes:
-        """Return the vote of the trees that have not seen a row."""
+    def decide(self, k: int, row: Rows, paths: Bytes) -> tuple[Bytes, Words]:
+        """Return the vote of the trees that have not seen a row, and which labels these have looked at."""
         trees = self.trees[k]
         assert trees is not None, "levels are trained from the last one up"
         asked, n_asked = self._voters(len(trees))
-        votes = np.empty(len(row), np.uint8)
+        votes, looked_at = np.empty(len(row), np.uint8), np.empty(len(row), np.uint64)
         vote(
             self.codes, row, np.ascontiguousarray(paths), asked, n_asked, trees.start, trees.feature,
-            trees.threshold, trees.missing_left, trees.left_child, trees.value, votes,
+            trees.threshold, trees.missing_left, trees.left_child, trees.value, votes, looked_at,
         )  # fmt: skip
-        return votes
+        return votes, looked_at
 
     def links(self) -> TreeLinks:
         """Return all trees in one bank."""

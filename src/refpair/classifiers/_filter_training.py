@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -16,15 +17,17 @@ import numpy.typing as npt
 
 from refpair._progress import run_chunks
 from refpair.bits.problem import chunks_of
-from refpair.classifiers._filter_levels import Levels
+from refpair.classifiers._filter_levels import Levels, bit_of
 
 __all__ = ["KeyPaths", "gains_apart", "train_round", "train_round_apart"]
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
 
-_PATHS = 512  # that one thread follows at a time: their features and a level's trees stay in cache
+_PATHS = 4096  # that one thread follows at a time; a level is asked again about one in ten or so
+_ROWS = 512  # that one thread predicts at a time: their features and a level's trees stay in cache
 _NOISE = 1e-12  # costs that differ by no more than this part of themselves are the same but for rounding
 
 
@@ -75,9 +78,14 @@ class KeyPaths:
 
     def first_of_nodes(self, level: int) -> Rows:
         """Return for each node of a level its first path: where a row or its first labels are new."""
+        return np.flatnonzero(self._new_from <= level)
+
+    @cached_property
+    def _new_from(self) -> Rows:
+        """Where each path parts from the one before: the level from which on it has nodes of its own."""
         new_row = self.row[1:] != self.row[:-1]
-        new_labels = (self.paths[1:, :level] != self.paths[:-1, :level]).any(axis=1)
-        return np.flatnonzero(np.concatenate([[True], new_row | new_labels]))
+        parts_at = (self.paths[1:] != self.paths[:-1]).argmax(axis=1) + 1  # paths of a row are distinct
+        return np.concatenate([[0], np.where(new_row, 0, parts_at)])
 
 
 def train_round(
@@ -110,30 +118,38 @@ def train_round(
     Notes
     -----
     Of the two nodes below a node, one at least is on a key path. Its completion is known from the level
-    below, where both ways were tried; only the way that leaves the key paths has to be followed to the end.
+    below, where both ways were tried. The completion of the other node differs from it in this label, and
+    most levels below do not look at it: only those that do are asked again, and those that look at a label
+    which they have changed, and so on. On the data set CAL500 a level looks at 7 of 87 labels, on average.
     """
     n_labels = keys.paths.shape[1]
-    below, completions = np.arange(len(keys.row)), keys.paths  # after the last label
+    completions = keys.paths.copy()
+    looked_at = np.empty((n_labels, len(completions)), np.uint64)  # by the levels that have set the labels
+    below = kept = np.arange(len(completions))  # after the last label
     for k in reversed(range(n_labels)):
         first = keys.first_of_nodes(k)
-        row, paths = keys.row[first], keys.paths[first]
+        row, paths = keys.row[first], keys.paths[first, :k]
         node = np.searchsorted(first, below, side="right") - 1  # that a node below comes from
-        way = keys.paths[below, k]
-        ways = np.empty((len(first), 2, n_labels), np.uint8)
-        ways[node, way] = completions
-        is_new = np.ones((len(first), 2), bool)
-        is_new[node, way] = False
-        node, way = np.nonzero(is_new)
-        vectors = paths[node]
+        kept_ways = np.full((len(first), 2), -1)
+        kept_ways[node, keys.paths[below, k]] = kept
+        node, way = np.nonzero(kept_ways < 0)
+        other = kept_ways[node, 1 - way]
+        vectors, looks = completions[other], looked_at[k + 1 :, other]
         vectors[:, k] = way
-        _follow(levels, k + 1, row[node], vectors, n_jobs)
-        ways[node, way] = vectors
+        _reconsider(levels, k, row[node], vectors, looks, n_jobs)
 
+        ways = completions[kept_ways]
+        ways[node, way] = vectors
         gain = _difference(cost_of(row, ways[:, 0]), cost_of(row, ways[:, 1]))
-        levels.learn(k, row, paths[:, :k], np.add.reduceat(keys.count, first) * gain, draft=draft)
-        below, completions = first, ways[np.arange(len(first)), levels.decide(k, row, paths[:, :k])]
+        levels.learn(k, row, paths, np.add.reduceat(keys.count, first) * gain, draft=draft)
+        votes, looks_here = levels.decide(k, row, paths)
+        taken = votes[node] == way  # of the new ways; they replace the other one, which is needed no more
+        completions[other[taken]], looked_at[k + 1 :, other[taken]] = vectors[taken], looks[:, taken]
+        kept_ways[node, way] = other
+        below, kept = first, kept_ways[np.arange(len(first)), votes]
+        looked_at[k, kept] = looks_here
         after_level()
-    return completions
+    return completions[kept]
 
 
 def train_round_apart(
@@ -162,9 +178,7 @@ def train_round_apart(
         row, count = keys.row[first], np.add.reduceat(keys.count, first)
         levels.learn(k, row, keys.paths[first, :k], count * gains[row, k], draft=draft)
         after_level()
-    predicted = np.zeros(gains.shape, np.uint8)
-    _follow(levels, 0, np.arange(len(gains)), predicted, n_jobs)
-    return predicted
+    return _predict(levels, gains.shape, n_jobs)
 
 
 def gains_apart(truth: Bytes, cost_of: Callable[[Rows, Bytes], Floats]) -> Floats:
@@ -193,20 +207,60 @@ def _difference(without: Floats, with_label: Floats) -> Floats:
     return np.where(np.abs(gain) > _NOISE * np.maximum(np.abs(without), np.abs(with_label)), gain, 0.0)
 
 
-def _follow(levels: Levels, level: int, row: Rows, vectors: Bytes, n_jobs: int | None) -> None:
-    """Write into label vectors what the levels from a given one on make of them."""
-    n_levels = vectors.shape[1]
+def _reconsider(
+    levels: Levels, changed_label: int, row: Rows, vectors: Bytes, looked_at: Words, n_jobs: int | None
+) -> None:
+    """Write into label vectors what the levels below a label make of its having changed.
 
-    def follow_some(part: slice) -> None:
-        for k in range(level, n_levels):
-            vectors[part, k] = levels.decide(k, row[part], vectors[part, :k])
+    Parameters
+    ----------
+    levels : Levels
+    changed_label : int
+    row : ndarray of int64, shape (n_vectors,)
+    vectors : ndarray of uint8, shape (n_vectors, n_labels)
+        The labels after the one that has changed are as they were set before that.
+    looked_at : ndarray of uint64, shape (n_labels - changed_label - 1, n_vectors)
+        Which labels those levels had looked at; brought up to date, too.
+    n_jobs : int, optional
+    """
 
-    if level < n_levels and len(row) > 0:
+    def reconsider_some(part: slice) -> None:
+        changed = np.full(part.stop - part.start, bit_of(changed_label))
+        for k, looks in enumerate(looked_at[:, part], start=changed_label + 1):
+            again = np.flatnonzero(looks & changed)
+            if len(again) == 0:
+                continue
+            here = part.start + again
+            votes, looks[again] = levels.decide(k, row[here], vectors[here, :k])
+            changed[again[votes != vectors[here, k]]] |= bit_of(k)
+            vectors[here, k] = votes
+
+    if len(looked_at) > 0 and len(row) > 0:
         run_chunks(
-            follow_some,
+            reconsider_some,
             chunks_of(len(row), _PATHS),
             n_jobs=n_jobs,
             verbose=0,
             title="following paths",
             in_place=True,
         )
+
+
+def _predict(levels: Levels, shape: tuple[int, int], n_jobs: int | None) -> Bytes:
+    """Return what the levels predict for all training rows."""
+    predicted = np.zeros(shape, np.uint8)
+
+    def predict_some(part: slice) -> None:
+        row = np.arange(part.start, part.stop)
+        for k in range(shape[1]):
+            predicted[part, k], _ = levels.decide(k, row, predicted[part, :k])
+
+    run_chunks(
+        predict_some,
+        chunks_of(shape[0], _ROWS),
+        n_jobs=n_jobs,
+        verbose=0,
+        title="predicting",
+        in_place=True,
+    )
+    return predicted
