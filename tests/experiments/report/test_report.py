@@ -7,19 +7,16 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from refpair.experiments.machine import describe_machine
 from refpair.experiments.report import (
     About,
     Section,
     SectionFigure,
     code_length_section,
     compare_section,
-    describe_missing,
     relevant_set_section,
     write_report,
 )
 from refpair.experiments.report.tables import ResultTable
-from refpair.experiments.settings import QUICK
 from tests.experiments.fake import GREATER, LENGTHS, make_results
 
 DECODERS = ("CSRPE-nearest", "CSRPE-posterior")
@@ -77,6 +74,9 @@ def test_a_whole_comparison():
     extent, posterior, nearest = section.paragraphs
     assert extent.startswith("8 algorithms, 3 data sets and 4 costs; BR, ")
     assert "on 5 random half splits and CSRPE-nearest and CSRPE-posterior on 8" in extent
+    splits = section.parts[0].tables[-1]
+    assert splits.title == "Random half splits"
+    assert splits.shown.loc["yeast"].tolist() == ["5"] * 6 + ["8"] * 2
     best, cells, level = map(int, re.findall(r"\d+", posterior)[:3])
     assert posterior.startswith(f"CSRPE-posterior has the best mean in {best} of 12 cells and is level with")
     assert cells == 12
@@ -87,6 +87,20 @@ def test_a_whole_comparison():
     assert len(tests.tables) == 4
     tests = compare_section(make_results(n_splits=2), GREATER).parts[1]
     assert "the paper's CSRPE wins 166, ties 38 and loses 36 of its 240." in tests.paragraphs[0]
+
+
+def test_on_how_many_splits():
+    results = make_results(["yeast", "flags"], ["f1", "rank"], ["BR", "CC"])
+    assert not any(table.name == "splits" for table in compare_section(results, GREATER).parts[0].tables)
+    few = results[(results["algorithm"] == "BR") | (results["split"] < 2) | (results["cost"] == "f1")]
+    section = compare_section(few[(few["data"] == "flags") | (few["algorithm"] == "CC")], GREATER)
+    assert "; CC on 2 to 5 random half splits and BR on 5 random half splits. " in section.paragraphs[0]
+    table = section.parts[0].tables[-1]
+    assert table.shown.to_dict("index") == {
+        "flags": {"BR": "5", "CC": "2 to 5"},
+        "yeast": {"BR": "–", "CC": "2 to 5"},
+    }
+    assert table.values["splits"].tolist().count(2) == 2
 
 
 def test_one_that_never_loses():
@@ -352,38 +366,3 @@ def test_mistakes_in_drawing_are_not_hidden(tmp_path, about):
     figure = SectionFigure("broken", "caption", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_report(tmp_path, "Broken", [Section("One", figures=[figure])], about=about)
-
-
-# ---- about ----
-
-
-def test_about_tells_machines_and_settings():
-    results = make_results(["yeast"], ["f1"], ["BR"], n_splits=3)
-    about = About.of(
-        results,
-        command="refpair compare",
-        machines=[describe_machine(), "another one"],
-        settings=str(QUICK),
-        missing=["All of CC is missing."],
-        quick=True,
-    )
-    assert about.n_results == 3
-    assert about.splits == [0, 1, 2]
-    machines = [text for name, text in about.rows() if name == "Machine"]
-    assert machines[1] == "another one"
-    for word in ("core", "Python 3.", "refpair 0.", "numpy", "scipy", "scikit-learn", "numba"):
-        assert word in machines[0]
-    assert ("Settings", str(QUICK)) in about.rows()
-    first, second = about.warnings()
-    assert first.startswith("Made with quick settings")
-    assert second == "All of CC is missing."
-
-
-def test_what_is_missing():
-    planned = make_results(["yeast", "flags"], ["f1", "rank"], ["BR", "CC"])
-    there = planned[(planned["algorithm"] == "BR") | (planned["data"] == "flags") | (planned["split"] > 2)]
-    assert describe_missing("x", planned, there) == ["x: 6 of 20 results of CC are missing, on yeast."]
-    assert describe_missing("x", planned, planned) == []
-    assert describe_missing("x", planned, planned[1:]) == ["x: 1 of 20 results of BR is missing, on yeast."]
-    everything = describe_missing("x", planned, planned[:0])
-    assert everything == [f"x: there are no results of {name}." for name in ("BR", "CC")]

@@ -80,11 +80,16 @@ class About:
 
     def rows(self) -> list[tuple[str, str]]:
         """Return what a report lists, as pairs of a name and a text."""
-        seconds = [f"{name} {show_time(self.seconds[name])}" for name in in_order(self.seconds)]
-        return [
+        rows = [
             ("Command", self.command),
             ("Settings", self.settings),
             *(("Machine", machine) for machine in self.machines),
+        ]
+        if self.n_results == 0:
+            return [*rows, ("Results", "0")]
+        seconds = [f"{name} {show_time(self.seconds[name])}" for name in in_order(self.seconds)]
+        return [
+            *rows,
             ("Splits", f"half and half, random; seeds {_show_seeds(self.splits)}"),
             ("Results", str(self.n_results)),
             ("Time", f"{', '.join(seconds)}; in all {show_time(sum(self.seconds.values()))}"),
@@ -97,7 +102,7 @@ class About:
 
 
 def describe_missing(experiment: str, planned: pd.DataFrame, results: pd.DataFrame) -> list[str]:
-    """Say which planned results there are not, a sentence for each algorithm.
+    """Say which planned results there are not, a sentence for all algorithms that lack the same.
 
     Parameters
     ----------
@@ -116,17 +121,21 @@ def describe_missing(experiment: str, planned: pd.DataFrame, results: pd.DataFra
     keys = ["data", "cost", "algorithm", "n_bits", "split"]
     there = pd.MultiIndex.from_frame(results[keys])
     lacking = planned[~pd.MultiIndex.from_frame(planned[keys]).isin(there)]
-    texts = []
+    alike: dict[tuple[int, int, tuple[str, ...]], list[str]] = {}
     for name, rows in lacking.groupby("algorithm", sort=False):
-        wanted = planned[planned["algorithm"] == name]
-        if len(rows) == len(wanted) > 1:
-            texts.append(f"{experiment}: there are no results of {name}.")
-            continue
-        where, n_data = in_order(rows["data"]), wanted["data"].nunique()
-        on = "all data sets" if len(where) == n_data > 1 else join_words(where, most=99)
-        verb = "is" if len(rows) == 1 else "are"
-        texts.append(f"{experiment}: {len(rows)} of {len(wanted)} results of {name} {verb} missing, on {on}.")
-    return texts
+        wanted, where = planned[planned["algorithm"] == name], in_order(rows["data"])
+        if len(where) == wanted["data"].nunique() > 1:
+            where = ["all data sets"]
+        alike.setdefault((len(rows), len(wanted), tuple(where)), []).append(str(name))
+    return [f"{experiment}: {_describe_lacking(*what, in_order(names))}" for what, names in alike.items()]
+
+
+def _describe_lacking(n_lacking: int, n_wanted: int, where: Iterable[str], names: Sequence[str]) -> str:
+    if n_lacking == n_wanted > 1:
+        return f"there are no results of {join_words(names, most=99)}."
+    of = f"{n_wanted} results of {'each of ' if len(names) > 1 else ''}{join_words(names, most=99)}"
+    verb = "is" if n_lacking == 1 else "are"
+    return f"{n_lacking} of {of} {verb} missing, on {join_words(where, most=99)}."
 
 
 def _show_seeds(seeds: Sequence[int]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from refpair.experiments.ranks import average_ranks, cell_ranks, critical_difference, friedman
-from refpair.experiments.report.comparison_tables import against_paper_table, comparison_table
+from refpair.experiments.report.comparison_tables import against_paper_table, comparison_table, splits_table
 from refpair.experiments.report.figures import comparison_figure, critical_difference_diagram
 from refpair.experiments.report.outcome_tables import outcome_table, paper_counts, rank_table, verdict_table
 from refpair.experiments.report.run_tables import parameter_table, times_table
@@ -22,6 +22,7 @@ from refpair.experiments.report.showing import (
     join_words,
     show_percent,
     sort_keys,
+    split_words,
 )
 from refpair.experiments.statistics import WinTieLoss, best_or_level, win_tie_loss
 
@@ -77,13 +78,14 @@ def _extent(results: pd.DataFrame) -> str:
         count_of(results[column].nunique(), what)
         for column, what in (("algorithm", "algorithm"), ("data", "data set"), ("cost", "cost"))
     ]
-    splits = results.groupby("algorithm", sort=False)["split"].nunique()
-    many = [
-        f"{join_words(in_order(splits.index[splits == n]))} on {count_of(int(n), 'random half split')}"
-        for n in sorted(splits.unique())
-    ]
+    cells = results.groupby(["algorithm", "data", "cost"], sort=False)["split"].nunique()
+    splits = cells.groupby("algorithm", sort=False).agg(["min", "max"])
+    many: dict[tuple[int, int], list[str]] = {}
+    for name, fewest, most in splits.sort_values(["max", "min"]).itertuples(name=None):
+        many.setdefault((fewest, most), []).append(name)
+    words = [f"{join_words(in_order(names))} on {split_words(*n)}" for n, names in many.items()]
     return (
-        f"{join_words(numbers)}; {join_words(many)}. Two algorithms are compared on the splits that both "
+        f"{join_words(numbers)}; {join_words(words)}. Two algorithms are compared on the splits that both "
         "have. A cell is a cost on a data set."
     )
 
@@ -125,6 +127,7 @@ def _scores(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Sec
         lambda: comparison_figure(results, greater_is_better),
     )
     tables = [comparison_table(results, cost, greater_is_better) for cost in in_order(results["cost"])]
+    tables += filter(None, [splits_table(results)])
     return Section("Scores", tables=tables, figures=[figure] if results["algorithm"].nunique() > 1 else [])
 
 

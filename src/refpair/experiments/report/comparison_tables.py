@@ -10,18 +10,18 @@ import pandas as pd
 from refpair.experiments.published import paper_table
 from refpair.experiments.report.showing import (
     cost_title,
-    count_of,
     decimals_for,
     file_name,
     show_mean,
     show_percent,
+    split_words,
     spread,
 )
 from refpair.experiments.report.tables import ResultTable
 from refpair.experiments.statistics import shared_means, summarise
 from refpair.inspection.scores import direction_of
 
-__all__ = ["against_paper_table", "comparison_table"]
+__all__ = ["against_paper_table", "comparison_table", "splits_table"]
 
 _PRINTED = 5e-5  # the paper's means are rounded to four decimals
 
@@ -103,9 +103,37 @@ def against_paper_table(
     )
 
 
+def splits_table(results: pd.DataFrame) -> ResultTable | None:
+    """Return on how many splits each algorithm was run, or None if it is the same number everywhere.
+
+    Examples
+    --------
+    >>> rows = [("flags", "f1", "BR", 0), ("flags", "f1", "CC", 0), ("flags", "f1", "CC", 1)]
+    >>> results = pd.DataFrame(rows, columns=["data", "cost", "algorithm", "split"])
+    >>> print(splits_table(results).to_markdown())
+    | data | BR | CC |
+    | :-- | --: | --: |
+    | flags | 1 | 2 |
+    """
+    keys = ["data", "algorithm", "cost"]
+    cells = results.groupby(keys, sort=False)["split"].nunique().rename("splits")
+    if cells.nunique() == 1 and len(cells) == results[keys].nunique().prod():
+        return None
+    fewest, most = (cells.groupby(["data", "algorithm"], sort=False).agg(how) for how in ("min", "max"))
+    words = most.astype(str).where(fewest == most, fewest.astype(str) + " to " + most.astype(str))
+    shown = spread(words).fillna("–")
+    return ResultTable(
+        name="splits",
+        title="Random half splits",
+        note="On how many each algorithm was run; from the least to the most if that depends on the cost.",
+        values=cells.reset_index(),
+        shown=shown,
+        bold=pd.DataFrame(False, index=shown.index, columns=shown.columns),
+    )
+
+
 def _describe_means(splits: pd.Series[int]) -> str:
     fewest, most = int(splits.min()), int(splits.max())
     if most == 1:
         return "Scores of a single random half split"
-    many = f"{fewest} to {most} random half splits" if fewest < most else count_of(most, "random half split")
-    return f"Mean ± standard error over {many}"
+    return f"Mean ± standard error over {split_words(fewest, most)}"

@@ -27,6 +27,7 @@ __all__ = [
     "show_percent",
     "show_time",
     "sort_keys",
+    "split_words",
     "spread",
 ]
 
@@ -243,6 +244,17 @@ def count_of(n: int, what: str) -> str:
     ('1 data set', '10 data sets')
     """
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def split_words(fewest: int, most: int) -> str:
+    """Return on how many splits something was run.
+
+    Examples
+    --------
+    >>> split_words(1, 1), split_words(5, 20)
+    ('1 random half split', '5 to 20 random half splits')
+    """
+    return f"{fewest} to {most} random half splits" if fewest < most else count_of(most, "random half split")
 
 
 def _sizes(numbers: npt.ArrayLike) -> npt.NDArray[np.float64]:
