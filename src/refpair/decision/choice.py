@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -32,6 +33,7 @@ _ALONE, _ALONE_SHARE = 3, 0.5  # finalists that take labels as independent; what
 _CLEAR = 2.0  # standard errors that these must be better by
 
 Decide = Callable[[LabelDistribution], npt.NDArray[np.uint8]]
+Group: TypeAlias = "tuple[View, float]"  # a view at a temperature
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +87,10 @@ class Candidate:
     cost: float
     n_rows: int
 
-
-Group: TypeAlias = tuple[View, float]  # a view at a temperature
+    @property
+    def group(self) -> Group:
+        """The view and the temperature; other readings of them cost little more to try."""
+        return self.view, self.reading.temperature
 
 
 def choose_reading(
@@ -117,68 +121,96 @@ def choose_reading(
     n_jobs : int, optional
         Threads.
     """
-    linear = needs_only_marginals(cost)
-    quick = None if linear else quick_decision(reader.vectors, cost)
+    jury = _Jury(reader, truths, cost, n_jobs)
+    n_first, n_more = _round_sizes(truths, partial(jury.probe, views[0]), jury.linear)
+    shares = LABEL_SHARES if jury.linear else _FIRST_SHARES
+    groups = {(view, t): _readings(view, t, shares) for view in views for t in TEMPERATURES}
+    first = jury.judge(groups, n_first, jury.quick)
 
-    def try_all(
-        groups: Mapping[Group, Sequence[Reading]], n_rows: int, decision: Decide | None
+    kept = _best_groups(first)
+    tries_alone = (
+        may_be_new and not jury.linear and exact_decision(IndependentLabels(truths), cost) is not None
+    )
+    wanted = {group: _readings(*group, LABEL_SHARES, alone_too=tries_alone) for group in kept}
+    known = [] if n_first < len(truths) else [one for one in first if one.group in wanted]  # on all rows
+    new = _without(wanted, known)
+    second = sorted(known + jury.judge(new, n_more, jury.quick), key=lambda one: one.cost)
+
+    finalists = _finalists(second, jury.linear)
+    last = jury.judge(finalists, len(truths), None) if sum(map(len, finalists.values())) > 1 else []
+    usual, alone = _by_kind(last)
+    if alone and not jury.finds_clearly_cheaper(alone[0], usual[0]):
+        last = [usual[0], *(one for one in last if one is not usual[0])]
+
+    again = {(one.view, one.reading) for one in last}
+    others = [one for one in second if (one.view, one.reading) not in again]
+    others += [one for one in first if one.group not in wanted]
+    return last + sorted(others, key=lambda one: (-one.n_rows, one.cost))
+
+
+class _Jury:
+    """Says what readings cost on training rows.
+
+    Attributes
+    ----------
+    linear : bool
+        Whether marginals are enough to decide.
+    quick : callable or None
+        How to decide while there are many candidates; None if decisions are quick anyway.
+    """
+
+    def __init__(self, reader: Reader, truths: npt.NDArray[np.uint8], cost: Cost, n_jobs: int | None) -> None:
+        self.reader, self.truths, self.cost, self.n_jobs = reader, truths, cost, n_jobs
+        self.linear = needs_only_marginals(cost)
+        self.quick = None if self.linear else quick_decision(reader.vectors, cost)
+
+    def judge(
+        self, groups: Mapping[Group, Sequence[Reading]], n_rows: int, decision: Decide | None
     ) -> list[Candidate]:
-        rows = slice(0, min(n_rows, len(truths)))
+        """Return all readings with their mean cost on the first rows, the cheapest first."""
+        rows = slice(0, min(n_rows, len(self.truths)))
         todo = list(groups.items())
 
-        def try_one(one: slice) -> list[Candidate]:
+        def judge_group(one: slice) -> list[Candidate]:
             (view, _), readings = todo[one.start]
-            costs = costs_of(view, readings, reader, truths, cost, rows, decision)
             return [
-                Candidate(view, reading, float(found.mean()), len(found))
-                for reading, found in zip(readings, costs, strict=True)
+                Candidate(view, reading, float(costs.mean()), len(costs))
+                for reading, costs in zip(readings, self.costs(view, readings, rows, decision), strict=True)
             ]
 
         chunks = [slice(i, i + 1) for i in range(len(todo))]
-        tried = run_chunks(try_one, chunks, n_jobs=n_jobs, verbose=0, title="reading codes", in_place=True)
-        return sorted((one for group in tried for one in group), key=lambda one: one.cost)
-
-    def probe(n_rows: int) -> npt.NDArray[np.float64]:
-        view = views[0]
-        reading = Reading(view.kind, 0.0, _PROBE)
-        return costs_of(view, [reading], reader, truths, cost, slice(0, n_rows), quick)[0]
-
-    def is_clearly_cheaper(one: Candidate, other: Candidate) -> bool:
-        ours, theirs = (
-            costs_of(each.view, [each.reading], reader, truths, cost, slice(None))[0] for each in (one, other)
+        judged = run_chunks(
+            judge_group, chunks, n_jobs=self.n_jobs, verbose=0, title="reading codes", in_place=True
         )
+        return sorted((one for group in judged for one in group), key=lambda one: one.cost)
+
+    def probe(self, view: View, n_rows: int) -> npt.NDArray[np.float64]:
+        """Return what some reading costs on the first rows."""
+        return self.costs(view, [Reading(view.kind, 0.0, _PROBE)], slice(0, n_rows), self.quick)[0]
+
+    def finds_clearly_cheaper(self, one: Candidate, other: Candidate) -> bool:
+        """Whether one costs less than the other on all rows, and not by chance."""
+        ours, theirs = (self.costs(each.view, [each.reading], slice(None))[0] for each in (one, other))
         return _is_below(ours - theirs)
 
-    n_first, n_more = _round_sizes(truths, probe, linear)
-    groups = {
-        (view, t): _readings(view, t, LABEL_SHARES if linear else _FIRST_SHARES)
-        for view in views
-        for t in TEMPERATURES
-    }
-    first = try_all(groups, n_first, quick)
-    best = dict.fromkeys((one.view, one.reading.temperature) for one in first)  # in this order, none twice
-    kept = list(best)[: max(1, min(_KEPT, len(best) // 2))]
-    tries_alone = may_be_new and not linear and exact_decision(IndependentLabels(truths), cost) is not None
-    second = {group: _readings(*group, LABEL_SHARES, alone_too=tries_alone) for group in kept}
-    known = [one for one in first if (one.view, one.reading.temperature) in second]
-    if n_first < len(truths):
-        more = try_all(second, n_more, quick)
-    else:  # on the same rows: only the other shares are new
-        rest = {group: [one for one in second[group] if one not in groups[group]] for group in second}
-        new = try_all({group: readings for group, readings in rest.items() if readings}, n_more, quick)
-        more = sorted(known + new, key=lambda one: one.cost)
-    usual, alone = _by_kind(more)
-    finalists = _finalists(usual, linear)
-    for one in alone[:_ALONE]:
-        finalists.setdefault((one.view, one.reading.temperature), []).append(one.reading)
-    last = try_all(finalists, len(truths), None) if sum(map(len, finalists.values())) > 1 else []
-    usual, alone = _by_kind(last)
-    if alone and not is_clearly_cheaper(alone[0], usual[0]):
-        last = [usual[0], *(one for one in last if one is not usual[0])]
-    again = {(one.view, one.reading) for one in last}
-    others = [one for one in more if (one.view, one.reading) not in again]
-    others += [one for one in first if (one.view, one.reading.temperature) not in second]
-    return last + sorted(others, key=lambda one: (-one.n_rows, one.cost))
+    def costs(
+        self, view: View, readings: Sequence[Reading], rows: slice, decision: Decide | None = None
+    ) -> list[npt.NDArray[np.float64]]:
+        """Return what readings cost, row by row, as `costs_of`."""
+        return costs_of(view, readings, self.reader, self.truths, self.cost, rows, decision)
+
+
+def _best_groups(tried: Sequence[Candidate]) -> list[Group]:
+    """Return the best views and temperatures of the first round."""
+    best = list(dict.fromkeys(one.group for one in tried))  # in this order, none twice
+    return best[: max(1, min(_KEPT, len(best) // 2))]
+
+
+def _without(wanted: Mapping[Group, list[Reading]], known: Sequence[Candidate]) -> dict[Group, list[Reading]]:
+    """Return the readings that are not yet known."""
+    there = {(one.view, one.reading) for one in known}
+    rest = {group: [one for one in wanted[group] if (group[0], one) not in there] for group in wanted}
+    return {group: readings for group, readings in rest.items() if readings}
 
 
 def _readings(
@@ -200,20 +232,22 @@ def _by_kind(tried: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidat
 def _finalists(tried: Sequence[Candidate], linear: bool) -> dict[Group, list[Reading]]:
     """Return the best readings, at most three at the same temperature of a view.
 
-    Readings that differ in nothing but the share often decide the same, and would take all places.
+    Readings that differ in nothing but the share often decide the same, and would take all places. Of those
+    that take labels as independent the best few come in addition.
     """
+    usual, alone = _by_kind(tried)
     finalists: dict[Group, list[Reading]] = {}
-    n_left = max(1, min(_FINALISTS, len(tried) // 2))
-    for one in tried:
-        readings = finalists.setdefault((one.view, one.reading.temperature), [])
+    n_left = max(1, min(_FINALISTS, len(usual) // 2))
+    for one in usual:
+        readings = finalists.get(one.group, [])
         if len(readings) < 3 and n_left > 0:
-            readings.append(one.reading)
+            finalists[one.group] = [*readings, one.reading]
             n_left -= 1
-    return {
-        group: _readings(*group, LABEL_SHARES) if linear else readings
-        for group, readings in finalists.items()
-        if readings
-    }
+    if linear:  # all shares cost hardly more than one
+        finalists = {group: _readings(*group, LABEL_SHARES) for group in finalists}
+    for one in alone[:_ALONE]:
+        finalists.setdefault(one.group, []).append(one.reading)
+    return finalists
 
 
 def _is_below(differences: npt.NDArray[np.float64]) -> bool:
