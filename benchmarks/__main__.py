@@ -15,6 +15,7 @@ LONG = (
     "competitors",
     "competitor_speed",
     "interruptions",
+    "published",
 )
 
 
