@@ -72,7 +72,7 @@ def test_the_posterior_reads_what_stays_as_it_read_all(data, posterior, n_bits):
     assert new.bits is short.bits_
     n_votes_of_all = 2 * N_BITS // N_LABELS
     assert len(posterior.bits_) == N_BITS + n_votes_of_all * N_LABELS
-    n_votes = max(1, n_votes_of_all * n_bits // N_BITS)
+    n_votes = max(1, 2 * n_bits // N_LABELS)
     assert len(new.bits) == len(new.bits.in_bag_) == n_bits + n_votes * N_LABELS
     stay = [*kept(n_bits), *range(N_BITS, N_BITS + n_votes * N_LABELS)]
     np.testing.assert_array_equal(new.bits.values(X), posterior.bits_.values(X)[:, stay])
@@ -112,6 +112,23 @@ def test_at_full_length_it_is_the_same_model_and_shorter_it_is_not(data, learner
     assert (short.predict(X) != before).any()
     np.testing.assert_array_equal(model.predict(X), before, err_msg="the model itself is left alone")
     assert (model.n_bits, len(model.code_)) == (16, 16)
+
+
+@pytest.mark.parametrize("n_bits", [7, 60, 200])
+def test_labels_keep_as_many_bits_as_a_model_of_that_length_has(data, n_bits):
+    model, fresh = fitted(data, n_bits=300), fitted(data, n_bits=n_bits)
+    assert len(model.shorten(n_bits).bits_) == len(fresh.bits_)
+    assert len(model.shorten(200).shorten(n_bits).bits_) == len(fresh.bits_)
+
+
+def test_a_code_that_is_shorter_than_was_asked_for_keeps_its_votes():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(40, 3)), np.eye(2, dtype=np.uint8)[rng.integers(0, 2, 40)]
+    model = CSRPEClassifier(n_bits=50, random_state=0).fit(X, Y)
+    assert len(model.code_) < 50
+    whole = model.shorten(len(model.code_))
+    assert len(whole.bits_) == len(model.bits_) == len(model.code_) + 50 * 2
+    np.testing.assert_array_equal(whole.predict_proba(X), model.predict_proba(X))
 
 
 def test_longer_codes_predict_better(data):

@@ -89,6 +89,46 @@ def test_lengths_are_those_of_one_longer_model(table):
     for key, result in found.items():
         short = model.shorten(min(key.n_bits, len(model.code_)))
         assert result.score == get_cost("f1").score(table.Y[test], short.predict(table.X[test]))
+        noted = {"n_bits": len(model.code_)} if key.n_bits == 900 else {}
+        assert json.loads(result.chosen) == noted, "without a search nothing was chosen"
+
+
+def cheapest(model, table, split):
+    """Return the model whose leaves are cheapest out of bag."""
+    train, _ = half_split(61, split)
+    leaves = [clone(model).set_params(min_samples_leaf=n).fit(table.X[train], table.Y[train]) for n in (1, 3)]
+    return min(leaves, key=lambda fitted: fitted.oob_cost_)
+
+
+def test_the_posterior_is_chosen_among_models_of_the_longest_code(table):
+    task = make_task("code-length", "CSRPE-posterior", lengths=(5, 30), n_bits=9)
+    short, long = run(task, table).values()
+    model, (_, test) = cheapest(CSRPEClassifier("f1", 30, random_state=2), table, 2), half_split(61, 2)
+    for result, part in ((short, model.shorten(5)), (long, model)):
+        assert json.loads(result.chosen)["min_samples_leaf"] == model.min_samples_leaf
+        assert result.score == get_cost("f1").score(table.Y[test], part.predict(table.X[test]))
+
+
+def test_the_posterior_is_chosen_among_models_of_the_training_vectors(table):
+    task = make_task("relevant-set", "CSRPE-posterior", n_bits=20)
+    plain, extended = run(task, table).values()
+    train, test = half_split(61, 2)
+    model = CSRPEClassifier("f1", 20, relevant_set=table.Y[train], random_state=2)
+    best = cheapest(model, table, 2)
+    assert plain.score == get_cost("f1").score(table.Y[test], best.predict(table.X[test]))
+    larger = clone(best).set_params(relevant_set=table.Y).fit(table.X[train], table.Y[train])
+    assert extended.score == get_cost("f1").score(table.Y[test], larger.predict(table.X[test]))
+    assert plain.seconds_search == extended.seconds_search > 0
+
+
+@pytest.mark.parametrize("experiment", ["compare", "code-length", "relevant-set"])
+@pytest.mark.parametrize("algorithm", ["CSRPE-nearest", "CSRPE-posterior"])
+def test_a_single_label_vector_is_all_that_is_predicted(table, experiment, algorithm):
+    same = replace(table, Y=np.tile(np.uint8([1, 0, 1]), (61, 1)))
+    task = make_task(experiment, algorithm, n_bits=20, lengths=(5, 30))
+    results = run(task, same)
+    assert len(results) == len(task.result_keys())
+    assert {result.score for result in results.values()} == {1.0}
 
 
 def test_the_larger_relevant_set_has_the_vectors_of_both_halves(table):
@@ -107,9 +147,7 @@ def test_the_larger_relevant_set_has_the_vectors_of_both_halves(table):
 def test_the_posterior_is_the_one_that_is_cheapest_out_of_bag(table, split):
     task = replace(make_task("compare", "CSRPE-posterior", n_bits=20), split=split)
     ((_, result),) = run(task, table).items()
-    train, test = half_split(61, split)
-    model = CSRPEClassifier("f1", 20, random_state=split)
-    leaves = [clone(model).set_params(min_samples_leaf=n).fit(table.X[train], table.Y[train]) for n in (1, 3)]
-    best = min(leaves, key=lambda fitted: fitted.oob_cost_)
+    _, test = half_split(61, split)
+    best = cheapest(CSRPEClassifier("f1", 20, random_state=split), table, split)
     assert json.loads(result.chosen)["min_samples_leaf"] == best.min_samples_leaf
     assert result.score == get_cost("f1").score(table.Y[test], best.predict(table.X[test]))

@@ -34,7 +34,10 @@ from refpair.posterior import (
     label_probabilities,
 )
 
-__all__ = ["ChosenPosterior", "Training", "bit_problems", "choose_posterior"]
+__all__ = ["ChosenPosterior", "Training", "bit_problems", "choose_posterior", "count_votes"]
+
+_MOST_VOTES = 100  # bits for a single label: a forest for it that is large enough
+_VOTES_A_BIT = 2  # at most, of all labels for a bit of the code
 
 MOST_ROWS = 1000  # whose out-of-bag codes are looked at
 MOST_ANCHORS = 20_000  # training rows that codes are compared with: beyond, it would only take longer
@@ -111,6 +114,17 @@ class Training:
         place = {vector.tobytes(): at for at, vector in enumerate(self.vectors)}
         found = np.array([place.get(vector.tobytes(), -1) for vector in self.distinct.vectors], np.int32)
         return found[self.distinct.of_row]
+
+
+def count_votes(n_bits: int, n_labels: int) -> int:
+    """Return how many bits of its own each label has beside a code.
+
+    Examples
+    --------
+    >>> count_votes(3000, 6), count_votes(3000, 374)
+    (100, 16)
+    """
+    return min(_VOTES_A_BIT * n_bits // n_labels, _MOST_VOTES)
 
 
 def bit_problems(

@@ -17,7 +17,7 @@ from refpair.classifiers._csrpe_parameters import check_csrpe_parameters, is_est
 from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._labels import DistinctLabels, distinct_labels
 from refpair.classifiers._parameters import check_count
-from refpair.classifiers._posterior_fit import Training, bit_problems, choose_posterior
+from refpair.classifiers._posterior_fit import Training, bit_problems, choose_posterior, count_votes
 from refpair.coding import CodeBook, draw_code
 from refpair.costs import Cost
 from refpair.decision import decide_from_marginals, expected_cost, needs_only_marginals
@@ -27,8 +27,6 @@ __all__ = ["CSRPEClassifier"]
 
 # Shares of the rows. Of many rows, fewer out-of-bag bits each are enough to choose by, and larger bags help.
 _BAG, _LARGE_BAG, _MANY_ROWS = 0.632, 0.8, 2000
-_MOST_VOTES = 100  # bits for a single label: a forest for it that is large enough
-_VOTES_A_BIT = 2  # at most, of all labels for a bit of the code
 
 
 class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
@@ -199,7 +197,7 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
 
         drawn = check_random_state(self.random_state).randint(2**31, size=4, dtype=np.int64)
         for_pairs, for_bits, for_choice = np.random.SeedSequence(drawn).spawn(3)
-        n_votes = min(_VOTES_A_BIT * self.n_bits // n_labels, _MOST_VOTES) if posterior else 0
+        n_votes = count_votes(self.n_bits, n_labels) if posterior else 0
         pairs = self.pairs if self.pairs != "auto" else "mixed" if posterior else "uniform"
         self.code_ = draw_code(
             self.cost_,
@@ -249,7 +247,7 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         ----------
         n_bits : int
             How many bits of the code stay, from 1 to ``len(code_)``: every second one for half of them, and
-            so on. As large a part of the bits of single labels stays, at least one each.
+            so on. Each label keeps as many bits of its own as a model of that length has.
 
         Returns
         -------
@@ -271,7 +269,8 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         kept = np.arange(n_bits) * n_there // n_bits
         n_labels = self.relevant_set_.shape[1]
         n_votes = (len(self.bits_) - n_there) // n_labels
-        n_votes = max(1, n_votes * n_bits // n_there) if n_votes else 0
+        if n_votes > 0:  # the code may be shorter than was asked for, and its parts are of what was
+            n_votes = max(1, min(n_votes, count_votes(n_bits * self.n_bits // n_there, n_labels)))
         votes = n_there + np.arange(n_votes * n_labels)
         model = copy(self)
         model.n_bits, model.code_ = n_bits, self.code_[kept]

@@ -62,23 +62,32 @@ class Bench:
             task, find_algorithm(task.algorithm), table.X[train], labels[train], table.X[test], labels[test]
         )
 
-    def choose(self, costs: Mapping[str, Cost]) -> Choice:
-        """Choose the parameters for each cost."""
+    def choose(self, costs: Mapping[str, Cost], **given: Any) -> Choice:
+        """Choose the parameters for each cost, besides those given."""
         settings = self.task.settings
         if self.algorithm.out_of_bag and settings.search:
-            return self._choose_out_of_bag(costs)
+            return self._choose_out_of_bag(costs, given)
         start = time.perf_counter()
         chosen = choose_parameters(self.algorithm, costs, self.X, self.Y, settings, self.task.split)
-        return Choice(chosen, time.perf_counter() - start)
+        return Choice(chosen, given, time.perf_counter() - start)
 
-    def _choose_out_of_bag(self, costs: Mapping[str, Cost]) -> Choice:
+    def _choose_out_of_bag(self, costs: Mapping[str, Cost], given: Parameters) -> Choice:
         """Fit with all parameters, and choose those of the model that is cheapest by its own account."""
         ((name, cost),) = costs.items()  # the account is of one cost
         grid = self.algorithm.grid(self.X)
-        fits = [self.fit(cost, **parameters) for parameters in grid]
-        best = int(np.argmin([fitted.model.oob_cost_ for fitted in fits]))
+        fits = [self.fit(cost, **parameters, **given) for parameters in grid]
+        # A model that has seen a single label vector predicts nothing else and has no account.
+        best = int(np.argmin([getattr(fitted.model, "oob_cost_", 0.0) for fitted in fits]))
         others = sum(fitted.seconds for fitted in fits) - fits[best].seconds
-        return Choice({name: grid[best]}, others, {json.dumps(grid[best]): fits[best]})
+        return Choice({name: grid[best]}, given, others, {json.dumps(grid[best]): fits[best]})
+
+    def fit_chosen(self, choice: Choice, name: str, cost: Cost) -> Fitted:
+        """Fit with what was chosen for a cost, unless such a model is already there."""
+        chosen = choice.parameters[name]
+        key = json.dumps(chosen)
+        if key not in choice.fits:
+            choice.fits[key] = self.fit(cost, **chosen, **choice.given)
+        return choice.fits[key]
 
     def fit(self, cost: Cost, **parameters: Any) -> Fitted:
         """Fit the algorithm to the training half."""
@@ -89,12 +98,15 @@ class Bench:
         model.fit(self.X, self.Y)
         return Fitted(model, time.perf_counter() - start)
 
-    def judge(self, fitted: Fitted, cost: Cost, parameters: Parameters, seconds_search: float) -> Result:
-        """Return what the predictions on the test half are worth."""
+    def judge(
+        self, fitted: Fitted, cost: Cost, parameters: Parameters, seconds_search: float, **notes: Any
+    ) -> Result:
+        """Return what the predictions on the test half are worth; notes stand beside what was chosen."""
         start = time.perf_counter()
         answers = self.algorithm.answer(fitted.model, self.X_test, cost)
         seconds_predict = time.perf_counter() - start
-        chosen = json.dumps({**parameters, **_chosen_out_of_bag(fitted.model)})
+        searched = parameters if self.task.settings.search else {}
+        chosen = json.dumps({**searched, **_chosen_out_of_bag(fitted.model), **notes})
         score = cost.score(self.Y_test, answers)
         return Result(score, seconds_search, fitted.seconds, seconds_predict, chosen)
 
@@ -115,13 +127,16 @@ class Choice:
     ----------
     parameters : dict
         Those of each cost.
+    given : Mapping
+        Parameters that were not to be chosen.
     seconds : float
         How long the search took, besides what is in `fits`.
     fits : dict of str to Fitted
-        Models that it has already fitted to the whole training half, by their parameters as JSON.
+        Models that are already fitted to the whole training half, by their parameters as JSON.
     """
 
     parameters: dict[str, Parameters]
+    given: Parameters
     seconds: float
     fits: dict[str, Fitted] = field(default_factory=dict)
 
@@ -129,37 +144,38 @@ class Choice:
 def _compare(bench: Bench, costs: Mapping[str, Cost]) -> Iterator[tuple[Key, Result]]:
     """Yield the score under each cost; costs for which the same parameters are chosen share one fit."""
     choice = bench.choose(costs)
-    by_parameters = dict(choice.fits)
     for name, cost in costs.items():
-        chosen = choice.parameters[name]
-        parameters = json.dumps(chosen)
-        if parameters not in by_parameters:
-            by_parameters[parameters] = bench.fit(cost, **chosen)
+        fitted = bench.fit_chosen(choice, name, cost)
         (key,) = bench.task.result_keys(name)
-        yield key, bench.judge(by_parameters[parameters], cost, chosen, choice.seconds)
+        yield key, bench.judge(fitted, cost, choice.parameters[name], choice.seconds)
 
 
 def _code_length(bench: Bench, costs: Mapping[str, Cost]) -> Iterator[tuple[Key, Result]]:
-    """Yield the score at each length: the longest code is learnt, and cut short."""
-    choice = bench.choose(costs)
+    """Yield the score at each length: the longest code is learnt, and cut short.
+
+    If there are fewer useful pairs than a code should have bits, the result notes how many there are.
+    """
+    choice = bench.choose(costs, n_bits=max(bench.task.settings.lengths))
     for name, cost in costs.items():
-        chosen = choice.parameters[name]
-        longest = bench.fit(cost, n_bits=max(bench.task.settings.lengths), **chosen)
-        n_there = len(longest.model.code_)  # fewer than wanted if there are no more useful pairs
+        longest = bench.fit_chosen(choice, name, cost)
+        n_there = len(longest.model.code_)
         for key in bench.task.result_keys(name):
-            short = replace(longest, model=longest.model.shorten(min(key.n_bits, n_there)))
-            yield key, bench.judge(short, cost, chosen, choice.seconds)
+            is_whole = key.n_bits >= n_there
+            short = longest if is_whole else replace(longest, model=longest.model.shorten(key.n_bits))
+            notes = {"n_bits": n_there} if key.n_bits > n_there else {}
+            yield key, bench.judge(short, cost, choice.parameters[name], choice.seconds, **notes)
 
 
 def _relevant_set(bench: Bench, costs: Mapping[str, Cost]) -> Iterator[tuple[Key, Result]]:
     """Yield the scores with the label vectors of the training half, and with those of both halves."""
-    choice = bench.choose(costs)
+    choice = bench.choose(costs, relevant_set=bench.Y)
     both_halves = np.vstack([bench.Y, bench.Y_test])
     for name, cost in costs.items():
         chosen = choice.parameters[name]
-        for key, relevant_set in zip(bench.task.result_keys(name), (bench.Y, both_halves), strict=True):
-            fitted = bench.fit(cost, relevant_set=relevant_set, **chosen)
-            yield key, bench.judge(fitted, cost, chosen, choice.seconds)
+        plain, extended = bench.task.result_keys(name)
+        yield plain, bench.judge(bench.fit_chosen(choice, name, cost), cost, chosen, choice.seconds)
+        fitted = bench.fit(cost, relevant_set=both_halves, **chosen)
+        yield extended, bench.judge(fitted, cost, chosen, choice.seconds)
 
 
 def _chosen_out_of_bag(model: Any) -> dict[str, Any]:
