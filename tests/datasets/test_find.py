@@ -18,7 +18,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["emotions", "EMOTIONS"])
 def test_a_known_name_wins_over_a_folder(folder, name):
     (folder / "EMOTIONS").mkdir(exist_ok=True)
-    assert find_data(name) == [name]
+    assert find_data(name) == ["emotions"]
 
 
 def test_a_path_is_a_folder_and_the_papers_data_come_first(folder):

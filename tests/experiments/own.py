@@ -16,6 +16,10 @@ def first_label(Y, Z):
     return Y[:, 0] != Z[:, 0]
 
 
+def broken(Y, Z):
+    raise RuntimeError(f"boom with {Y.shape[1]} labels")
+
+
 class Constant(BaseEstimator):
     """Predicts as many labels as a random number says."""
 
@@ -48,6 +52,11 @@ class Aware(Constant):
         super().fit(X, Y)
         self.n_ = 0 if self.cost.name == "misses" else self.n_labels_
         return self
+
+
+class Decided(Constant):
+    def decide(self):
+        raise AssertionError("this is not for costs")
 
 
 class Failing(Constant):

@@ -28,6 +28,9 @@ def test_a_cost_is_found_by_name_or_in_a_module():
         ),
         ("tests.experiments.own:no_such", "the module tests.experiments.own has no no_such"),
         ("tests.experiments.own:not_callable", "a cost is a name, a Cost or a function, not int"),
+        (":cost", "one of your own is module:name"),
+        ("tests.experiments.own:", "one of your own is module:name"),
+        ("costs.py:price", "name the module, not its file: costs:price"),
     ],
 )
 def test_mistakes_in_names_of_costs_are_told(name, message):
@@ -42,10 +45,19 @@ def test_modules_in_the_current_folder_are_found(tmp_path, monkeypatch):
     assert import_object("just_here:answer") == 42
 
 
-def test_what_a_module_misses_is_told_as_it_is(tmp_path, monkeypatch):
-    (tmp_path / "needs_more.py").write_text("import not_installed_at_all\n")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import not_installed_at_all", "ModuleNotFoundError: No module named 'not_installed_at_all'"),
+        ("x = [", "SyntaxError: '\\[' was never closed"),
+        ("raise RuntimeError('boom')", "RuntimeError: boom"),
+    ],
+)
+def test_why_a_module_cannot_be_imported_is_told(tmp_path, monkeypatch, text, message):
+    (tmp_path / "needs_more.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ModuleNotFoundError, match="not_installed_at_all"):
+    monkeypatch.delitem(sys.modules, "needs_more", raising=False)
+    with pytest.raises(ValueError, match=f"the module needs_more cannot be imported .{message}"):
         import_object("needs_more:x")
 
 
@@ -100,3 +112,19 @@ def test_mistakes_in_names_of_algorithms_are_told():
         find_algorithm("BBR")
     with pytest.raises(ValueError, match="not_callable is no class and no function"):
         find_algorithm("tests.experiments.own:not_callable")
+    with pytest.raises(ValueError, match="did you mean 'BR'"):
+        find_algorithm("br")
+    with pytest.raises(ValueError, match="did you mean 'CSRPE-nearest' or 'CSRPE-posterior'"):
+        find_algorithm("CSRPE")
+    with pytest.raises(
+        ValueError, match=r"there are 'BR', .*'CSRPE-posterior'\. One of your own is module:name"
+    ):
+        find_algorithm("zzz")
+    with pytest.raises(ValueError, match="builtins:dict does not tell its arguments"):
+        find_algorithm("builtins:dict")
+
+
+def test_what_a_model_of_the_users_own_calls_decide_is_its_own_affair():
+    algorithm = find_algorithm("tests.experiments.own:Decided")
+    model = algorithm.make(own.misses, Settings(), 5).fit(own.np.zeros((4, 2)), own.np.eye(4))
+    assert algorithm.answer(model, own.np.zeros((3, 2)), own.misses).shape == (3, 4)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from refpair.experiments.plan import find_subjects, plan_tasks
 from refpair.experiments.settings import Settings
@@ -26,6 +27,19 @@ def test_a_folder_of_the_paper_s_data_is_found_in_its_order(paper_data, tmp_path
     for name in ("scene", "flags"):
         (tmp_path / name).symlink_to(paper_data / name)
     assert [s.source.name for s in find_subjects([str(tmp_path)])] == ["flags", "scene"]
+
+
+def test_data_sets_are_named_as_they_name_themselves():
+    assert [s.source.name for s in find_subjects(["Digits", "digits", "DIGITS"])] == ["digits"]
+
+
+def test_own_costs_are_tried_before_anything_is_run(tmp_path):
+    data, own = [write_table(tmp_path / "mine.csv")], "tests.experiments.own"
+    assert find_subjects(data, ["joy"], costs=["f1", f"{own}:first_label", f"{own}:misses"])
+    with pytest.raises(
+        ValueError, match=f"{own}:broken fails on labels of mine.* .RuntimeError: boom with 1"
+    ):
+        find_subjects(data, ["joy"], costs=["f1", f"{own}:broken"])
 
 
 def test_a_fingerprint_changes_with_the_settings_that_take_part():

@@ -158,7 +158,8 @@ def test_machines_are_those_that_results_were_made_with(path):
         first, _, third = (store.start_run("monday", machine) for machine in ("old", "idle", "new"))
         store.add(KEY, RESULT, first)
         store.add(KEY._replace(split=1), RESULT, third)
-        assert store.machines() == ["new", "old"]
+        assert store.machines({first, third}) == ["new", "old"]
+        assert store.machines({first}) == ["old"]
 
 
 def test_another_file_is_no_store(tmp_path):

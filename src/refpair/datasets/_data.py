@@ -81,7 +81,9 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
     "unknown column 'x'; there are 'joy', 'anger'"
     """
     known = list(known)
-    near = get_close_matches(name, known) or get_close_matches(name.lower(), known)
+    small = {one.lower(): one for one in known}
+    near = get_close_matches(name, known) or [small[one] for one in get_close_matches(name.lower(), small)]
+    near = near or [one for one in known if one.lower().startswith(name.lower())][:3]
     if near:
         return f"unknown {kind} {name!r}; did you mean {' or '.join(map(repr, near))}?"
     listed = ", ".join(map(repr, known[:12])) + (", ..." if len(known) > 12 else "")

@@ -13,7 +13,7 @@ from .mulan import load_dataset
 
 __all__ = ["data_set", "find_data", "is_file", "read_data"]
 
-_KNOWN = {"digits", *(name.lower() for name in REGISTRY)}
+_KNOWN = {name.lower(): name for name in ("digits", *REGISTRY)}
 
 
 def read_data(data: str, labels: Sequence[str] | None = None, drop: Sequence[str] = ()) -> Table:
@@ -46,9 +46,10 @@ def read_data(data: str, labels: Sequence[str] | None = None, drop: Sequence[str
 
 
 def find_data(data: str) -> list[str]:
-    """Return what a word stands for: itself, or all data sets ``<name>/<name>.arff`` in that folder.
+    """Return what a word stands for: a file or data set, or all ``<name>/<name>.arff`` in that folder.
 
-    Those of the paper come first, in its order. A folder that is called as a known data set is ``./<name>``.
+    Known data sets are named as they name themselves, whatever the capitals; a folder that is called as one
+    is ``./<name>``. Of a folder, those of the paper come first, in its order.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def find_data(data: str) -> list[str]:
     """
     folder = Path(data)
     if data.lower() in _KNOWN or not folder.is_dir():
-        return [data]
+        return [_KNOWN.get(data.lower(), data)]
     order = {name: place for place, name in enumerate(REGISTRY)}
     found = [path for path in folder.glob("*/*.arff") if path.stem == path.parent.name]
     found += [path for path in [folder / f"{folder.resolve().name}.arff"] if path.is_file()]

@@ -28,6 +28,7 @@ from refpair.classifiers import (
     ProbabilisticChain,
     RAkEL,
 )
+from refpair.classifiers._decisions import DecisionMixin
 from refpair.costs import Cost
 from refpair.datasets._data import unknown_name
 from refpair.experiments.names import import_object, is_own
@@ -96,7 +97,7 @@ class Algorithm:
 
     def answer(self, model: Any, X: Any, cost: Cost) -> Any:
         """Return what a fitted model predicts if it is judged by a cost."""
-        if self.one_fit and hasattr(model, "decide"):
+        if self.one_fit and isinstance(model, DecisionMixin):
             return model.decide(X, cost)
         return model.predict(X)
 
@@ -168,7 +169,8 @@ def find_algorithm(name: str) -> Algorithm:
     """
     if not is_own(name):
         if name not in ALGORITHMS:
-            raise ValueError(f"{unknown_name('algorithm', name, ALGORITHMS)} One of your own is module:name")
+            text = unknown_name("algorithm", name, ALGORITHMS)
+            raise ValueError(f"{text if text[-1] == '?' else f'{text}.'} One of your own is module:name")
         return ALGORITHMS[name]
     make = import_object(name)
     if not callable(make):
@@ -177,7 +179,13 @@ def find_algorithm(name: str) -> Algorithm:
     def make_own(cost: Cost, settings: Settings, n_labels: int, random_state: int | None = None) -> Any:
         return call_with(make, cost=cost, random_state=random_state)
 
-    return Algorithm(make_own, one_fit="cost" not in inspect.signature(make).parameters)
+    try:
+        parameters = inspect.signature(make).parameters
+    except ValueError:  # some that are written in C
+        raise ValueError(
+            f"{name} does not tell its arguments; write a function that returns the model"
+        ) from None
+    return Algorithm(make_own, one_fit="cost" not in parameters)
 
 
 def call_with(function: Callable[..., Any], **known: Any) -> Any:

@@ -31,16 +31,22 @@ def import_object(name: str) -> Any:
     ValueError: math:tau2: the module math has no tau2
     """
     module_name, _, path = name.partition(":")
+    if not (module_name and path):
+        raise ValueError(f"{name}: one of your own is module:name, as in my_module:my_cost")
+    if module_name.endswith(".py"):
+        raise ValueError(f"{name}: name the module, not its file: {module_name.removesuffix('.py')}:{path}")
     if os.getcwd() not in sys.path:  # a console script does not have it there
         sys.path.insert(0, os.getcwd())
     try:
         found = import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not module_name.startswith(error.name):
-            raise  # something that the module itself imports
-        raise ValueError(
-            f"{name}: there is no module {module_name}; run the command in the folder of {module_name}.py"
-        ) from None
+    except Exception as error:  # a module may do anything
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing is not None and f"{module_name}.".startswith(f"{missing}."):
+            raise ValueError(
+                f"{name}: there is no module {module_name}; run the command in the folder of {module_name}.py"
+            ) from None
+        why = f"{type(error).__name__}: {error}"
+        raise ValueError(f"{name}: the module {module_name} cannot be imported ({why})") from error
     for part in path.split("."):
         if not hasattr(found, part):
             raise ValueError(f"{name}: the module {module_name} has no {part}")

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from refpair.costs import Cost
 from refpair.datasets import Table, find_data, list_datasets
 from refpair.datasets.find import is_file
 from refpair.experiments.algorithms import find_algorithm
-from refpair.experiments.names import find_cost
+from refpair.experiments.names import find_cost, is_own
 from refpair.experiments.settings import Settings
 from refpair.experiments.tasks import EXTENDED, Experiment, Source, Task, digest_table, fingerprint
 
@@ -26,7 +28,10 @@ class Subject:
 
 
 def find_subjects(
-    data: Sequence[str], labels: Sequence[str] | None = None, drop: Sequence[str] = ()
+    data: Sequence[str],
+    labels: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    costs: Sequence[str] = (),
 ) -> list[Subject]:
     """Return the data sets that words stand for; each is read, so that a mistake shows now.
 
@@ -38,6 +43,8 @@ def find_subjects(
         The label columns of files that do not tell them; data sets by name have their own.
     drop : sequence of str, default=()
         Columns of files that are no features.
+    costs : sequence of str, default=()
+        Those of the user's own are tried on the first labels of each data set.
 
     Examples
     --------
@@ -61,8 +68,20 @@ def find_subjects(
             raise ValueError(f"{known.source.data} and {word} would both be called {source.name}; rename one")
         if table.X.shape[0] < 4:
             raise ValueError(f"{word}: {table.X.shape[0]} rows are too few to be split into halves")
+        for name in filter(is_own, costs):
+            _try_cost(name, table)
         subjects[source.name] = Subject(source, digest_table(table))
     return list(subjects.values())
+
+
+def _try_cost(name: str, table: Table) -> None:
+    """Ask for the cost of some label vectors: one that fails should do so now, not after hours."""
+    labels = np.asarray(table.Y)[:5]
+    try:
+        find_cost(name).rows(labels, labels[::-1])
+    except Exception as error:  # the user's own code may do anything
+        why = f"{type(error).__name__}: {error}"
+        raise ValueError(f"the cost {name} fails on labels of {table.name} ({why})") from error
 
 
 def _is_another(table: Table, name: str) -> bool:

@@ -45,7 +45,7 @@ class Settings:
     def __str__(self) -> str:
         most_labels = LABELS_TIMES_ROUNDS // self.n_rounds
         parts = [
-            f"codes of {self.n_bits} bits, cut from {max(self.lengths)} where lengths are compared",
+            f"codes of up to {self.n_bits} bits, cut from {max(self.lengths)} where lengths are compared",
             f"forests of {self.n_trees} trees",
             f"{self.n_rounds} rounds of CFT, fewer with more than {most_labels} labels",
             "parameters chosen in the training half" if self.search else "default parameters",

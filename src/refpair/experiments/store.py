@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -161,12 +161,10 @@ class Store:
         )
         return int(row.fetchone()[0])
 
-    def machines(self) -> list[str]:
-        """Return what results were made with, the latest first."""
-        rows = self._connection.execute(
-            "SELECT machine FROM runs WHERE run IN (SELECT run FROM results) ORDER BY run DESC"
-        )
-        return list(dict.fromkeys(machine for (machine,) in rows))
+    def machines(self, runs: Collection[int]) -> list[str]:
+        """Return what commands of these numbers have worked with, the latest first."""
+        rows = self._connection.execute("SELECT run, machine FROM runs ORDER BY run DESC")
+        return list(dict.fromkeys(machine for run, machine in rows if run in runs))
 
     def add(self, key: Key, result: Result, run: int) -> None:
         """Store a result. What is there already stays: it would be the same."""

@@ -55,7 +55,7 @@ class Part:
     def names(self) -> tuple[str, ...]:
         """Return the names of the algorithms."""
         if self.algorithms is not None:
-            return self.algorithms
+            return tuple(dict.fromkeys(self.algorithms))
         return tuple(ALGORITHMS if self.experiment == "compare" else EXTENDED)
 
 
@@ -108,7 +108,7 @@ class Study:
         self.settings = Settings() if settings is None else settings
         costs = list(dict.fromkeys(map(name_cost, costs)))
         self.greater_is_better = {name: find_cost(name).greater_is_better for name in costs}
-        subjects = find_subjects(data, labels, drop)
+        subjects = find_subjects(data, labels, drop, costs)
         self.tasks: dict[Experiment, list[Task]] = {
             part.experiment: plan_tasks(
                 part.experiment,
@@ -188,15 +188,16 @@ class Study:
             Those of the method `sections`, if they are already there.
         """
         results = {name: self.results(name) for name in self.tasks}
+        everything = pd.concat(results.values())
         missing = [
             text
             for name, found in results.items()
             for text in describe_missing(name, self.planned(name), found)
         ]
         with Store(self.store_path) as store:
-            machines = store.machines()
+            machines = store.machines(set(everything["run"]))
         about = About.of(
-            pd.concat(results.values()),
+            everything,
             command=command,
             machines=machines,
             settings=str(self.settings),

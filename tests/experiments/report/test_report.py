@@ -246,7 +246,30 @@ def test_how_long_codes_must_be():
     text = code_length_section(slope[slope["cost"] == "f1"], GREATER).paragraphs[0]
     assert "in 0 of 2 curves; not in F1 score on yeast (not before the longest 5000) and F1" in text
     short = code_length_section(results[results["n_bits"] <= 3000], GREATER)
-    assert short.paragraphs[0] == "CSRPE-nearest: 4 curves cannot tell, having no code longer than 3000 bits."
+    assert short.paragraphs[0].startswith(
+        "CSRPE-nearest: 4 curves cannot tell, having no code longer than 3000 "
+    )
+
+
+def test_codes_that_run_out_of_pairs():
+    results = make_results(["yeast", "flags"], ["f1"], DECODERS[:1], lengths=LENGTHS)
+    there = {"yeast": 5000, "flags": 640}
+    capped = results["n_bits"] > results["data"].map(there)
+    noted = results.assign(chosen=results["chosen"].where(~capped, '{"n_bits": 640}'))
+    section = code_length_section(noted, GREATER)
+    assert "of 1 curve" in section.paragraphs[0]
+    assert "1 curve cannot tell" in section.paragraphs[1]
+    shown = section.parts[0].tables[0].shown.loc["flags nearest"]
+    assert [length for length in LENGTHS if shown[str(length)] != "–"] == [50, 100, 200, 500]
+    tiny = noted.assign(chosen='{"n_bits": 6}')
+    assert code_length_section(tiny, GREATER).parts[0].tables[0].shown.columns.tolist() == ["50", "flat from"]
+
+
+def test_a_curve_that_rises_to_its_end_is_not_flat():
+    results = make_results(["yeast"], ["f1"], DECODERS[:1], lengths=LENGTHS)
+    table = code_length_section(results.assign(score=results["n_bits"] / 1e4), GREATER).parts[0].tables[0]
+    assert table.shown["flat from"].tolist() == ["not before 5000"]
+    assert not table.bold["flat from"].any()
     single = code_length_section(results[results["n_bits"] == 50], GREATER)
     assert single.paragraphs == ["There are no curves of two lengths or more yet."]
 
@@ -254,17 +277,21 @@ def test_how_long_codes_must_be():
 def test_what_the_relevant_set_changes():
     results = make_results(["yeast", "flags"], algorithms=EXTENDED)
     section = relevant_set_section(results, GREATER)
-    assert [text.split(":")[0] for text in section.paragraphs[1:]] == ["nearest", "posterior"]
+    assert section.paragraphs[1].startswith("CSRPE-posterior keeps to the label vectors that it is given")
+    assert [text.split(":")[0] for text in section.paragraphs[2:]] == ["nearest", "posterior"]
+    worse = results.assign(score=results["score"].where(~results["algorithm"].str.contains("ext"), 0.0))
+    worse = relevant_set_section(worse[worse["cost"] == "f1"], GREATER)
+    assert "gaining −100.0 % in the median. By" in worse.paragraphs[2]
     wins = [
         int(number)
-        for number in re.findall(r"wins (\d+), ties (\d+) and loses (\d+)", section.paragraphs[1])[0]
+        for number in re.findall(r"wins (\d+), ties (\d+) and loses (\d+)", section.paragraphs[2])[0]
     ]
     assert sum(wins) == 8
     assert len(section.tables) == 4
-    single = relevant_set_section(results[results["split"] == 0], GREATER).paragraphs[1]
+    single = relevant_set_section(results[results["split"] == 0], GREATER).paragraphs[2]
     assert single.endswith("No test is possible with one split.")
     nothing = results.assign(score=results["algorithm"].str.contains("ext").astype(float))
-    text = relevant_set_section(nothing, GREATER).paragraphs[1]
+    text = relevant_set_section(nothing, GREATER).paragraphs[2]
     assert text.startswith("nearest: 8 cells with a mean of 0 cannot tell a gain. By paired t-tests")
     alone = relevant_set_section(results[results["algorithm"] == "CSRPE-nearest"], GREATER)
     assert alone.tables == []

@@ -106,7 +106,7 @@ def test_the_comparison_has_all_means_and_the_best_in_bold():
 def test_equal_means_are_all_bold_and_missing_ones_are_not():
     results = made(("x", "BR", 0, 0.5), ("x", "CC", 0, 0.5), ("x", "PCC", 0, 0.4999), ("y", "PCC", 0, 0.1))
     table = comparison_table(results, "f1", GREATER)
-    assert table.bold.to_numpy().tolist() == [[True, True, False], [False, False, True]]
+    assert table.bold.to_numpy().tolist() == [[True, True, False], [False, False, False]]  # one stands alone
     assert table.shown.loc["y"].tolist() == ["–", "–", ".1000"]
     assert table.note.startswith("Scores of a single random half split. ")
 
@@ -178,9 +178,21 @@ def test_the_papers_total_is_of_the_costs_shown():
 
 
 def test_the_papers_counts_add_up():
-    for name, total in paper_counts(make_results(n_splits=1), "CSRPE-nearest").items():
-        if name[0] == "total":
-            assert total == paper_outcomes(*name)
+    results = make_results(n_splits=2)
+    totals = {
+        name: total for name, total in paper_counts(results, "CSRPE-nearest").items() if name[0] == "total"
+    }
+    assert len(totals) == 6
+    assert all(total == paper_outcomes(*name) for name, total in totals.items())
+
+
+def test_the_papers_counts_stand_only_beside_as_many_tests():
+    results = make_results(n_splits=2)
+    on_yeast = (results["data"] == "yeast") & (results["cost"] == "f1")
+    results = results[~(on_yeast & (results["algorithm"] == "PCC") & (results["split"] == 1))]
+    table = outcome_table(results, "CSRPE-nearest", GREATER)
+    assert (table.shown["PCC"].str.contains("\\(") == [False, True, True, True, False]).all()
+    assert table.shown["BR"].str.contains("\\(").all()
 
 
 def test_what_a_single_split_cannot_test():
@@ -225,6 +237,8 @@ def test_times():
     assert table.name == "times-relevant-set"
     assert table.shown["BR"].to_dict() == {"flags": "2.0 + .60 + .20", "all runs": "3.6 s"}
     assert total_seconds(results)["BR"] == pytest.approx(2.0 + 1.2 + 0.4)  # one search for both costs
+    both = pd.concat([results, results.assign(algorithm="ext", seconds_fit=0.9, seconds_predict=0.2)])
+    assert total_seconds(both).to_dict() == pytest.approx({"BR": 3.6, "ext": 0.9 + 0.2})  # and for both
     assert read_csv(table)["runs"].item() == 2
 
 

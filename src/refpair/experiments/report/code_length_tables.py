@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import numpy as np
@@ -12,9 +13,29 @@ from refpair.experiments.report.tables import ResultTable
 from refpair.experiments.statistics import summarise
 from refpair.inspection.scores import direction_of, flat_from
 
-__all__ = ["code_length_curve", "code_length_table", "flat_lengths"]
+__all__ = ["code_length_curve", "code_length_table", "flat_lengths", "without_repeated_lengths"]
 
 _MOST_LENGTHS = 10  # columns that fit on a screen
+
+
+def without_repeated_lengths(results: pd.DataFrame) -> pd.DataFrame:
+    """Leave out lengths that codes do not have, there being fewer useful pairs: they repeat the longest.
+
+    Such results note how many bits there are. At least one length of each curve stays.
+
+    Examples
+    --------
+    >>> rows = [(100, "{}"), (500, '{"n_bits": 128}'), (900, '{"n_bits": 128}')]
+    >>> results = pd.DataFrame(rows, columns=["n_bits", "chosen"])
+    >>> results = results.assign(data="flags", cost="f1", algorithm="CSRPE-nearest")
+    >>> without_repeated_lengths(results)["n_bits"].tolist()
+    [100]
+    """
+    curve = ["cost", "data", "algorithm"]
+    there = results["chosen"].map(lambda chosen: json.loads(chosen or "{}").get("n_bits", np.inf))
+    repeats = (results["n_bits"] > there).groupby([results[name] for name in [*curve, "n_bits"]])
+    shortest = results.groupby(curve)["n_bits"].transform("min")
+    return results[~repeats.transform("any") | (results["n_bits"] == shortest)]
 
 
 def code_length_curve(results: pd.DataFrame, cost: str, data: str, algorithm: str) -> pd.DataFrame:
@@ -85,17 +106,20 @@ def code_length_table(
     for (data, algorithm), curve in curves.items():
         decimals = decimals_for(curve["mean"], curve["error"])
         means = [show_number(mean, decimals) for mean in curve["mean"].reindex(lengths)]
-        rows[f"{data} {algorithm.removeprefix('CSRPE-')}"] = [*means, str(flat.get((data, algorithm), "–"))]
+        from_ = flat.get((data, algorithm))
+        words = "–" if from_ is None else str(from_) if from_ < curve.index[-1] else f"not before {from_}"
+        rows[f"{data} {algorithm.removeprefix('CSRPE-')}"] = [*means, words]
     columns = [*map(str, lengths), "flat from"]
     shown = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     bold = pd.DataFrame(False, index=shown.index, columns=shown.columns)
-    bold["flat from"] = True
+    bold["flat from"] = shown["flat from"].str.isdecimal()
     values = pd.concat(curves, names=["data", "algorithm"]).reset_index()
     return ResultTable(
         name=file_name("code-length", cost),
         title=f"{cost_title(cost, greater_is_better)} by number of bits",
         note="Means over the splits that all lengths of a row have. Flat from: no code of this length or "
-        "longer is worse than the longest by more than a standard error or 1 %, whichever is more.",
+        "longer is worse than the longest by more than a standard error or 1 %, whichever is more. –: there "
+        "are no more pairs that tell label vectors apart, or too few results.",
         values=values,
         shown=shown.rename_axis("data and decoder"),
         bold=bold,

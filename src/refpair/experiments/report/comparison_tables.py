@@ -57,7 +57,7 @@ def comparison_table(results: pd.DataFrame, cost: str, greater_is_better: Mappin
         "that all of its algorithms share.",
         values=summary.reset_index(),
         shown=shown,
-        bold=shared.eq(best, axis=0),
+        bold=shared.eq(best, axis=0).mul(shared.notna().sum(axis=1) > 1, axis=0),
     )
 
 

@@ -18,28 +18,32 @@ __all__ = ["outcome_table", "paper_counts", "rank_table", "verdict_table"]
 def paper_counts(results: pd.DataFrame, ours: str) -> dict[tuple[str, str], WinTieLoss]:
     """Return the paper's wins, ties and losses by cost and other algorithm, where ours can stand beside them.
 
-    That is where ours is CSRPE and there are results on exactly the paper's data sets. The "total" is of
-    the costs of the results, if the paper has all of them.
+    That is where ours is CSRPE and is tested against the other one on exactly the paper's data sets. The
+    "total" is of the costs of the results, if it is so for all of them.
 
     Examples
     --------
-    >>> rows = [(data, "f1", algorithm) for data in PAPER_DATA for algorithm in ("PCC", "CSRPE-nearest")]
-    >>> results = pd.DataFrame(rows, columns=["data", "cost", "algorithm"])
+    >>> names = "PCC", "CSRPE-nearest"
+    >>> rows = [(data, "f1", name, s) for data in PAPER_DATA for name in names for s in (0, 1)]
+    >>> results = pd.DataFrame(rows, columns=["data", "cost", "algorithm", "split"])
     >>> {key: str(count) for key, count in paper_counts(results, "CSRPE-nearest").items()}
     {('f1', 'PCC'): '9/0/1', ('total', 'PCC'): '9/0/1'}
     """
-    datas = results.groupby("cost", sort=False)["data"].agg(set)
     if not is_ours(ours):
         return {}
+    costs = results["cost"].unique()
+    of_ours = results.loc[results["algorithm"] == ours, ["cost", "data", "split"]]
     found: dict[tuple[str, str], WinTieLoss] = {}
     for other in map(str, results["algorithm"].unique()):
-        by_cost = {
-            str(cost): paper_outcomes(str(cost), other) if there == set(PAPER_DATA) else None
-            for cost, there in datas.items()
+        shared = results[results["algorithm"] == other].merge(of_ours).groupby(["cost", "data"]).size()
+        tested = shared[shared > 1].reset_index().groupby("cost")["data"].agg(set)
+        counts = {
+            str(cost): paper_outcomes(str(cost), other) if tested.get(cost) == set(PAPER_DATA) else None
+            for cost in costs
         }
-        known = {cost: count for cost, count in by_cost.items() if count is not None}
+        known = {cost: count for cost, count in counts.items() if count is not None}
         found |= {(cost, other): count for cost, count in known.items()}
-        if len(known) == len(by_cost):
+        if len(known) == len(counts):
             found["total", other] = WinTieLoss(*map(sum, zip(*known.values(), strict=True)))
     return found
 

@@ -17,7 +17,7 @@ _STEPS = ("seconds_search", "seconds_fit", "seconds_predict")
 
 
 def total_seconds(results: pd.DataFrame) -> pd.Series:
-    """Return how many seconds each algorithm took in all; a search or a fit that costs share counts once.
+    """Return how many seconds each algorithm took in all; a search or a fit that several share counts once.
 
     Examples
     --------
@@ -27,9 +27,7 @@ def total_seconds(results: pd.DataFrame) -> pd.Series:
     {'BR': 2.8}
     """
     # Equal to the last digit means measured once.
-    once = [
-        results.drop_duplicates(["data", "algorithm", "split", step])[["algorithm", step]] for step in _STEPS
-    ]
+    once = [results.drop_duplicates(["data", "split", step])[["algorithm", step]] for step in _STEPS]
     return pd.concat(once).groupby("algorithm", sort=False).sum().sum(axis=1)
 
 

@@ -8,7 +8,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from refpair.experiments.report.code_length_tables import code_length_table, flat_lengths
+from refpair.experiments.report.code_length_tables import (
+    code_length_table,
+    flat_lengths,
+    without_repeated_lengths,
+)
 from refpair.experiments.report.figures import code_length_figure
 from refpair.experiments.report.relevant_set_tables import (
     ExtendedSet,
@@ -33,7 +37,12 @@ __all__ = ["code_length_section", "relevant_set_section"]
 _PAPER_BITS = 3000
 _SHORTER = (
     "A shorter CSRPE-posterior is read as the longest one was, with its temperature, depth and calibration, "
-    "so that a model fitted with few bits may differ."
+    "so that a model fitted with few bits may differ. Beside its code it has bits of single labels, at most "
+    "twice as many as those counted and 100 a label."
+)
+_TRAINING_SET = (
+    "CSRPE-posterior keeps to the label vectors that it is given here, in both forms; in a comparison of "
+    "algorithms it may give weight to new ones, too."
 )
 
 
@@ -50,11 +59,14 @@ def code_length_section(results: pd.DataFrame, greater_is_better: Mapping[str, b
     Examples
     --------
     >>> columns = ["data", "cost", "algorithm", "n_bits", "split", "score"]
-    >>> columns += ["seconds_search", "seconds_fit", "seconds_predict"]
-    >>> rows = [("flags", "f1", "CSRPE-nearest", bits, 0, 0.7, 0.0, 1.0, 0.1) for bits in (100, 5000)]
+    >>> columns += ["seconds_search", "seconds_fit", "seconds_predict", "chosen"]
+    >>> rows = [("flags", "f1", "CSRPE-nearest", bits, 0, 0.7, 0.0, 1.0, 0.1, "") for bits in (100, 5000)]
     >>> code_length_section(pd.DataFrame(rows, columns=columns), {"f1": True}).paragraphs[0]
     'CSRPE-nearest: flat from 3000 bits or fewer in 1 of 1 curve.'
     """
+    if results.empty:
+        return Section("Length of codes", ["There are no results yet."])
+    results = without_repeated_lengths(results)
     flat = flat_lengths(results, greater_is_better)
     curves = {name: flat[flat["algorithm"] == name] for name in in_order(flat["algorithm"])}
     texts = [text for name in curves for text in _flatness(curves[name], name)]
@@ -69,8 +81,6 @@ def code_length_section(results: pd.DataFrame, greater_is_better: Mapping[str, b
         )
         if table is not None:
             parts.append(Section(title, tables=[table], figures=[figure]))
-    if results.empty:
-        return Section("Length of codes", ["There are no results yet."])
     parts.append(Section("Times", tables=[times_table(results, "code-length")]))
     if not texts:
         texts.append("There are no curves of two lengths or more yet.")
@@ -108,6 +118,7 @@ def relevant_set_section(results: pd.DataFrame, greater_is_better: Mapping[str, 
         [
             "CSRPE compares codes with the label vectors of the training half. CSRPE-ext is also given those "
             "of the test half, which nobody knows in advance: its gain is what doing without them costs.",
+            *[_TRAINING_SET] * ("posterior" in decoders),
             *(_gains([c for c in cases if c.decoder == name], name) for name in decoders),
         ],
         [table for table in made if table is not None],
@@ -129,7 +140,10 @@ def _flatness(curves: pd.DataFrame, algorithm: str) -> Iterator[str]:
     short = len(curves) - len(tell)
     if short:
         unknown = count_of(short, "curve")
-        yield f"{algorithm}: {unknown} cannot tell, having no code longer than {_PAPER_BITS} bits."
+        yield (
+            f"{algorithm}: {unknown} cannot tell, having no code longer than {_PAPER_BITS} bits: none was "
+            "wanted, or there are no more pairs that tell label vectors apart."
+        )
 
 
 def _gains(cases: list[ExtendedSet], decoder: str) -> str:
@@ -138,11 +152,11 @@ def _gains(cases: list[ExtendedSet], decoder: str) -> str:
     if known:
         gains = np.array([case.gain for case in known])
         most = known[int(gains.argmax())]
-        texts.append(
-            f"the larger set is better in {(gains > 0).sum()} of {count_of(len(known), 'cell')}, gaining "
-            f"{show_percent(float(np.median(gains)))} in the median and {show_percent(most.gain)} at most "
-            f"({cost_words(most.cost)} on {most.data})."
-        )
+        text = f"the larger set is better in {(gains > 0).sum()} of {count_of(len(known), 'cell')}, gaining "
+        text += f"{show_percent(float(np.median(gains)))} in the median"
+        if most.gain > 0:
+            text += f" and {show_percent(most.gain)} at most ({cost_words(most.cost)} on {most.data})"
+        texts.append(f"{text}.")
     if len(known) < len(cases):
         texts.append(f"{count_of(len(cases) - len(known), 'cell')} with a mean of 0 cannot tell a gain.")
     win, tie, loss = (sum(case.outcome == outcome for case in cases) for outcome in ("win", "tie", "loss"))
