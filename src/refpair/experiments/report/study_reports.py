@@ -137,12 +137,16 @@ def _flatness(curves: pd.DataFrame, algorithm: str) -> Iterator[str]:
         text = f"{algorithm}: flat from {_PAPER_BITS} bits or fewer in {len(tell) - len(late)} of "
         text += count_of(len(tell), "curve")
         yield text + (f"; not in {join_words(where)}." if where else ".")
-    short = len(curves) - len(tell)
-    if short:
-        unknown = count_of(short, "curve")
+    short = curves[curves["longest"] <= _PAPER_BITS]
+    if len(short):
+        where = [
+            f"{cost_words(cost)} on {data} (up to {longest})"
+            for cost, data, _, _, longest in short.itertuples(index=False)
+        ]
         yield (
-            f"{algorithm}: {unknown} cannot tell, having no code longer than {_PAPER_BITS} bits: none was "
-            "wanted, or there are no more pairs that tell label vectors apart."
+            f"{algorithm}: {count_of(len(short), 'curve')} cannot tell, having no code longer than "
+            f"{_PAPER_BITS} bits, since none was wanted or there are no more pairs that tell label vectors "
+            f"apart: {join_words(where)}."
         )
 
 
