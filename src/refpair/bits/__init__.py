@@ -2,6 +2,7 @@
 
 from refpair.bits.class_trees import ClassProblems, ClassTreeBank
 from refpair.bits.estimator import EstimatorBank
+from refpair.bits.logistic import LogisticBank
 from refpair.bits.out_of_bag import out_of_bag
 from refpair.bits.problem import BitLearner, BitProblems
 from refpair.bits.trees import TreeBank
@@ -12,6 +13,7 @@ __all__ = [
     "ClassProblems",
     "ClassTreeBank",
     "EstimatorBank",
+    "LogisticBank",
     "TreeBank",
     "out_of_bag",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, Self
 
 import numpy as np
@@ -43,6 +44,12 @@ class BitProblems:
     seeds: npt.NDArray[np.uint64]
     n_features: npt.NDArray[np.int32] | None = None
 
+    def take(self, bits: npt.NDArray[np.intp]) -> BitProblems:
+        """Return some of the problems, free to use all features that there are."""
+        return BitProblems(
+            self.vector_of_row, len(bits), partial(_taken, self.differences, bits), self.seeds[bits]
+        )
+
 
 class BitLearner(Protocol):
     """Learns all bits, then predicts them."""
@@ -68,6 +75,15 @@ class BitLearner(Protocol):
 
     def take(self, bits: npt.NDArray[np.intp]) -> Self:
         """Return a learner of some of the bits, as they were learnt."""
+
+
+def _taken(
+    differences: Callable[[slice], npt.NDArray[np.float64]], bits: npt.NDArray[np.intp], some: slice
+) -> npt.NDArray[np.float64]:
+    """Return what some of the taken bits have to learn. Not a closure: other processes are given it."""
+    own = bits[some]
+    first = int(own.min(initial=0))
+    return differences(slice(first, int(own.max(initial=0)) + 1))[:, own - first]
 
 
 def chunks_of(n: int, size: int) -> list[slice]:

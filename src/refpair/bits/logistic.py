@@ -1,0 +1,235 @@
+"""The logistic bank: a weighted logistic regression for each of thousands of bits, all on the same rows."""
+
+from __future__ import annotations
+
+import warnings
+from copy import copy
+from functools import partial
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from refpair._kernels.rng import draw_rows
+from refpair._progress import run_chunks
+from refpair.bits.axes import Axes, find_axes, products
+from refpair.bits.binning import Matrix
+from refpair.bits.newton import minimise_logistic
+from refpair.bits.problem import ALL, BitProblems, chunks_of
+from refpair.bits.sizes import resolve_share
+
+__all__ = ["LogisticBank"]
+
+_BITS_A_CALL = 256
+_ROWS_A_CALL = 2048
+
+Floats = npt.NDArray[np.float64]
+
+
+class LogisticBank:
+    """Learn every bit by a weighted logistic regression with an L2 penalty.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        How little the weights of features are held down, as in scikit-learn's ``LogisticRegression``.
+    max_samples : int or float, optional
+        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is
+        None.
+    tol : float, default=1e-2
+        A bit is done once the gradient of ½|w|² + C Σ loss is no longer than this. Its weights are then no
+        farther than this from the best ones for their intercept.
+    max_iter : int, default=100
+        How many Newton steps at most.
+    n_jobs : int, optional
+        Threads.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_bits, m)
+        Of the rows of the basis.
+    basis_ : ndarray or CSR matrix of shape (m, n_features), or None
+        The rows that weights of features are sums of, the training rows if they are fewer than the features;
+        None stands for single features: then `weights_` are their weights.
+    intercept_ : ndarray of shape (n_bits,)
+        −∞ or ∞ where all rows agree.
+    in_bag_ : ndarray of uint8, shape (n_bits, ceil(n / 8)), or None
+        Which rows each bit was learnt from, as packed bits (``numpy.unpackbits``); None if from all.
+
+    Notes
+    -----
+    Each bit has the minimum that ``LogisticRegression(C)`` has with the bit's weights, scaled so that their
+    mean is 1: how much a bit is held down does not depend on the size of its costs.
+
+    The regressions are solved in coordinates along the principal axes of the training rows, of which there
+    are no more than rows or features, all at once by products of matrices; see :mod:`refpair.bits.newton`.
+
+    Examples
+    --------
+    >>> from refpair.bits import BitProblems
+    >>> targets = np.array([[-1.0], [2.0]])  # of two distinct label vectors
+    >>> problems = BitProblems(np.int32([0, 0, 1, 1]), 1, lambda bits: targets[:, bits], np.uint64([7]))
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> LogisticBank().fit(X, problems).values(X).round(2).ravel()
+    array([-0.4 ,  0.03,  0.45,  0.74], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        max_samples: int | float | None = None,
+        tol: float = 1e-2,
+        max_iter: int = 100,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.max_samples = max_samples
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Matrix, problems: BitProblems, start: LogisticBank | None = None) -> Self:
+        """Learn every bit.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, n_features)
+        problems : BitProblems
+        start : LogisticBank, optional
+            Of as many bits, where to begin: the nearer its bits are to what is to be learnt, the sooner it
+            is. It may have been learnt from other rows, and is left as it is. Not used where bits have
+            features of their own.
+        """
+        if problems.n_features is not None:
+            return self._fit_by_features(X, problems)
+        n_rows = X.shape[0]
+        n_sampled = resolve_share(self.max_samples, n_rows)
+        axes = find_axes(X)
+        begin = _coordinates_of(start, axes, problems.n_bits)
+        learn = partial(_learn, self.C, self.tol, self.max_iter, axes.coordinates, problems, n_sampled, begin)
+        chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
+        parts = run_chunks(learn, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
+        weights = np.concatenate([weights for weights, _, _ in parts])
+        self.basis_ = axes.basis
+        self.weights_ = weights[:, :-1] if axes.back is None else weights[:, :-1] @ axes.back.T
+        self.intercept_ = weights[:, -1]
+        self.in_bag_ = np.concatenate([in_bag for _, in_bag, _ in parts]) if n_sampled < n_rows else None
+        n_left = sum(n_left for _, _, n_left in parts)
+        if n_left:
+            warnings.warn(
+                f"{n_left} of {problems.n_bits} logistic regressions are not done after max_iter="
+                f"{self.max_iter} steps: scale the features, or raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _fit_by_features(self, X: Matrix, problems: BitProblems) -> Self:
+        """Learn bits that may use different features, those that may use the same ones together."""
+        assert problems.n_features is not None
+        n_bits, n_features = problems.n_bits, X.shape[1]
+        weights, intercept = np.zeros((n_bits, n_features)), np.empty(n_bits)
+        in_bag = np.zeros((n_bits, -(-X.shape[0] // 8)), np.uint8)
+        for limit in np.unique(problems.n_features):
+            bits = np.flatnonzero(problems.n_features == limit)
+            bank = copy(self).fit(X[:, :limit], problems.take(bits))
+            weights[bits, :limit], intercept[bits] = bank.coef_, bank.intercept_
+            if bank.in_bag_ is not None:
+                in_bag[bits] = bank.in_bag_
+        self.basis_, self.weights_, self.intercept_ = None, weights, intercept
+        self.in_bag_ = in_bag if resolve_share(self.max_samples, X.shape[0]) < X.shape[0] else None
+        return self
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights of the features, of shape (n_bits, n_features)."""
+        return np.asarray(self.weights_ if self.basis_ is None else self.weights_ @ self.basis_)
+
+    def decisions(self, X: Matrix, bits: slice = ALL) -> Floats:
+        """Return the log odds of each bit: w·x + b."""
+        inner = X if self.basis_ is None else products(X, self.basis_)
+        return np.asarray(inner @ self.weights_[bits].T + self.intercept_[bits])
+
+    def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
+        """Return the predicted code of each row, or some bits of it: −1 and +1, one column a bit."""
+        signs = np.empty((X.shape[0], len(self.intercept_[bits])), np.int8)
+        for rows in chunks_of(X.shape[0], _ROWS_A_CALL):
+            signs[rows] = np.where(self.decisions(X[rows], bits) > 0.0, 1, -1)
+        return signs
+
+    def values(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.float32]:
+        """Return how sure each bit is: 2p − 1, with p the probability of +1."""
+        values = np.empty((X.shape[0], len(self.intercept_[bits])), np.float32)
+        for rows in chunks_of(X.shape[0], _ROWS_A_CALL):
+            values[rows] = np.tanh(0.5 * self.decisions(X[rows], bits))
+        return values
+
+    def predict_and_values(
+        self, X: Matrix, n_signs: int
+    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+        """Return the first bits as by `predict` and the others as by `values`."""
+        return self.predict(X, slice(0, n_signs)), self.values(X, slice(n_signs, None))
+
+    def take(self, bits: npt.NDArray[np.intp]) -> Self:
+        """Return the bank of some of the bits, as they were learnt."""
+        bank = copy(self)
+        bank.weights_, bank.intercept_ = self.weights_[bits], self.intercept_[bits]
+        bank.in_bag_ = None if self.in_bag_ is None else self.in_bag_[bits]
+        return bank
+
+    def __len__(self) -> int:
+        return len(self.intercept_)
+
+
+def _coordinates_of(start: LogisticBank | None, axes: Axes, n_bits: int) -> Floats:
+    """Return the weights of coordinates, then the intercept, that are nearest to a bank's; 0 without one."""
+    weights = np.zeros((n_bits, axes.coordinates.shape[1] + 1))
+    if start is None:
+        return weights
+    if axes.back is None:
+        weights[:, :-1] = start.coef_
+    else:
+        way = axes.back.T if axes.basis is None else products(axes.back.T, axes.basis.T)
+        inner = way if start.basis_ is None else products(way, start.basis_)
+        weights[:, :-1] = start.weights_ @ inner.T
+    weights[:, -1] = np.where(np.isfinite(start.intercept_), start.intercept_, 0.0)
+    return weights
+
+
+def _learn(
+    C: float,
+    tol: float,
+    max_iter: int,
+    Z: Matrix,
+    problems: BitProblems,
+    n_sampled: int,
+    start: Floats,
+    bits: slice,
+) -> tuple[Floats, npt.NDArray[np.uint8], int]:
+    """Learn some bits; return their weights, the rows they were learnt from and how many are not done.
+
+    Not a method: another process is given its name, and finds it and the compiled kernels by itself.
+    """
+    n_rows = Z.shape[0]
+    targets = np.ascontiguousarray(problems.differences(bits).T[:, problems.vector_of_row])
+    in_bag = np.ones((len(targets), n_rows), bool)
+    if n_sampled < n_rows:
+        for of_bit, seed in zip(in_bag, problems.seeds[bits], strict=True):
+            of_bit[:] = False
+            of_bit[draw_rows(n_rows, n_sampled, seed)] = True
+        targets *= in_bag
+    high, low = (targets > 0.0).any(axis=1), (targets < 0.0).any(axis=1)
+    open_bits = np.flatnonzero(high & low)
+    weights = np.zeros((len(targets), Z.shape[1] + 1))
+    weights[:, -1] = np.where(high, np.inf, -np.inf)
+    asked = targets[open_bits]
+    n_weighted = np.maximum(1, np.count_nonzero(asked, axis=1))
+    asked *= (C * n_weighted / np.abs(asked).sum(axis=1))[:, None]
+    weights[open_bits], done = minimise_logistic(Z, asked, start[bits][open_bits], tol=tol, max_iter=max_iter)
+    return weights, np.packbits(in_bag, axis=1), int((~done).sum())
