@@ -14,6 +14,7 @@ __all__ = [
     "Cost",
     "Forest",
     "LabelPowerset",
+    "Logistic",
     "ProbabilisticChain",
     "RAkEL",
     "get_cost",
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         CSRPEClassifier,
         Forest,
         LabelPowerset,
+        Logistic,
         ProbabilisticChain,
         RAkEL,
     )
@@ -49,6 +51,7 @@ else:
         "Cost": "refpair.costs",
         "Forest": "refpair.classifiers",
         "LabelPowerset": "refpair.classifiers",
+        "Logistic": "refpair.classifiers",
         "MLECC": "refpair.classifiers",
         "ProbabilisticChain": "refpair.classifiers",
         "RAkEL": "refpair.classifiers",

@@ -124,7 +124,7 @@ class LogisticBank:
         if n_left:
             warnings.warn(
                 f"{n_left} of {problems.n_bits} logistic regressions are not done after max_iter="
-                f"{self.max_iter} steps: scale the features, or raise max_iter or tol",
+                f"{self.max_iter} steps: scale the features, or raise it or tol",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -16,7 +16,7 @@ __all__ = ["minimise_logistic"]
 
 _DIRECTION_STEPS = 50  # of conjugate gradients, for one direction
 _HALVINGS = 30
-_REST = 0.1  # of a gradient, where conjugate gradients stop
+_REST = 0.1, 1e-4  # of a gradient, where conjugate gradients stop far away from the minimum and near it
 _SUFFICIENT = 1e-4  # of the decrease that the slope promises
 _ROUNDING = 1e-11  # of a sum of losses
 _TINY = np.float32(1e-10)  # a bit may be so sure of all its rows that nothing curves
@@ -118,7 +118,8 @@ def _directions(
     residual = -gradient
     search = residual / diagonal
     power = np.einsum("ij,ij->i", residual, search)
-    end = np.einsum("ij,ij->i", residual, residual) * np.float32(_REST**2)
+    length = np.einsum("ij,ij->i", residual, residual)
+    end = length * np.clip(length, np.float32(_REST[1] ** 2), np.float32(_REST[0] ** 2))
     for _ in range(_DIRECTION_STEPS):
         ahead = search @ Z.T
         ahead *= curvature

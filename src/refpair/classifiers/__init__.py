@@ -7,6 +7,7 @@ from refpair.classifiers.csrpe import CSRPEClassifier
 from refpair.classifiers.filter_tree import CondensedFilterTree
 from refpair.classifiers.forest import Forest
 from refpair.classifiers.label_powerset import LabelPowerset
+from refpair.classifiers.logistic import Logistic
 from refpair.classifiers.mlecc import MLECC
 from refpair.classifiers.probabilistic_chain import ProbabilisticChain
 from refpair.classifiers.rakel import RAkEL
@@ -20,6 +21,7 @@ __all__ = [
     "CondensedFilterTree",
     "Forest",
     "LabelPowerset",
+    "Logistic",
     "ProbabilisticChain",
     "RAkEL",
 ]

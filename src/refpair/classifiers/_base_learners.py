@@ -1,8 +1,8 @@
 """Base learners of reductions: one classifier for each of many binary problems on the same rows.
 
 ``estimator`` is a classifier of scikit-learn, of which each problem gets a clone, or a :class:`Forest`, which
-is grown by the tree bank; or the name of one. A forest for each of K problems is then just K × T trees, and
-the features are binned only once.
+is grown by the tree bank, or a :class:`Logistic`, which is fitted by the logistic bank; or the name of one. A
+forest for each of K problems is then just K × T trees, and the features are binned only once.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import Any, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from refpair.bits import BitProblems, EstimatorBank, TreeBank
+from refpair.bits import BitProblems, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Matrix
 from refpair.classifiers.forest import Forest
+from refpair.classifiers.logistic import Logistic
 
 __all__ = ["BinaryLearners", "Targets", "allowed_input", "as_base_learner", "check_base_learner"]
 
 _NAMED: dict[str, Callable[[], Any]] = {
     "tree": partial(Forest, n_trees=1, max_features=None, max_samples=None),
     "forest": Forest,
-    "logistic": partial(LogisticRegression, solver="liblinear", max_iter=1000),
+    "logistic": Logistic,
 }
 _ANSWERS = 10_000_000  # of trees, kept at a time: 40 MB
 
@@ -38,7 +38,7 @@ Number = TypeVar("Number", np.uint8, np.float64)
 
 
 def as_base_learner(estimator: Any) -> Any:
-    """Return what a name stands for, a :class:`Forest` or a classifier; what is no such name as it is.
+    """Return what a name stands for, a :class:`Forest` or a :class:`Logistic`; what is no such name as it is.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def as_base_learner(estimator: Any) -> Any:
 def check_base_learner(estimator: Any) -> None:
     """Refuse what is neither one of the names, a forest of good parameters, nor a classifier."""
     learner = as_base_learner(estimator)
-    if isinstance(learner, Forest):
+    if isinstance(learner, Forest | Logistic):
         learner.check()
     elif isinstance(learner, type) or not hasattr(learner, "fit") or not is_classifier(learner):
         names = ", ".join(f'"{name}"' for name in _NAMED)
@@ -105,13 +105,13 @@ class BinaryLearners:
 
     Parameters
     ----------
-    estimator : classifier, Forest or {"tree", "forest", "logistic"}
+    estimator : classifier, Forest, Logistic or {"tree", "forest", "logistic"}
     n_jobs : int, optional
     verbose : int, default=0
 
     Attributes
     ----------
-    bank_ : TreeBank or EstimatorBank
+    bank_ : TreeBank, LogisticBank or EstimatorBank
         Its bits are the base learners, or the trees of each forest one after the other.
     n_problems_ : int
     n_trees_ : int
@@ -126,7 +126,7 @@ class BinaryLearners:
     (array([0, 0, 1, 1], dtype=uint8), array([0., 0., 1., 1.]))
     """
 
-    bank_: TreeBank | EstimatorBank
+    bank_: TreeBank | LogisticBank | EstimatorBank
 
     def __init__(self, estimator: Any, *, n_jobs: int | None = None, verbose: int = 0) -> None:
         self.estimator = estimator
@@ -152,6 +152,9 @@ class BinaryLearners:
         if isinstance(learner, Forest):
             self.bank_ = TreeBank(**learner.bank_parameters(), **how)
             self.bank_.fit(X, problems)
+            return self
+        if isinstance(learner, Logistic):
+            self.bank_ = LogisticBank(**learner.bank_parameters(), **how).fit(X, problems)
             return self
         self.bank_ = EstimatorBank(learner, **how)
         weighted = not (np.abs(targets.differences) == 1.0).all()

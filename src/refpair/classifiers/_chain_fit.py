@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refpair.bits import TreeBank
+from refpair.bits import LogisticBank, TreeBank
 from refpair.bits.binning import Matrix
-from refpair.classifiers._base_learners import BinaryLearners, Targets
+from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_learner
 from refpair.classifiers._labels import DistinctLabels
 from refpair.classifiers._links import AnsweringLinks, EstimatorLinks, TreeLinks, append_labels
+from refpair.classifiers.logistic import classifiers_of
 
 __all__ = ["fit_links", "read_order"]
 
@@ -66,4 +67,6 @@ def fit_links(
     bank = learners.bank_
     if isinstance(bank, TreeBank):
         return TreeLinks(bank, learners.n_trees_, n_links, n_jobs)
+    if isinstance(bank, LogisticBank):
+        return EstimatorLinks(classifiers_of(bank, as_base_learner(estimator), n_features))
     return EstimatorLinks(bank.estimators_)

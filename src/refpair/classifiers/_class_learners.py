@@ -16,6 +16,7 @@ from refpair.bits.binning import Matrix
 from refpair.classifiers._base_learners import as_base_learner
 from refpair.classifiers._clones import fit_clones
 from refpair.classifiers.forest import Forest
+from refpair.classifiers.logistic import Logistic
 
 __all__ = ["ClassLearners"]
 
@@ -25,8 +26,8 @@ class ClassLearners:
 
     Parameters
     ----------
-    estimator : classifier, Forest or {"tree", "forest", "logistic"}
-        "logistic" learns each class against all others.
+    estimator : classifier, Forest, Logistic or {"tree", "forest", "logistic"}
+        Logistic regression learns each class against all others.
     n_jobs : int, optional
     verbose : int, default=0
 
@@ -75,7 +76,7 @@ class ClassLearners:
             problems = ClassProblems(classes, self.n_classes_, n_trees, seeds)
             self.learnt_ = ClassTreeBank(**learner.bank_parameters(), **how).fit(X, problems)
         else:
-            of_classes = OneVsRestClassifier(learner) if self.estimator == "logistic" else learner
+            of_classes = OneVsRestClassifier(learner) if isinstance(learner, Logistic) else learner
             self.learnt_ = fit_clones(of_classes, X, classes, seeds, **how)
         return self
 

@@ -30,7 +30,7 @@ class CodeLearners:
 
     Parameters
     ----------
-    estimator : classifier, Forest or {"tree", "forest", "logistic"}
+    estimator : classifier, Forest, Logistic or {"tree", "forest", "logistic"}
     size : int
         How many bits a block has; the last one may have fewer. A block of several bits is one problem whose
         classes are the patterns that they have in the training set.

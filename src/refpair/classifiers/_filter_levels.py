@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from refpair._kernels.filter_tree import vote
 from refpair._kernels.rng import draw_rows
-from refpair.bits import BitProblems, EstimatorBank, TreeBank
+from refpair.bits import BitProblems, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Bins, Matrix, find_bins
 from refpair.bits.sizes import choose_max_features, resolve_share
 from refpair.bits.trees import Trees
 from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_learner
 from refpair.classifiers._links import AnsweringLinks, EstimatorLinks, TreeLinks, append_labels
 from refpair.classifiers.forest import Forest
+from refpair.classifiers.logistic import classifiers_of
 
 __all__ = ["EstimatorLevels", "Levels", "TreeLevels", "bit_of", "levels_of"]
 
@@ -97,9 +98,15 @@ class EstimatorLevels:
             return
         targets = Targets(np.arange(len(kept), dtype=np.int32), _scaled(gain[kept])[:, None])
         features = append_labels(self.X[row[kept]], paths[kept])
-        learner = BinaryLearners(self.estimator).fit(features, targets, np.random.default_rng(self.seeds[k]))
-        assert isinstance(learner.bank_, EstimatorBank)
-        self.estimators[k] = learner.bank_.estimators_[0]
+        bank = (
+            BinaryLearners(self.estimator).fit(features, targets, np.random.default_rng(self.seeds[k])).bank_
+        )
+        if isinstance(bank, LogisticBank):
+            n_features = np.array([features.shape[1]], np.int32)
+            (self.estimators[k],) = classifiers_of(bank, as_base_learner(self.estimator), n_features)
+        else:
+            assert isinstance(bank, EstimatorBank)
+            self.estimators[k] = bank.estimators_[0]
 
     def decide(self, k: int, row: Rows, paths: Bytes) -> tuple[Bytes, Words]:
         """Return what the classifier predicts; it may depend on all labels."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-__all__ = ["check_amount", "check_count", "check_running", "is_integer"]
+__all__ = ["check_amount", "check_count", "check_positive", "check_running", "is_integer"]
 
 
 def is_integer(value: Any) -> bool:
@@ -20,6 +20,13 @@ def check_count(name: str, value: Any, low: int = 1, high: int | None = None) ->
     if not is_integer(value) or value < low or (high is not None and value > high):
         limits = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise ValueError(f"{name} must be an integer {limits}, not {value!r}")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Refuse what is not a finite number above 0."""
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not is_number or not 0.0 < value < np.inf:
+        raise ValueError(f"{name} must be a number above 0, not {value!r}")
 
 
 def check_amount(name: str, value: Any, allowed: str) -> None:

@@ -11,13 +11,14 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from refpair.bits import BitLearner, EstimatorBank, TreeBank
+from refpair.bits import BitLearner, EstimatorBank, LogisticBank, TreeBank
 from refpair.classifiers._base import MultiLabelClassifier
-from refpair.classifiers._csrpe_parameters import check_csrpe_parameters, is_estimator
+from refpair.classifiers._csrpe_parameters import as_bit_learner, check_csrpe_parameters, is_estimator
 from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._labels import DistinctLabels, distinct_labels
 from refpair.classifiers._parameters import check_count
 from refpair.classifiers._posterior_fit import Training, bit_problems, choose_posterior, count_votes
+from refpair.classifiers.logistic import Logistic
 from refpair.coding import CodeBook, draw_code
 from refpair.costs import Cost
 from refpair.decision import decide_from_marginals, expected_cost, needs_only_marginals
@@ -27,6 +28,7 @@ __all__ = ["CSRPEClassifier"]
 
 # Shares of the rows. Of many rows, fewer out-of-bag bits each are enough to choose by, and larger bags help.
 _BAG, _LARGE_BAG, _MANY_ROWS = 0.632, 0.8, 2000
+_BIT_TOL = 1e-2  # of logistic regressions
 
 
 class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
@@ -45,9 +47,9 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
     n_bits : int, default=3000
         The length of the code. If the decoder is "posterior", bits are learnt besides that ask for one label
         alone: 100 for each label, or fewer if there would be more than twice as many as bits of the code.
-    learner : "tree" or classifier, default="tree"
-        What learns a bit: a decision tree, or a clone of any scikit-learn classifier whose ``fit`` takes
-        ``sample_weight``.
+    learner : "tree", "logistic" or classifier, default="tree"
+        What learns a bit: a decision tree; a logistic regression, all bits at once (``Logistic(C=...)`` sets
+        how); or a clone of any scikit-learn classifier whose ``fit`` takes ``sample_weight``.
     pairs : {"auto", "uniform", "density", "mixed", "observed"}, default="auto"
         Where reference pairs are drawn from: all label vectors ("uniform", as in the paper), vectors with as
         many labels as the training set has ("density"), half of these and half of those ("mixed"), or the
@@ -92,7 +94,7 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         The label vectors that codes are compared with, the most frequent first.
     relevant_counts_ : ndarray of int64
         How many training rows have each of them.
-    bits_ : TreeBank or EstimatorBank
+    bits_ : TreeBank, LogisticBank or EstimatorBank
         The learnt bits: those of the code, then those of single labels.
     posterior_ : CodePosterior
         What reads codes as distributions (if the decoder is "posterior").
@@ -363,7 +365,7 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         self._code_book = CodeBook(self.code_.encode(self.relevant_set_))
 
     def _make_learner(self, n_rows: int = 0) -> BitLearner:
-        if self.learner == "tree":
+        if isinstance(self.learner, str) and self.learner == "tree":
             posterior = self.decoder == "posterior"
             return TreeBank(
                 max_depth=None if self.max_depth == "auto" else self.max_depth,
@@ -374,9 +376,11 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
             )
-        return EstimatorBank(
-            self.learner, max_samples=self._max_samples(n_rows), n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        learner, n_drawn = as_bit_learner(self.learner), self._max_samples(n_rows)
+        how: dict[str, Any] = {"max_samples": n_drawn, "n_jobs": self.n_jobs, "verbose": self.verbose}
+        if isinstance(learner, Logistic):
+            return LogisticBank(**learner.bank_parameters(_BIT_TOL), **how)
+        return EstimatorBank(learner, **how)
 
     def _max_samples(self, n_rows: int) -> int | float | None:
         if self.max_samples != "auto":
@@ -390,6 +394,7 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if is_estimator(self.learner):
-            tags.input_tags = get_tags(self.learner).input_tags
+        learner = as_bit_learner(self.learner)
+        if is_estimator(learner):
+            tags.input_tags = get_tags(learner).input_tags
         return tags

@@ -30,7 +30,7 @@ class CondensedFilterTree(ReductionClassifier):
 
     Parameters
     ----------
-    estimator : classifier, Forest or {"forest", "tree", "logistic"}, default="forest"
+    estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
         The base learner, of which each label gets a clone, a level of the tree. Its ``fit`` takes
         ``sample_weight``. "tree" and "forest" (100 trees) are grown by a tree bank, many times faster than
         scikit-learn's; ``Forest(max_depth=8)`` and so on sets how. What the notes say of "forest" holds for

@@ -25,7 +25,7 @@ class MLECC(ReductionClassifier):
 
     Parameters
     ----------
-    estimator : classifier, Forest or {"forest", "tree", "logistic"}, default="forest"
+    estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
         The base learner, of which each bit or block gets a clone. "tree" and "forest" (100 trees) are grown
         by a bank of trees, many times faster than scikit-learn's; ``Forest(max_depth=8)`` and so on sets how.
     code : {"rep", "rrep", "hamr", "bch"}, default="rep"

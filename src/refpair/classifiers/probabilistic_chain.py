@@ -39,7 +39,7 @@ class ProbabilisticChain(DecisionMixin, ReductionClassifier):
 
     Parameters
     ----------
-    estimator : classifier, Forest or {"forest", "tree", "logistic"}, default="forest"
+    estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
         The base learner, of which each label gets a clone, a link of the chain. It has
         ``predict_proba``. "tree" and "forest" (100 trees) are grown by a tree bank, many times faster than
         scikit-learn's; ``Forest(max_depth=8)`` and so on sets how. A single tree is mostly certain of what it

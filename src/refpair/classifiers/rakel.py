@@ -26,7 +26,7 @@ class RAkEL(ReductionClassifier):
 
     Parameters
     ----------
-    estimator : classifier, Forest or {"forest", "tree", "logistic"}, default="forest"
+    estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
         The base learner, of which each set gets a clone. "tree" and "forest" (100 trees) are grown by a bank
         of trees, many times faster than scikit-learn's; ``Forest(max_depth=8)`` and so on sets how.
         "logistic" learns each class against all others.

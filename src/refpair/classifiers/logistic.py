@@ -1,0 +1,175 @@
+"""Logistic regression as a base learner, of which a reduction fits thousands at once."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from refpair.bits import LogisticBank
+from refpair.bits.axes import find_axes
+from refpair.bits.newton import minimise_logistic
+from refpair.classifiers._parameters import check_positive
+
+__all__ = ["Logistic", "classifiers_of"]
+
+_EXACT = 1e-8
+_STEPS = 100  # of Newton's method, at most
+
+Floats = npt.NDArray[np.float64]
+
+
+class Logistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Logistic regression with an L2 penalty, for two classes.
+
+    On its own it finds the minimum that scikit-learn's ``LogisticRegression`` finds. As the base learner of a
+    reduction or of CSRPE, all problems are solved at once, in a :class:`refpair.bits.LogisticBank`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        How little the weights of features are held down. Features should be of like scales.
+    tol : float, optional
+        Done once the gradient of ½|w|² + C Σ loss is no longer than this. By default 1e-2 for the bits of
+        CSRPE, whose signs alone matter, else 1e-8.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    coef_ : ndarray of shape (1, n_features)
+    intercept_ : ndarray of shape (1,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X was a DataFrame.
+
+    Examples
+    --------
+    >>> from refpair import BinaryRelevance, Logistic
+    >>> from refpair.datasets import load_dataset
+    >>> digits = load_dataset("digits")
+    >>> model = BinaryRelevance(Logistic(C=0.01)).fit(digits.X[:1500], digits.Y[:1500])
+    >>> model.predict(digits.X[1500:1501])
+    array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0]], dtype=uint8)
+    """
+
+    def __init__(self, C: float = 1.0, *, tol: float | None = None) -> None:
+        self.C = C
+        self.tol = tol
+
+    def check(self) -> None:
+        """Refuse bad parameters, naming them and what they may be.
+
+        Examples
+        --------
+        >>> Logistic(C=0).check()
+        Traceback (most recent call last):
+        ValueError: C must be a number above 0, not 0
+        """
+        check_positive("C", self.C)
+        if self.tol is not None:
+            check_positive("tol", self.tol)
+
+    def bank_parameters(self, default_tol: float = _EXACT) -> dict[str, Any]:
+        """Return what a logistic bank is to be made with.
+
+        Examples
+        --------
+        >>> Logistic(C=0.1).bank_parameters()
+        {'C': 0.1, 'tol': 1e-08}
+        """
+        return {"C": float(self.C), "tol": default_tol if self.tol is None else float(self.tol)}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the regression.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+        y : array of shape (n,)
+            Two classes.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        self
+        """
+        self.check()
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        self.classes_, which = np.unique(y, return_inverse=True)
+        if len(self.classes_) != 2:
+            found = "1 class" if len(self.classes_) == 1 else f"{len(self.classes_)} classes"
+            raise ValueError(
+                f"Only binary classification is supported: y must have two classes, not {found}; "
+                "OneVsRestClassifier(Logistic()) learns several"
+            )
+        axes = find_axes(X)
+        targets = (self.C * weight * np.where(which > 0, 1.0, -1.0))[None]
+        start = np.zeros((1, axes.coordinates.shape[1] + 1))
+        tol = _EXACT if self.tol is None else self.tol
+        weights, done = minimise_logistic(axes.coordinates, targets, start, tol=tol, max_iter=_STEPS)
+        if not done.all():
+            warnings.warn(
+                f"the gradient is still longer than tol={tol} after {_STEPS} steps: scale the features",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.intercept_ = weights[:, -1]
+        self.coef_ = weights[:, :-1] if axes.back is None else weights[:, :-1] @ axes.back.T
+        if axes.basis is not None:
+            self.coef_ = np.asarray(self.coef_ @ axes.basis)
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the log odds of the second class."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the more probable class of each row."""
+        which = (self.decision_function(X) > 0.0).astype(np.intp)
+        return np.asarray(self.classes_[which])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probabilities of the two classes."""
+        half = 0.5 * np.tanh(0.5 * self.decision_function(X))
+        return np.column_stack([0.5 - half, 0.5 + half])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
+
+
+def classifiers_of(bank: LogisticBank, learner: Logistic, n_features: npt.NDArray[np.int32]) -> list[Any]:
+    """Return the bits of a bank as single classifiers of 0 and 1; −1 or +1 where all rows agree.
+
+    Parameters
+    ----------
+    bank : LogisticBank
+    learner : Logistic
+        With the parameters that the bank had.
+    n_features : ndarray of int32, shape (n_bits,)
+        How many of the first features each may use.
+    """
+    learnt: list[Any] = []
+    for weights, intercept, limit in zip(bank.coef_, bank.intercept_, n_features, strict=True):
+        if np.isinf(intercept):
+            learnt.append(1 if intercept > 0 else -1)
+            continue
+        single = Logistic(**learner.get_params())
+        single.classes_ = np.array([0, 1])
+        single.coef_, single.intercept_ = weights[None, :limit], np.array([intercept])
+        single.n_features_in_ = int(limit)
+        learnt.append(single)
+    return learnt
