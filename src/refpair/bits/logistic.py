@@ -183,6 +183,17 @@ class LogisticBank:
         bank.in_bag_ = None if self.in_bag_ is None else self.in_bag_[bits]
         return bank
 
+    def renumbered(self, places: npt.NDArray[np.intp]) -> Self:
+        """Return a bank to begin with: its bits are those at some places; −1 is one not yet learnt."""
+        bank = self.take(places)
+        bank.weights_[places < 0], bank.intercept_[places < 0] = 0.0, 0.0
+        return bank
+
+    @property
+    def n_features(self) -> int:
+        """The number of features that the bits were learnt from."""
+        return int((self.weights_ if self.basis_ is None else self.basis_).shape[1])
+
     def __len__(self) -> int:
         return len(self.intercept_)
 

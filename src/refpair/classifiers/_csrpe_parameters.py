@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sklearn.base import is_classifier
-from sklearn.utils.validation import has_fit_parameter
-
+from refpair.classifiers._bit_learners import check_bit_learner
 from refpair.classifiers._parameters import check_amount, check_count, check_running
-from refpair.classifiers.logistic import Logistic
 from refpair.costs import Cost
 
 if TYPE_CHECKING:
     from refpair.classifiers.csrpe import CSRPEClassifier
 
-__all__ = ["as_bit_learner", "check_csrpe_parameters", "is_estimator"]
+__all__ = ["check_csrpe_parameters"]
 
 _TREE_ONLY = {"max_depth": "auto", "min_samples_leaf": 1, "max_features": "auto", "max_bins": 64}
-
-
-def is_estimator(learner: Any) -> bool:
-    """Whether a learner is an estimator of scikit-learn's kind, not a class of them."""
-    return hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type)
 
 
 def check_csrpe_parameters(model: CSRPEClassifier) -> None:
@@ -49,29 +41,10 @@ def check_csrpe_parameters(model: CSRPEClassifier) -> None:
     _check_learner(model)
 
 
-def as_bit_learner(learner: Any) -> Any:
-    """Return what the name "logistic" stands for; any other learner as it is.
-
-    Examples
-    --------
-    >>> as_bit_learner("logistic"), as_bit_learner("tree")
-    (Logistic(), 'tree')
-    """
-    return Logistic() if isinstance(learner, str) and learner == "logistic" else learner
-
-
 def _check_learner(model: CSRPEClassifier) -> None:
-    learner = as_bit_learner(model.learner)
-    if isinstance(learner, str) and learner == "tree":
+    check_bit_learner(model.learner)
+    if isinstance(model.learner, str) and model.learner == "tree":
         return
-    if not is_estimator(learner) or not is_classifier(learner):
-        raise ValueError(
-            f'learner must be "tree", "logistic" or a scikit-learn classifier, not {model.learner!r}'
-        )
-    if isinstance(learner, Logistic):
-        learner.check()
-    if not has_fit_parameter(learner, "sample_weight"):
-        raise ValueError(f"learner must take sample_weight in fit, which {learner!r} does not")
     for name, default in _TREE_ONLY.items():
         if getattr(model, name) != default:
             raise ValueError(f'{name} belongs to learner="tree": set it on the learner itself instead')

@@ -11,14 +11,14 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from refpair.bits import BitLearner, EstimatorBank, LogisticBank, TreeBank
+from refpair.bits import BitLearner
 from refpair.classifiers._base import MultiLabelClassifier
-from refpair.classifiers._csrpe_parameters import as_bit_learner, check_csrpe_parameters, is_estimator
+from refpair.classifiers._bit_learners import as_bit_learner, is_estimator, make_bank
+from refpair.classifiers._csrpe_parameters import check_csrpe_parameters
 from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._labels import DistinctLabels, distinct_labels
 from refpair.classifiers._parameters import check_count
 from refpair.classifiers._posterior_fit import Training, bit_problems, choose_posterior, count_votes
-from refpair.classifiers.logistic import Logistic
 from refpair.coding import CodeBook, draw_code
 from refpair.costs import Cost
 from refpair.decision import decide_from_marginals, expected_cost, needs_only_marginals
@@ -28,7 +28,6 @@ __all__ = ["CSRPEClassifier"]
 
 # Shares of the rows. Of many rows, fewer out-of-bag bits each are enough to choose by, and larger bags help.
 _BAG, _LARGE_BAG, _MANY_ROWS = 0.632, 0.8, 2000
-_BIT_TOL = 1e-2  # of logistic regressions
 
 
 class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
@@ -365,22 +364,15 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         self._code_book = CodeBook(self.code_.encode(self.relevant_set_))
 
     def _make_learner(self, n_rows: int = 0) -> BitLearner:
-        if isinstance(self.learner, str) and self.learner == "tree":
-            posterior = self.decoder == "posterior"
-            return TreeBank(
-                max_depth=None if self.max_depth == "auto" else self.max_depth,
-                min_samples_leaf=self.min_samples_leaf,
-                max_features=self.max_features if posterior or self.max_features != "auto" else None,
-                max_samples=self._max_samples(n_rows),
-                max_bins=self.max_bins,
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-            )
-        learner, n_drawn = as_bit_learner(self.learner), self._max_samples(n_rows)
-        how: dict[str, Any] = {"max_samples": n_drawn, "n_jobs": self.n_jobs, "verbose": self.verbose}
-        if isinstance(learner, Logistic):
-            return LogisticBank(**learner.bank_parameters(_BIT_TOL), **how)
-        return EstimatorBank(learner, **how)
+        all_features = self.max_features == "auto" and self.decoder == "nearest"
+        of_trees = {
+            "max_depth": None if self.max_depth == "auto" else self.max_depth,
+            "min_samples_leaf": self.min_samples_leaf,
+            "max_features": None if all_features else self.max_features,
+            "max_bins": self.max_bins,
+        }
+        how: dict[str, Any] = {"max_samples": self._max_samples(n_rows), "n_jobs": self.n_jobs}
+        return make_bank(self.learner, of_trees=of_trees, verbose=self.verbose, **how)
 
     def _max_samples(self, n_rows: int) -> int | float | None:
         if self.max_samples != "auto":

@@ -123,6 +123,19 @@ class ReferencePairCode:
         """
         return np.abs(self.differences(Y))
 
+    def places_in(self, other: ReferencePairCode) -> npt.NDArray[np.intp]:
+        """Return at which place another code has each of the pairs; −1 if it has not.
+
+        Examples
+        --------
+        >>> from refpair.costs import get_cost
+        >>> code = ReferencePairCode([[1, 1], [0, 1]], [[1, 0], [0, 0]], get_cost("f1"))
+        >>> code.places_in(code[1:])
+        array([-1,  0])
+        """
+        places = {pair: place for place, pair in enumerate(_keys(other))}
+        return np.array([places.get(pair, -1) for pair in _keys(self)], np.intp)
+
     def _compare(self, Y: Labels, dtype: type[Number]) -> npt.NDArray[Number]:
         """Return the differences, or as int8 only their signs, by blocks that bound the memory."""
         labels = check_labels(Y, "Y")
@@ -296,6 +309,12 @@ def _both_answers(code: ReferencePairCode, vectors: Vectors) -> npt.NDArray[np.b
     """Return which bits some vectors answer with +1 and others with −1."""
     words = code.encode(vectors)
     return np.asarray((words > 0).any(axis=0) & (words < 0).any(axis=0))
+
+
+def _keys(code: ReferencePairCode) -> list[bytes]:
+    """Return each pair as one key."""
+    both = np.packbits(np.hstack([code.alpha, code.beta]), axis=1)
+    return [row.tobytes() for row in both]
 
 
 def _fresh(alpha: Vectors, beta: Vectors, code: ReferencePairCode) -> npt.NDArray[np.bool_]:

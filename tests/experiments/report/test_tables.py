@@ -260,10 +260,17 @@ def test_parameters_that_nobody_searched():
     assert parameter_table(results) is None
 
 
+def test_parameters_are_shown_briefly():
+    chosen = ['{"estimator__max_features": 0.3333333333333333}', '{"estimator__max_features": "sqrt"}']
+    table = parameter_table(pd.DataFrame({"data": "x", "algorithm": "BR", "chosen": chosen}))
+    assert table.shown["x"].to_dict() == {"BR max_features": "0.333 (50 %)"}
+    assert "0.3333333333333333" in table.to_csv()
+
+
 def test_a_parameter_with_many_values():
     chosen = [f'{{"temperature": {value}}}' for value in (1, 1, 2, 3, 4)]
     results = pd.DataFrame({"data": "x", "algorithm": "BR", "chosen": chosen})
-    assert parameter_table(results).shown["x"].tolist() == ["4 different values"]
+    assert parameter_table(results).shown["x"].tolist() == ["4 values"]
     assert parameter_table(results[:4]).shown["x"].tolist() == ["1 (50 %)"]
 
 

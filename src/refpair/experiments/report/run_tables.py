@@ -88,16 +88,17 @@ def parameter_table(results: pd.DataFrame) -> ResultTable | None:
     values = values.sort_values("times", ascending=False, kind="stable")
     choices = values.groupby(["algorithm", "parameter", "data"])
     first, share = choices.first(), choices["times"].max() / choices["times"].sum()
-    words = first["value"] + share.map(lambda part: "" if part == 1 else f" ({100 * part:.0f} %)")
-    words = words.where(share >= _MAINLY, choices.size().astype(str) + " different values")
+    words = first["value"].map(_brief) + share.map(lambda part: "" if part == 1 else f" ({100 * part:.0f} %)")
+    words = words.where(share >= _MAINLY, choices.size().astype(str) + " values")
     shown = words.unstack("data").fillna("")
     shown = shown.loc[in_order(first.index.get_level_values("algorithm")), in_order(shown.columns)]
-    shown.index = pd.Index([f"{algorithm} {parameter}" for algorithm, parameter in shown.index])
+    # Whose parameter it is, "estimator__", nobody needs to know, and the table is wide.
+    shown.index = pd.Index([f"{algorithm} {name.rpartition('__')[2]}" for algorithm, name in shown.index])
     return ResultTable(
         name="parameters",
         title="Parameters",
         note="The value that was chosen most often in the training halves, over all costs and splits, and "
-        "how often if not always; the number of different values if none was chosen in half of the cases.",
+        "how often if not always; how many values there were if none was chosen in half of the cases.",
         values=values,
         shown=shown.rename_axis("algorithm and parameter"),
         bold=pd.DataFrame(False, index=shown.index, columns=shown.columns),
@@ -110,3 +111,8 @@ def _show_value(value: object) -> str:
 
 def _short_seconds(seconds: float) -> str:
     return show_number(seconds, 2 if seconds < 0.995 else 1 if seconds < 9.95 else 0)
+
+
+def _brief(value: str) -> str:
+    """Return a share with three digits, 1/3 above all; what is no such number as it is."""
+    return f"{float(value):.3g}" if value.startswith("0.") else value

@@ -1,0 +1,96 @@
+"""Rows that stand for all others: greedy medoids."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair.active._distances import squared_distances
+from refpair.active._pool import Indices
+from refpair.bits.binning import Matrix
+from refpair.bits.problem import chunks_of
+
+__all__ = ["spread_rows"]
+
+_LOOKED_AT = 5000  # rows that may be chosen; of more, some at random
+_STOOD_FOR = 2000  # rows that they are to stand for; of more, some at random
+_ROWS_A_CALL = 500
+
+Floats = npt.NDArray[np.float64]
+
+
+def spread_rows(
+    X: Matrix, labelled: Indices, candidates: Indices, n: int, rng: np.random.Generator
+) -> tuple[Indices, Floats]:
+    """Choose rows one after the other such that each row has a chosen or labelled one nearby.
+
+    Each one lowers the mean squared distance of all candidates to the nearest such row as much as possible.
+    The first of all is that in the middle.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, n_features)
+    labelled, candidates : ndarray of int
+    n : int
+        How many; at most as many as there are candidates.
+    rng : numpy.random.Generator
+        Decides which rows are looked at, if they are too many for all, and between those as good.
+
+    Returns
+    -------
+    chosen : ndarray of int, shape (n,)
+        Indices into `candidates`.
+    worth : ndarray of shape (n_candidates,)
+        By how much each would lower the mean squared distance as the first one; NaN if it was not looked at.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0]])
+    >>> chosen, _ = spread_rows(X, np.arange(0), np.arange(5), 2, np.random.default_rng(0))
+    >>> chosen
+    array([2, 4])
+    """
+    looked_at = _some(len(candidates), max(_LOOKED_AT, n), rng)
+    rows = X[candidates[looked_at]]
+    others = X[candidates[_some(len(candidates), _STOOD_FOR, rng)]]
+    nearest = _nearest(others, X[labelled]) if len(labelled) else None
+    worth = np.full(len(candidates), np.nan)
+    gains = _gains(rows, others, nearest)
+    worth[looked_at] = gains
+    free = np.ones(len(looked_at), bool)
+    chosen: list[int] = []
+    for _ in range(n):
+        if chosen:
+            gains = _gains(rows, others, nearest)
+        # Once all that stand for others are chosen, the rest is as good.
+        best = int(np.argmax(np.where(free, gains, -np.inf)))
+        chosen.append(best)
+        free[best] = False
+        own = squared_distances(others, rows[best : best + 1])[:, 0]
+        nearest = own if nearest is None else np.minimum(nearest, own)
+    return looked_at[chosen], worth
+
+
+def _some(n: int, most: int, rng: np.random.Generator) -> Indices:
+    """Return the numbers below n in random order, some if they are too many."""
+    return rng.permutation(n)[:most]
+
+
+def _nearest(others: Matrix, chosen: Matrix) -> Floats:
+    parts = chunks_of(chosen.shape[0], _ROWS_A_CALL)
+    return np.asarray(np.min([squared_distances(others, chosen[part]).min(axis=1) for part in parts], axis=0))
+
+
+def _gains(rows: Matrix, others: Matrix, nearest: Floats | None) -> Floats:
+    """Return by how much each row would lower the mean squared distance of the others to the nearest one.
+
+    Without one so far, by how much more than the worst row would.
+    """
+    gains = np.empty(rows.shape[0])
+    for part in chunks_of(rows.shape[0], _ROWS_A_CALL):
+        distances = squared_distances(others, rows[part])
+        if nearest is None:
+            gains[part] = -distances.mean(axis=0)
+        else:
+            gains[part] = np.maximum(nearest[:, None] - distances, 0.0).mean(axis=0)
+    return gains - gains.min() if nearest is None else gains

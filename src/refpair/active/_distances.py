@@ -1,0 +1,51 @@
+"""Distances between rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from refpair.bits.axes import products
+from refpair.bits.binning import Matrix
+
+__all__ = ["squared_distances"]
+
+
+def squared_distances(left: Matrix, right: Matrix) -> npt.NDArray[np.float64]:
+    """Return the squared Euclidean distances of the rows of one matrix to those of another.
+
+    Parameters
+    ----------
+    left, right : ndarray or CSR matrix
+        A missing value (NaN) is as far from any other as 0 is: scale the features first, if they have some.
+
+    Examples
+    --------
+    >>> squared_distances(np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 0.0]]))
+    array([[1.],
+           [4.]])
+    """
+    left, right = _filled(left), _filled(right)
+    distances = -2.0 * products(left, right)
+    distances += _squares(left)[:, None]
+    distances += _squares(right)
+    # Rounding leaves a little of what should be nothing: rows that are the same have no distance.
+    scale = np.maximum(_squares(left)[:, None], _squares(right))
+    distances[distances <= 1e-12 * scale] = 0.0
+    return distances
+
+
+def _filled(X: Matrix) -> Matrix:
+    if sp.issparse(X):
+        if np.isnan(X.data).any():
+            X = X.copy()
+            X.data = np.nan_to_num(X.data)
+        return X
+    return np.nan_to_num(X) if np.isnan(X).any() else X
+
+
+def _squares(X: Matrix) -> npt.NDArray[np.float64]:
+    if sp.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, X))

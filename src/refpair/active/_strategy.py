@@ -1,0 +1,117 @@
+"""What all query strategies have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from refpair.active._batches import best_rows, diverse_rows
+from refpair.active._coverage import spread_rows
+from refpair.active._pool import Indices, Pool, read_pool
+from refpair.classifiers._parameters import check_count, check_running
+
+__all__ = ["LearningStrategy", "QueryStrategy"]
+
+Floats = npt.NDArray[np.float64]
+
+
+class QueryStrategy(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+    """Chooses the rows that a person should label next.
+
+    A strategy has nothing but its parameters: all that it goes by is given to :meth:`query`.
+    """
+
+    random_state: Any
+
+    @overload
+    def query(
+        self,
+        X: Any,
+        Y: Any,
+        batch_size: int = ...,
+        candidates: Any = ...,
+        return_utilities: Literal[False] = ...,
+    ) -> Indices: ...
+
+    @overload
+    def query(
+        self, X: Any, Y: Any, batch_size: int = ..., candidates: Any = ..., *, return_utilities: Literal[True]
+    ) -> tuple[Indices, Floats]: ...
+
+    def query(
+        self,
+        X: Any,
+        Y: Any,
+        batch_size: int = 1,
+        candidates: Any = None,
+        return_utilities: bool = False,
+    ) -> Indices | tuple[Indices, Floats]:
+        """Return the rows to label next, the best one first.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+            All rows, with labels and without.
+        Y : array or DataFrame of shape (n, n_labels)
+            The labels, 0 or 1; a row of NaN has none yet. A row of zeros has been answered: none of the
+            labels.
+        batch_size : int, default=1
+            How many rows; all that there are, if they are fewer.
+        candidates : array of int, or of bool, optional
+            Which rows may be asked for; by default all without labels.
+        return_utilities : bool, default=False
+            Whether to return also what each row is worth.
+
+        Returns
+        -------
+        rows : ndarray of int, shape (batch_size,)
+            Indices into X.
+        utilities : ndarray of shape (n,)
+            If asked for: the greater, the better; NaN for rows that may not be asked for or were not looked
+            at.
+        """
+        check_count("batch_size", batch_size)
+        self._check_parameters()
+        pool = read_pool(X, Y, candidates)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
+        chosen, worth = self._choose(pool, min(batch_size, len(pool.candidates)), rng)
+        rows = pool.candidates[chosen]
+        if not return_utilities:
+            return rows
+        utilities = np.full(pool.n_rows, np.nan)
+        utilities[pool.candidates] = worth
+        return rows, utilities
+
+    def _check_parameters(self) -> None:
+        """Refuse bad parameters, naming them and what they may be."""
+        check_running(n_jobs=None, random_state=self.random_state, verbose=0)
+
+    @abstractmethod
+    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+        """Return n of the candidates, and what each candidate is worth."""
+
+
+class LearningStrategy(QueryStrategy):
+    """A strategy that goes by what the labels so far tell.
+
+    Of several rows, later ones are unlike those before: two rows that are much the same are hardly worth two
+    answers. As long as no two rows with different labels are known, there is nothing to go by, and rows are
+    asked for as by :class:`SpreadQuery`.
+    """
+
+    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+        if not pool.tells_something:
+            return spread_rows(pool.features, pool.labelled, pool.candidates, n, rng)
+        utilities = self._utilities(pool, rng)
+        if n == 1:
+            return best_rows(utilities, n, rng), utilities
+        return diverse_rows(pool.features[pool.candidates], utilities, n, rng), utilities
+
+    @abstractmethod
+    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        """Return what each candidate is worth."""

@@ -1,0 +1,153 @@
+"""Adaptive active learning (Li and Guo 2013): the row whose likeliest labels leave the least error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from refpair.active._pool import Indices, Pool
+from refpair.active._relevance import Relevance
+from refpair.active._strategy import LearningStrategy
+from refpair.bits import BitProblems, LogisticBank
+from refpair.bits.binning import Matrix
+from refpair.bits.problem import chunks_of
+from refpair.classifiers._base_learners import check_base_learner
+
+__all__ = ["AdaptiveActive"]
+
+_CANDIDATES_A_CALL = 32
+
+Floats = npt.NDArray[np.float64]
+Bytes = npt.NDArray[np.uint8]
+
+
+class AdaptiveActive(LearningStrategy):
+    """Ask for the row that, taken with its predicted labels, leaves the least approximate error.
+
+    Two things make a row worth a look: u, one over the gap between the least decision on a label that is
+    predicted and the greatest on one that is not; and c, how far the number of its predicted labels is from
+    the mean of the labelled rows. For each β, the rows of the greatest u^β c^(1−β) are looked at: the model
+    is fitted anew with the row and its predicted labels added, and all rows without labels are summed up by
+    how much the least sure label on either side lacks of a decision of 1. The row with the least such sum is
+    asked for.
+
+    Parameters
+    ----------
+    estimator : classifier, Forest, Logistic or {"logistic", "forest", "tree"}, default="logistic"
+        Learns each label. With logistic regressions all models of a round are fitted at once, other ones take
+        long.
+    betas : sequence of float, optional
+        By default 0, 0.1, …, 1.
+    random_state : int, RandomState or None, default=None
+        Decides between rows that are worth the same, and what is random in the estimator.
+
+    Notes
+    -----
+    As in libact, all rows that tie are looked at, which are many for β = 0: c has few values. All rows are
+    compared with all, so a pool of many thousands should be looked at in parts; see :class:`SubSampled`.
+
+    References
+    ----------
+    X. Li, Y. Guo: Active Learning with Multi-Label SVM Classification. IJCAI 2013.
+
+    Examples
+    --------
+    >>> from refpair.active import AdaptiveActive
+    >>> X, Y = np.array([[0.0], [1.0], [2.0], [3.5], [6.0]]), np.full((5, 2), np.nan)
+    >>> Y[0], Y[4] = [0, 1], [1, 0]
+    >>> AdaptiveActive().query(X, Y)
+    array([2])
+    """
+
+    def __init__(self, estimator: Any = "logistic", *, betas: Any = None, random_state: Any = None) -> None:
+        self.estimator = estimator
+        self.betas = betas
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_base_learner(self.estimator)
+        betas = self._betas()
+        if betas.ndim != 1 or len(betas) == 0 or not ((betas >= 0) & (betas <= 1)).all():
+            raise ValueError(f"betas must be numbers from 0 to 1, not {self.betas!r}")
+
+    def _betas(self) -> Floats:
+        return np.arange(11) / 10.0 if self.betas is None else np.asarray(self.betas, float)
+
+    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        known, rows = pool.features[pool.labelled], pool.features[pool.candidates]
+        model = Relevance(self.estimator).fit(known, pool.labels, rng)
+        decisions = model.decisions(rows)
+        predicted = (decisions > 0.0).astype(np.uint8)
+        gap = np.where(decisions > 0.0, decisions, np.inf).min(axis=1)
+        gap -= np.where(decisions < 0.0, decisions, -np.inf).max(axis=1)
+        uncertainty = 1.0 / gap
+        inconsistency = np.abs(predicted.sum(axis=1) - pool.labels.mean(axis=0).sum())
+        looked_at: set[int] = set()
+        for beta in self._betas():
+            score = uncertainty**beta * inconsistency ** (1.0 - beta)
+            looked_at.update(np.flatnonzero(score == score.max()).tolist())
+        utilities = np.full(len(pool.candidates), np.nan)
+        which = np.array(sorted(looked_at))
+        for part in chunks_of(len(which), _CANDIDATES_A_CALL):
+            some = which[part]
+            utilities[some] = -_errors(model, known, pool.labels, rows, predicted, some, rng)
+        return utilities
+
+
+def _errors(
+    model: Relevance,
+    known: Matrix,
+    labels: Bytes,
+    rows: Matrix,
+    predicted: Bytes,
+    some: Indices,
+    rng: np.random.Generator,
+) -> Floats:
+    """Return the approximate error that is left once each of some rows has its predicted labels."""
+    bank = model.learners_.bank_
+    if isinstance(bank, LogisticBank):
+        learnt = np.flatnonzero(model.agreed_ == 0.0)
+        own = predicted[np.ix_(some, learnt)]
+        refitted = _refit(bank.take(learnt), known, labels[:, learnt], rows[some], own)
+        # A label on which all rows agree goes on to do so, and lacks nothing.
+        decisions = refitted.decisions(rows).reshape(rows.shape[0], len(some), len(learnt))
+        return np.asarray(_lacking(decisions).sum(axis=0))
+    errors = np.empty(len(some))
+    for place, row in enumerate(some):
+        more = _stack(known, rows[row : row + 1]), np.vstack([labels, predicted[row : row + 1]])
+        errors[place] = _lacking(Relevance(model.estimator).fit(*more, rng).decisions(rows)).sum()
+    return errors
+
+
+def _refit(bank: LogisticBank, known: Matrix, labels: Bytes, more: Matrix, predicted: Bytes) -> LogisticBank:
+    """Return a bank of the same labels for each further row, learnt with that row, too; all at once."""
+    n_more, n_labels = predicted.shape
+    targets = np.zeros((len(labels) + n_more, n_more, n_labels))
+    targets[: len(labels)] = np.where(labels > 0, 1.0, -1.0)[:, None]
+    own = np.arange(n_more)
+    targets[len(labels) + own, own] = np.where(predicted > 0, 1.0, -1.0)
+    flat = targets.reshape(len(targets), -1)
+    problems = BitProblems(
+        np.arange(len(flat), dtype=np.int32),
+        flat.shape[1],
+        lambda bits: flat[:, bits],
+        np.zeros(flat.shape[1], np.uint64),
+    )
+    start = bank.take(np.tile(np.arange(n_labels), n_more))
+    refitted = LogisticBank(bank.C, tol=bank.tol, max_iter=bank.max_iter)
+    return refitted.fit(_stack(known, more), problems, start)
+
+
+def _stack(first: Matrix, second: Matrix) -> Matrix:
+    return sp.vstack([first, second], format="csr") if sp.issparse(first) else np.vstack([first, second])
+
+
+def _lacking(decisions: Floats) -> Floats:
+    """Return what the least sure label on either side lacks of a decision of 1, summed over both sides."""
+    predicted = np.where(decisions < 0.0, 0.0, 1.0 - decisions).max(axis=-1)
+    others = np.where(decisions > 0.0, 0.0, 1.0 + decisions).max(axis=-1)
+    return np.asarray(predicted + others)

@@ -1,0 +1,39 @@
+"""Any row: what all other strategies have to beat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair.active._batches import best_rows
+from refpair.active._pool import Indices, Pool
+from refpair.active._strategy import QueryStrategy
+
+__all__ = ["RandomQuery"]
+
+
+class RandomQuery(QueryStrategy):
+    """Ask for any rows.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None, default=None
+        With an integer, the same rows are asked for whenever the same rows may be.
+
+    Examples
+    --------
+    >>> Y = np.array([[0, 1], [np.nan, np.nan], [1, 0]])
+    >>> RandomQuery().query(np.eye(3), Y)
+    array([1])
+    """
+
+    def __init__(self, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+    def _choose(
+        self, pool: Pool, n: int, rng: np.random.Generator
+    ) -> tuple[Indices, npt.NDArray[np.float64]]:
+        utilities = rng.random(len(pool.candidates))
+        return best_rows(utilities, n, rng), utilities

@@ -1,0 +1,143 @@
+"""Cost-sensitive uncertainty: the paper's strategy (its section 4)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair.active._classifier import Classifier, check_classifier
+from refpair.active._pool import Indices, Pool
+from refpair.active._strategy import LearningStrategy
+from refpair.bits import BitLearner, BitProblems, LogisticBank
+from refpair.bits.binning import Matrix
+from refpair.bits.problem import chunks_of
+from refpair.classifiers._bit_learners import check_bit_learner, make_bank
+from refpair.classifiers._labels import distinct_labels
+from refpair.classifiers._parameters import check_count
+from refpair.classifiers._posterior_fit import bit_problems
+from refpair.coding import CodeBook, ReferencePairCode, draw_code
+from refpair.costs import get_cost
+
+__all__ = ["CostSensitiveUncertainty"]
+
+_ROWS_A_CALL = 512
+
+Floats = npt.NDArray[np.float64]
+
+
+class CostSensitiveUncertainty(LearningStrategy):
+    """Ask for the row on whose cost the code and the classifier are at odds.
+
+    Label vectors are encoded as by :class:`refpair.CSRPEClassifier`, and the bits are learnt. The predicted
+    code b̂ of a row tells which label vectors are cheap for it. Two distances say how uncertain that is:
+
+    * *cost estimation uncertainty*: from b̂ to the nearest code word of a label vector that was seen. The bits
+      fit together badly.
+    * *cost utility uncertainty*: from b̂ to the code word of the prediction of the classifier f_t that is to
+      be improved. The classifier does not see what the costs tell.
+
+    Both are shares of the bits, and add up to what a row is worth.
+
+    Parameters
+    ----------
+    cost : str, Cost or callable, default="f1"
+        What a prediction costs; see :class:`refpair.Cost`.
+    estimator : multi-label classifier, optional
+        f_t, the classifier that is to be improved; ``BinaryRelevance("logistic")`` if it is None.
+    n_bits : int, default=1000
+        The length of the code.
+    learner : "logistic", "tree" or classifier, default="logistic"
+        Learns the bits, as in :class:`refpair.CSRPEClassifier`.
+    part : {"both", "estimation", "utility"}, default="both"
+        Which of the two uncertainties counts.
+    random_state : int, RandomState or None, default=None
+        Decides about the code, and between rows that are worth the same. With an integer, the code is the
+        same in all rounds, and the bits are learnt from where they were in the last one.
+
+    References
+    ----------
+    Y.-Y. Yang, K.-H. Huang, C.-W. Chang, H.-T. Lin: Cost-Sensitive Reference Pair Encoding for Multi-Label
+    Learning. PAKDD 2018.
+
+    Examples
+    --------
+    >>> from refpair.active import CostSensitiveUncertainty
+    >>> from refpair.datasets import load_dataset
+    >>> digits = load_dataset("digits")
+    >>> Y = np.full(digits.Y.shape, np.nan)
+    >>> Y[:30] = digits.Y[:30]
+    >>> strategy = CostSensitiveUncertainty("f1", n_bits=200, random_state=0)
+    >>> len(strategy.query(digits.X, Y, batch_size=5))
+    5
+    """
+
+    def __init__(
+        self,
+        cost: Any = "f1",
+        estimator: Any = None,
+        *,
+        n_bits: int = 1000,
+        learner: Any = "logistic",
+        part: Literal["both", "estimation", "utility"] = "both",
+        random_state: Any = None,
+    ) -> None:
+        self.cost = cost
+        self.estimator = estimator
+        self.n_bits = n_bits
+        self.learner = learner
+        self.part = part
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        get_cost(self.cost)
+        check_count("n_bits", self.n_bits)
+        check_bit_learner(self.learner)
+        if self.part not in ("both", "estimation", "utility"):
+            raise ValueError(f'part must be "both", "estimation" or "utility", not {self.part!r}')
+        check_classifier(self.estimator)
+
+    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        distinct = distinct_labels(pool.labels)
+        code = draw_code(get_cost(self.cost), distinct.vectors, self.n_bits, "uniform", rng)
+        seeds = rng.integers(2**64, size=len(code), dtype=np.uint64)
+        bits = self._learn(pool.features[pool.labelled], code, bit_problems(code, distinct, 0, seeds))
+        words = code.encode(distinct.vectors)
+        book = CodeBook(words)
+        classifier = Classifier(self.estimator, pool) if self.part != "estimation" else None
+
+        def worth(rows: Indices) -> Floats:
+            signs = bits.predict(pool.features[rows])
+            total = np.zeros(len(rows))
+            if self.part != "utility":
+                total += _distances(signs, words, book.decode(signs))
+            if classifier is not None:
+                predicted = distinct_labels(classifier.predict(rows))
+                total += _distances(signs, code.encode(predicted.vectors), predicted.of_row)
+            return total
+
+        return pool.by_chunks(worth)
+
+    def _learn(self, X: Matrix, code: ReferencePairCode, problems: BitProblems) -> BitLearner:
+        """Learn the bits; logistic regressions begin with what they were in the last round."""
+        bank = make_bank(self.learner)
+        if not isinstance(bank, LogisticBank):
+            return bank.fit(X, problems)
+        last: tuple[ReferencePairCode, LogisticBank] | None = self.__dict__.get("_last")
+        start = None
+        if last is not None and last[1].n_features == X.shape[1] and len(last[0]):
+            start = last[1].renumbered(code.places_in(last[0]))
+        self._last = code, bank.fit(X, problems, start)
+        return bank
+
+
+def _distances(
+    signs: npt.NDArray[np.int8], words: npt.NDArray[np.int8], which: npt.NDArray[np.integer]
+) -> Floats:
+    """Return the share of bits in which each row's code is not that of its word; of a tie, half a bit."""
+    products = np.empty(len(signs))
+    for part in chunks_of(len(signs), _ROWS_A_CALL):
+        products[part] = np.einsum("ij,ij->i", signs[part], words[which[part]], dtype=np.int32)
+    return np.asarray(0.5 - 0.5 * products / max(1, words.shape[1]))
