@@ -1,17 +1,27 @@
-"""Active learning: which rows a person should label next."""
+"""Active learning: which rows a person should label next (section 4 of the paper)."""
 
 from refpair.active.adaptive import AdaptiveActive
+from refpair.active.bayes_risk import BayesRisk
 from refpair.active.binary_minimization import BinaryMinimization
 from refpair.active.mmc import MMC
 from refpair.active.random_query import RandomQuery
 from refpair.active.spread import SpreadQuery
+from refpair.active.stopping import Budget, LowGain, Round, StablePredictions, reason_to_stop
+from refpair.active.sub_sampled import SubSampled
 from refpair.active.uncertainty import CostSensitiveUncertainty
 
 __all__ = [
     "MMC",
     "AdaptiveActive",
+    "BayesRisk",
     "BinaryMinimization",
+    "Budget",
     "CostSensitiveUncertainty",
+    "LowGain",
     "RandomQuery",
+    "Round",
     "SpreadQuery",
+    "StablePredictions",
+    "SubSampled",
+    "reason_to_stop",
 ]

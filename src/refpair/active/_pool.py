@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -63,6 +63,10 @@ class Pool:
     def rows(self, which: Indices) -> Any:
         """Return some rows of X in the form that they were given."""
         return _safe_indexing(self.X, which)
+
+    def narrowed(self, candidates: Indices) -> Pool:
+        """Return the same with fewer rows that may be asked for."""
+        return replace(self, candidates=candidates)
 
     def by_chunks(self, worth: Callable[[Indices], Floats]) -> Floats:
         """Return what the candidates are worth, asked for some at a time: that bounds the memory."""

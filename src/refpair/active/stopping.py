@@ -1,0 +1,170 @@
+"""When to stop asking: small rules, each of which says why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair.costs import get_cost
+
+__all__ = ["Budget", "LowGain", "Round", "StablePredictions", "StoppingRule", "reason_to_stop"]
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """What is known after a round of labelling.
+
+    Attributes
+    ----------
+    n_labelled : int
+        How many rows have labels.
+    predictions : ndarray of shape (n_rows, n_labels), optional
+        What the classifier of this round predicts for some rows, the same ones in all rounds.
+    expected_cost : float, optional
+        The mean of the classifier's ``expected_cost`` on such rows.
+    """
+
+    n_labelled: int
+    predictions: npt.NDArray[Any] | None = None
+    expected_cost: float | None = None
+
+
+class StoppingRule(Protocol):
+    """Says when to stop."""
+
+    def reason(self, rounds: Sequence[Round]) -> str | None:
+        """Return why to stop after the last of these rounds, as a sentence; None to go on."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Stop when so many rows have labels.
+
+    Attributes
+    ----------
+    n_labelled : int
+
+    Examples
+    --------
+    >>> Budget(200).reason([Round(200)])
+    'The budget is used up: 200 of 200 rows have labels.'
+    """
+
+    n_labelled: int
+
+    def __post_init__(self) -> None:
+        if self.n_labelled < 1:
+            raise ValueError(f"n_labelled must be at least 1, not {self.n_labelled!r}")
+
+    def reason(self, rounds: Sequence[Round]) -> str | None:
+        """Return why to stop, or None."""
+        if not rounds or rounds[-1].n_labelled < self.n_labelled:
+            return None
+        return f"The budget is used up: {rounds[-1].n_labelled} of {self.n_labelled} rows have labels."
+
+
+@dataclass(frozen=True)
+class StablePredictions:
+    """Stop when further labels hardly change what the classifier predicts.
+
+    Attributes
+    ----------
+    cost : str, Cost or callable
+        By which predictions of one round are compared with those of the round before, as if these were true.
+    tolerance : float
+        How much they may cost, in the mean of the last `n_rounds` rounds.
+    n_rounds : int
+
+    Examples
+    --------
+    >>> same = [Round(n, np.array([[0, 1], [1, 1]])) for n in range(20, 31)]
+    >>> StablePredictions("hamming", 0.01, 10).reason(same)
+    'Predictions are stable: in the last 10 rounds they changed by 0 (hamming), at most 0.01 was allowed.'
+    """
+
+    cost: Any = "hamming"
+    tolerance: float = 0.01
+    n_rounds: int = 10
+
+    def __post_init__(self) -> None:
+        get_cost(self.cost)
+        _check(self.tolerance, self.n_rounds)
+
+    def reason(self, rounds: Sequence[Round]) -> str | None:
+        """Return why to stop, or None."""
+        last = [one.predictions for one in rounds[-self.n_rounds - 1 :]]
+        known = [predictions for predictions in last if predictions is not None]
+        if len(known) <= self.n_rounds:
+            return None
+        cost = get_cost(self.cost)
+        pairs = pairwise(known)
+        change = float(np.mean([cost.rows(before, after).mean() for before, after in pairs]))
+        if change > self.tolerance:
+            return None
+        return (
+            f"Predictions are stable: in the last {self.n_rounds} rounds they changed by {change:.2g} "
+            f"({cost.name}), at most {self.tolerance:g} was allowed."
+        )
+
+
+@dataclass(frozen=True)
+class LowGain:
+    """Stop when further labels hardly lower the cost that is to be expected.
+
+    Attributes
+    ----------
+    tolerance : float
+        How much less has to be expected than `n_rounds` rounds before, at least, as a share of that.
+    n_rounds : int
+
+    Examples
+    --------
+    >>> slow = [Round(n, expected_cost=0.5 - n / 1e5) for n in range(20, 31)]
+    >>> LowGain(0.01, 10).reason(slow)
+    'There is little to gain: in the last 10 rounds the expected cost fell by 0.02 %, where a fall of 1 %...'
+    """
+
+    tolerance: float = 0.01
+    n_rounds: int = 20
+
+    def __post_init__(self) -> None:
+        _check(self.tolerance, self.n_rounds)
+
+    def reason(self, rounds: Sequence[Round]) -> str | None:
+        """Return why to stop, or None."""
+        if len(rounds) <= self.n_rounds:
+            return None
+        before, now = rounds[-self.n_rounds - 1].expected_cost, rounds[-1].expected_cost
+        if before is None or now is None:
+            return None
+        gain = (before - now) / before if before > 0 else 0.0
+        if gain >= self.tolerance:
+            return None
+        change = f"fell by {100 * gain:.2g} %" if gain >= 0 else f"rose by {-100 * gain:.2g} %"
+        return (
+            f"There is little to gain: in the last {self.n_rounds} rounds the expected cost {change}, where a "
+            f"fall of {100 * self.tolerance:g} % was hoped for."
+        )
+
+
+def reason_to_stop(rules: Iterable[StoppingRule], rounds: Sequence[Round]) -> str | None:
+    """Return why the first rule that fires does so, or None.
+
+    Examples
+    --------
+    >>> reason_to_stop([LowGain(), Budget(30)], [Round(20), Round(30)])
+    'The budget is used up: 30 of 30 rows have labels.'
+    """
+    return next((reason for rule in rules if (reason := rule.reason(rounds)) is not None), None)
+
+
+def _check(tolerance: float, n_rounds: int) -> None:
+    if not tolerance >= 0:
+        raise ValueError(f"tolerance must be at least 0, not {tolerance!r}")
+    if n_rounds < 1:
+        raise ValueError(f"n_rounds must be at least 1, not {n_rounds!r}")
