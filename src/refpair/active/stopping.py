@@ -147,8 +147,8 @@ class LowGain:
             return None
         change = f"fell by {100 * gain:.2g} %" if gain >= 0 else f"rose by {-100 * gain:.2g} %"
         return (
-            f"There is little to gain: in the last {self.n_rounds} rounds the expected cost {change}, where a "
-            f"fall of {100 * self.tolerance:g} % was hoped for."
+            f"There is little to gain: in the last {self.n_rounds} rounds the expected cost {change}, where "
+            f"a fall of {100 * self.tolerance:g} % was hoped for."
         )
 
 
