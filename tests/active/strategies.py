@@ -7,6 +7,7 @@ from refpair.active import (
     BinaryMinimization,
     CostSensitiveUncertainty,
     RandomQuery,
+    RepresentativeUncertainty,
     SpreadQuery,
     SubSampled,
 )
@@ -20,6 +21,7 @@ STRATEGIES = {
     "uncertainty": CostSensitiveUncertainty("f1", n_bits=60, random_state=0),
     "estimation": CostSensitiveUncertainty("rank", n_bits=60, part="estimation", random_state=0),
     "utility": CostSensitiveUncertainty("hamming", n_bits=60, part="utility", random_state=0),
+    "representative": RepresentativeUncertainty("accuracy", n_bits=60, random_state=0),
     "risk": BayesRisk("f1", random_state=0),
     "some": SubSampled(MMC(), 100, random_state=0),
 }

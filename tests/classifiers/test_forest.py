@@ -184,7 +184,7 @@ def test_fit_refuses_a_bad_forest(small, name):
 
 
 def test_only_reductions_take_a_forest(small):
-    with pytest.raises(ValueError, match='learner must be "tree" or a scikit-learn classifier'):
+    with pytest.raises(ValueError, match='learner must be "tree", "logistic" or a scikit-learn classifier'):
         CSRPEClassifier(learner=Forest()).fit(*small)
 
 

@@ -87,9 +87,9 @@ def test_lengths_are_those_of_one_longer_model(table):
     model.fit(table.X[train], table.Y[train])
     assert len(model.code_) < 900, "the length that there is not is the longest there is"
     for key, result in found.items():
-        short = model.shorten(min(key.n_bits, len(model.code_)))
+        short = model.shorten(min(key.size, len(model.code_)))
         assert result.score == get_cost("f1").score(table.Y[test], short.predict(table.X[test]))
-        noted = {"n_bits": len(model.code_)} if key.n_bits == 900 else {}
+        noted = {"n_bits": len(model.code_)} if key.size == 900 else {}
         assert json.loads(result.chosen) == noted, "without a search nothing was chosen"
 
 

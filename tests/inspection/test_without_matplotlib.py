@@ -18,7 +18,12 @@ def test_the_module_is_imported_without_matplotlib(monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     again = import_module("refpair.inspection")
     assert again is not inspection
-    assert set(again.__all__) == {"CalibrationDisplay", "CodeLengthDisplay", "CostComparisonDisplay"}
+    assert set(again.__all__) == {
+        "CalibrationDisplay",
+        "CodeLengthDisplay",
+        "CostComparisonDisplay",
+        "LearningCurveDisplay",
+    }
 
 
 def test_plotting_without_matplotlib_names_the_extra(monkeypatch, model, test_rows):

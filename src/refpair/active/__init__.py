@@ -5,6 +5,8 @@ from refpair.active.bayes_risk import BayesRisk
 from refpair.active.binary_minimization import BinaryMinimization
 from refpair.active.mmc import MMC
 from refpair.active.random_query import RandomQuery
+from refpair.active.representative import RepresentativeUncertainty
+from refpair.active.simulation import learning_curve
 from refpair.active.spread import SpreadQuery
 from refpair.active.stopping import Budget, LowGain, Round, StablePredictions, reason_to_stop
 from refpair.active.sub_sampled import SubSampled
@@ -19,9 +21,11 @@ __all__ = [
     "CostSensitiveUncertainty",
     "LowGain",
     "RandomQuery",
+    "RepresentativeUncertainty",
     "Round",
     "SpreadQuery",
     "StablePredictions",
     "SubSampled",
+    "learning_curve",
     "reason_to_stop",
 ]

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.utils.validation import _num_samples
 
-from refpair.active._pool import Indices, Pool
 from refpair.classifiers import BinaryRelevance
 from refpair.classifiers._base import MultiLabelClassifier
 
@@ -29,29 +29,33 @@ def check_classifier(estimator: Any) -> None:
 class Classifier:
     """A multi-label classifier, fitted on the rows with labels.
 
-    Some classifiers fail on a label that all rows or no rows have: they are not asked for it.
+    Some classifiers fail on a label that all rows or no rows have: they are not asked for it. Without any
+    rows, no label is predicted.
 
     Parameters
     ----------
     estimator : multi-label classifier or None
         ``BinaryRelevance("logistic")`` if it is None.
-    pool : Pool
+    X : array, sparse matrix or DataFrame of shape (n, n_features)
+    labels : ndarray of uint8, shape (n, n_labels)
     """
 
-    def __init__(self, estimator: Any, pool: Pool) -> None:
+    def __init__(self, estimator: Any, X: Any, labels: Bytes) -> None:
+        self.first = labels[0] if len(labels) else np.zeros(labels.shape[1], np.uint8)
         model = BinaryRelevance("logistic") if estimator is None else clone(estimator)
-        self.pool = pool
-        self.first = pool.labels[0]
-        varies = (pool.labels != self.first).any(axis=0)
-        if isinstance(model, MultiLabelClassifier):
+        varies = (labels != self.first).any(axis=0)
+        if isinstance(model, MultiLabelClassifier) and varies.any():
             varies[:] = True
         self.learnt = np.flatnonzero(varies)
-        self.model = model.fit(pool.rows(pool.labelled), pool.labels[:, self.learnt])
+        if len(self.learnt):
+            self.model = model.fit(X, labels[:, self.learnt])
 
-    def predict(self, rows: Indices) -> Bytes:
-        """Return the predicted labels of some rows of the pool."""
-        answer = self.model.predict(self.pool.rows(rows))
-        dense = answer.toarray() if sp.issparse(answer) else np.asarray(answer)
-        labels = np.tile(self.first, (len(rows), 1))
-        labels[:, self.learnt] = dense.reshape(len(rows), len(self.learnt))
+    def predict(self, X: Any) -> Bytes:
+        """Return the predicted labels of rows."""
+        n_rows = _num_samples(X)
+        labels = np.tile(self.first, (n_rows, 1))
+        if len(self.learnt):
+            answer = self.model.predict(X)
+            dense = answer.toarray() if sp.issparse(answer) else np.asarray(answer)
+            labels[:, self.learnt] = dense.reshape(n_rows, len(self.learnt))
         return labels

@@ -1,4 +1,4 @@
-"""Rows that stand for all others: greedy medoids."""
+"""How well rows stand for others."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from refpair.active._pool import Indices
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
 
-__all__ = ["spread_rows"]
+__all__ = ["newly_covered", "spread_rows"]
 
 _LOOKED_AT = 5000  # rows that may be chosen; of more, some at random
 _STOOD_FOR = 2000  # rows that they are to stand for; of more, some at random
 _ROWS_A_CALL = 500
+_NARROW = 3.0  # how fast likeness falls with the squared distance, in units of the median one
 
 Floats = npt.NDArray[np.float64]
 
@@ -69,6 +70,45 @@ def spread_rows(
         own = squared_distances(others, rows[best : best + 1])[:, 0]
         nearest = own if nearest is None else np.minimum(nearest, own)
     return looked_at[chosen], worth
+
+
+def newly_covered(X: Matrix, labelled: Indices, candidates: Indices, rng: np.random.Generator) -> Floats:
+    """Return how much of the candidates each of them would stand for that no labelled row stands for.
+
+    Rows x and z are alike by k(x, z) = exp(−3 |x − z|² / median), with the median of the squared distances of
+    candidates. The labelled rows stand for z by the greatest of their likenesses, and by what x is more like
+    it, it newly covers z: that is averaged over the candidates z.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, n_features)
+    labelled, candidates : ndarray of int
+    rng : numpy.random.Generator
+        Draws 2,000 of the candidates z, if there are more.
+
+    Returns
+    -------
+    covered : ndarray of shape (n_candidates,)
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0]])  # the first one is labelled
+    >>> newly_covered(X, np.array([0]), np.arange(1, 5), np.random.default_rng(0)).round(2)
+    array([0.  , 0.51, 0.51, 0.29])
+    """
+    others = X[candidates[_some(len(candidates), _STOOD_FOR, rng)]]
+    among = squared_distances(others[:_ROWS_A_CALL], others[:_ROWS_A_CALL])
+    spread = among[among > 0.0]
+    scale = _NARROW / np.median(spread) if len(spread) else 1.0
+    known = np.exp(-scale * _nearest(others, X[labelled])) if len(labelled) else np.zeros(others.shape[0])
+    covered = np.empty(len(candidates))
+    for part in chunks_of(len(candidates), _ROWS_A_CALL):
+        likeness = squared_distances(X[candidates[part]], others)
+        likeness *= -scale
+        np.exp(likeness, out=likeness)
+        likeness -= known
+        covered[part] = np.maximum(likeness, 0.0, out=likeness).mean(axis=1)
+    return covered
 
 
 def _some(n: int, most: int, rng: np.random.Generator) -> Indices:

@@ -15,6 +15,7 @@ from refpair.bits import BitProblems, LogisticBank
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
 from refpair.classifiers._base_learners import check_base_learner
+from refpair.classifiers._parameters import check_count
 
 __all__ = ["AdaptiveActive"]
 
@@ -41,13 +42,16 @@ class AdaptiveActive(LearningStrategy):
         long.
     betas : sequence of float, optional
         By default 0, 0.1, …, 1.
+    max_looked_at : int, optional
+        How many rows are looked at for a β, at most; of more that tie, some at random. All, if it is None.
     random_state : int, RandomState or None, default=None
         Decides between rows that are worth the same, and what is random in the estimator.
 
     Notes
     -----
-    As in libact, all rows that tie are looked at, which are many for β = 0: c has few values. All rows are
-    compared with all, so a pool of many thousands should be looked at in parts; see :class:`SubSampled`.
+    As in libact, all rows that tie are looked at, which are many for β = 0: c has few values. A model is
+    fitted for each, and asked about all rows, so a pool of many thousands should be looked at in parts; see
+    :class:`SubSampled`.
 
     References
     ----------
@@ -62,14 +66,24 @@ class AdaptiveActive(LearningStrategy):
     array([2])
     """
 
-    def __init__(self, estimator: Any = "logistic", *, betas: Any = None, random_state: Any = None) -> None:
+    def __init__(
+        self,
+        estimator: Any = "logistic",
+        *,
+        betas: Any = None,
+        max_looked_at: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.estimator = estimator
         self.betas = betas
+        self.max_looked_at = max_looked_at
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_base_learner(self.estimator)
+        if self.max_looked_at is not None:
+            check_count("max_looked_at", self.max_looked_at)
         betas = self._betas()
         if betas.ndim != 1 or len(betas) == 0 or not ((betas >= 0) & (betas <= 1)).all():
             raise ValueError(f"betas must be numbers from 0 to 1, not {self.betas!r}")
@@ -89,7 +103,8 @@ class AdaptiveActive(LearningStrategy):
         looked_at: set[int] = set()
         for beta in self._betas():
             score = uncertainty**beta * inconsistency ** (1.0 - beta)
-            looked_at.update(np.flatnonzero(score == score.max()).tolist())
+            best = np.flatnonzero(score == score.max())
+            looked_at.update(rng.permutation(best)[: self.max_looked_at].tolist())
         utilities = np.full(len(pool.candidates), np.nan)
         which = np.array(sorted(looked_at))
         for part in chunks_of(len(which), _CANDIDATES_A_CALL):

@@ -106,7 +106,9 @@ class CostSensitiveUncertainty(LearningStrategy):
         bits = self._learn(pool.features[pool.labelled], code, bit_problems(code, distinct, 0, seeds))
         words = code.encode(distinct.vectors)
         book = CodeBook(words)
-        classifier = Classifier(self.estimator, pool) if self.part != "estimation" else None
+        classifier = None
+        if self.part != "estimation":
+            classifier = Classifier(self.estimator, pool.rows(pool.labelled), pool.labels)
 
         def worth(rows: Indices) -> Floats:
             signs = bits.predict(pool.features[rows])
@@ -114,7 +116,7 @@ class CostSensitiveUncertainty(LearningStrategy):
             if self.part != "utility":
                 total += _distances(signs, words, book.decode(signs))
             if classifier is not None:
-                predicted = distinct_labels(classifier.predict(rows))
+                predicted = distinct_labels(classifier.predict(pool.rows(rows)))
                 total += _distances(signs, code.encode(predicted.vectors), predicted.of_row)
             return total
 

@@ -196,6 +196,7 @@ for command in (
     experiment_commands.compare,
     experiment_commands.code_length,
     experiment_commands.relevant_set,
+    experiment_commands.simulate,
     experiment_commands.paper,
 ):
     app.command()(command)

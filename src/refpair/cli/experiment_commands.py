@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from refpair.cli.running import run_command
 
-__all__ = ["code_length", "compare", "paper", "relevant_set"]
+__all__ = ["code_length", "compare", "paper", "relevant_set", "simulate"]
 
 
 def _data(default: str) -> Any:
@@ -74,6 +74,17 @@ Algorithms = Annotated[
 ]
 Bits = Annotated[
     int | None, typer.Option(min=1, help="The length of the code.", show_default="3000, with --quick 500")
+]
+Strategies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--strategies",
+        help="As in random,MMC: of random, spread, BinMin, MMC, adaptive, risk, CSRPE (the paper's), "
+        "CSRPE-estimation, CSRPE-utility, representative, or module:name for a class or function of your own "
+        "that makes one. Can be repeated.",
+        metavar="NAMES",
+        show_default="all",
+    ),
 ]
 Jobs = Annotated[int, typer.Option(help="Processes; -1 is one for each processor.")]
 Quick = Annotated[
@@ -195,6 +206,72 @@ def relevant_set(
         jobs=jobs,
         quick=quick,
         report_only=report_only,
+    )
+
+
+def simulate(
+    data: DataSets = None,
+    labels: Labels = None,
+    drop: Drop = None,
+    cost: Costs = None,
+    strategies: Strategies = None,
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="How many runs.", show_default="10, with --quick 2")
+    ] = None,
+    start: Annotated[
+        int | None, typer.Option(min=0, help="Rows that are labelled at first.", show_default="20")
+    ] = None,
+    queries: Annotated[
+        int | None, typer.Option(min=1, help="Rows to ask for.", show_default="100, with --quick 40")
+    ] = None,
+    batch: Annotated[int | None, typer.Option(min=1, help="Rows at a time.", show_default="1")] = None,
+    classifier: Annotated[
+        Literal["BR", "CSRPE"] | None,
+        typer.Option(
+            help="What learns from the labels: a logistic regression a label, or CSRPE.", show_default="BR"
+        ),
+    ] = None,
+    bits: Annotated[
+        int | None,
+        typer.Option(min=1, help="The length of codes.", show_default="300, with --quick 100"),
+    ] = None,
+    out: Annotated[Path | None, _out("simulate")] = None,
+    jobs: Jobs = -1,
+    quick: Quick = False,
+    report_only: ReportOnly = False,
+) -> None:
+    """Show which rows are worth labelling: learning curves of query strategies, as if labels were unknown.
+
+    Half of each data set is asked for its labels, row by row, the other half tells what they taught. Ctrl-C
+    stops; the same command goes on.
+
+    For example:
+
+    refpair simulate --data emotions --cost f1 --strategies random,MMC,representative
+
+    refpair simulate --data mine.csv --labels joy,anger --cost my_costs:price --batch 10
+    """
+    names = None if strategies is None else [name for given in strategies for name in given.split(",")]
+    run_command(
+        "experiments",
+        command="simulate",
+        data=data,
+        labels=labels,
+        drop=drop,
+        costs=cost,
+        algorithms=names,
+        splits=runs,
+        out=out,
+        jobs=jobs,
+        quick=quick,
+        report_only=report_only,
+        simulation={
+            "n_start": start,
+            "n_queries": queries,
+            "batch_size": batch,
+            "classifier": classifier,
+            "n_bits": bits,
+        },
     )
 
 

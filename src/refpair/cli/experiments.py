@@ -1,4 +1,4 @@
-"""``refpair compare``, ``code-length``, ``relevant-set`` and ``paper``."""
+"""``refpair compare``, ``code-length``, ``relevant-set``, ``simulate`` and ``paper``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 import textwrap
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -20,7 +21,7 @@ from refpair.experiments.study import summarize_failures
 __all__ = ["run"]
 
 _COSTS = ("f1", "hamming")  # one of whole label vectors, one of single labels
-_SPLITS, _QUICK_SPLITS = 5, 2
+_SPLITS, _QUICK_SPLITS, _RUNS = 5, 2, 10
 _PAPER_SPLITS, _PAPER_COMPETITORS, _PAPER_PARTS = 20, 5, 3  # of CSRPE; of the others; of other experiments
 
 
@@ -39,9 +40,12 @@ def run(
     algorithms: list[str] | None = None,
     competitor_splits: int | None = None,
     bits: int | None = None,
+    simulation: dict[str, Any] | None = None,
 ) -> None:
     """Run a study and report it."""
     settings = QUICK if quick else Settings()
+    given = {name: value for name, value in (simulation or {}).items() if value is not None}
+    settings = replace(settings, simulation=replace(settings.simulation, **given))
     study = Study(
         out or Path(f"refpair-{command}"),
         make_parts(command, splits, competitor_splits, algorithms, quick=quick),
@@ -103,7 +107,7 @@ def make_parts(
     """Return the experiments of a command."""
     chosen = None if algorithms is None else tuple(algorithms)
     if command != "paper":
-        n_splits = splits or (_QUICK_SPLITS if quick else _SPLITS)
+        n_splits = splits or (_QUICK_SPLITS if quick else _RUNS if command == "simulate" else _SPLITS)
         return [Part(command, n_splits, competitor_splits, chosen)]  # type: ignore[arg-type]  # one of its names
     n_splits = splits or (_QUICK_SPLITS if quick else _PAPER_SPLITS)
     n_others = competitor_splits or min(n_splits, _PAPER_COMPETITORS)

@@ -14,6 +14,7 @@ from refpair.datasets.find import is_file
 from refpair.experiments.algorithms import find_algorithm
 from refpair.experiments.names import find_cost, is_own
 from refpair.experiments.settings import Settings
+from refpair.experiments.strategies import find_strategy
 from refpair.experiments.tasks import EXTENDED, Experiment, Source, Task, digest_table, fingerprint
 
 __all__ = ["Subject", "find_subjects", "plan_tasks"]
@@ -112,7 +113,7 @@ def plan_tasks(
     compare: CFT on digits for rank, split 0
     """
     found: dict[str, Cost] = {name: find_cost(name) for name in costs}
-    fits_once = {name: find_algorithm(name).one_fit for name in algorithms}
+    fits_once = {name: _fits_once(experiment, name) for name in algorithms}
     tasks = []
     for split in range(splits):
         for subject in subjects:
@@ -126,6 +127,14 @@ def plan_tasks(
                     )
                     tasks.append(Task(experiment, subject.source, group, algorithm, split, settings, marks))
     return tasks
+
+
+def _fits_once(experiment: Experiment, name: str) -> bool:
+    """Return whether one fitted model answers for all costs; an unknown name is an error."""
+    if experiment == "simulate":  # the parameters of the classifier are chosen by cost
+        find_strategy(name)
+        return False
+    return find_algorithm(name).one_fit
 
 
 def _n_splits(algorithm: str, splits: int, competitor_splits: int | None) -> int:

@@ -17,6 +17,7 @@ from refpair.experiments.algorithms import Algorithm, Parameters, find_algorithm
 from refpair.experiments.names import find_cost
 from refpair.experiments.search import choose_parameters, make_model
 from refpair.experiments.settings import half_split
+from refpair.experiments.simulation import simulate_task
 from refpair.experiments.store import Key, Result
 from refpair.experiments.tasks import Task
 
@@ -25,6 +26,9 @@ __all__ = ["run_task"]
 
 def run_task(task: Task, table: Table, missing: Collection[Key]) -> Iterator[tuple[Key, Result]]:
     """Yield those results of a task that are missing, as they come."""
+    if task.experiment == "simulate":
+        yield from simulate_task(task, table, missing)
+        return
     bench = Bench.of(task, table)
     costs = {name: find_cost(name) for name in task.costs if any(key.cost == name for key in missing)}
     for key, result in _PROTOCOLS[task.experiment](bench, costs):
@@ -160,9 +164,9 @@ def _code_length(bench: Bench, costs: Mapping[str, Cost]) -> Iterator[tuple[Key,
         longest = bench.fit_chosen(choice, name, cost)
         n_there = len(longest.model.code_)
         for key in bench.task.result_keys(name):
-            is_whole = key.n_bits >= n_there
-            short = longest if is_whole else replace(longest, model=longest.model.shorten(key.n_bits))
-            notes = {"n_bits": n_there} if key.n_bits > n_there else {}
+            is_whole = key.size >= n_there
+            short = longest if is_whole else replace(longest, model=longest.model.shorten(key.size))
+            notes = {"n_bits": n_there} if key.size > n_there else {}
             yield key, bench.judge(short, cost, choice.parameters[name], choice.seconds, **notes)
 
 

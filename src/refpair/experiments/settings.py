@@ -2,17 +2,71 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LABELS_TIMES_ROUNDS", "LENGTHS", "QUICK", "Settings", "half_split"]
+__all__ = ["LABELS_TIMES_ROUNDS", "LENGTHS", "QUICK", "Settings", "Simulation", "half_split"]
 
 LABELS_TIMES_ROUNDS = 500  # of the condensed filter tree, whose time grows with the square of both
 LENGTHS = (50, 100, 200, 500, 1000, 2000, 3000, 4000, 5000)  # of codes, to compare
 
 Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """How rows are asked for in a simulation of active learning.
+
+    Attributes
+    ----------
+    n_start : int
+        How many rows are labelled at the beginning.
+    n_queries : int
+        How many are asked for.
+    batch_size : int
+        How many at once.
+    test_each : int
+        After how many the classifier is scored.
+    n_bits : int
+        The length of the codes of strategies that have one.
+    classifier : {"BR", "CSRPE"}
+        What is fitted to the labelled rows, and scored: a logistic regression for each label, or CSRPE.
+    """
+
+    n_start: int = 20
+    n_queries: int = 100
+    batch_size: int = 1
+    test_each: int = 5
+    n_bits: int = 300
+    classifier: Literal["BR", "CSRPE"] = "BR"
+
+    def sizes(self) -> list[int]:
+        """Return at how many labelled rows the classifier is scored.
+
+        Examples
+        --------
+        >>> Simulation(n_queries=12).sizes()
+        [20, 25, 30, 32]
+        """
+        end = self.n_start + self.n_queries
+        return [*range(self.n_start, end, self.test_each), end]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_queries} rows asked for, {self.batch_size} at a time, after {self.n_start} at random; "
+            f"{_CLASSIFIERS[self.classifier]}; codes of {self.n_bits} bits"
+        )
+
+
+_CLASSIFIERS = {
+    "BR": "the classifier is a logistic regression for each label, its C chosen by 5-fold cross-validation "
+    "on the first labels",
+    "CSRPE": "the classifier is CSRPE",
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +87,8 @@ class Settings:
         The number of rows of a data set, both halves together, that are used at most.
     lengths : tuple of int
         The lengths that ``code-length`` compares; a code of the last one is learnt, and cut short.
+    simulation : Simulation
+        How rows are asked for in ``simulate``.
     """
 
     n_bits: int = 3000
@@ -41,6 +97,13 @@ class Settings:
     search: bool = True
     max_rows: int | None = None
     lengths: tuple[int, ...] = LENGTHS
+    simulation: Simulation = field(default_factory=Simulation)
+
+    def describe(self, experiments: Collection[str]) -> str:
+        """Return the settings that matter to some experiments, in words."""
+        parts = [str(self)] if set(experiments) != {"simulate"} else []
+        parts += [str(self.simulation)] if "simulate" in experiments else []
+        return "; ".join(parts)
 
     def __str__(self) -> str:
         most_labels = LABELS_TIMES_ROUNDS // self.n_rounds
@@ -61,6 +124,7 @@ QUICK = Settings(
     search=False,
     max_rows=600,
     lengths=tuple(n for n in LENGTHS if n <= 1000),
+    simulation=Simulation(n_queries=40, n_bits=100),
 )
 
 

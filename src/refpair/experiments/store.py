@@ -21,12 +21,12 @@ import pandas as pd
 __all__ = ["Failure", "Key", "Result", "Store"]
 
 _PATIENCE = 60.0  # seconds to wait while another process writes
-_VERSION = 1  # of the tables; to be raised whenever they change
+_VERSION = 2  # of the tables; to be raised whenever they change
 _TABLES = (
     "runs (run INTEGER PRIMARY KEY, started TEXT NOT NULL, machine TEXT NOT NULL)",
-    "results (experiment TEXT, data TEXT, cost TEXT, algorithm TEXT, n_bits INTEGER, split INTEGER, "
+    "results (experiment TEXT, data TEXT, cost TEXT, algorithm TEXT, size INTEGER, split INTEGER, "
     "fingerprint TEXT, score REAL, seconds_search REAL, seconds_fit REAL, seconds_predict REAL, chosen TEXT, "
-    "run INTEGER, PRIMARY KEY (experiment, data, cost, algorithm, n_bits, split, fingerprint))",
+    "run INTEGER, PRIMARY KEY (experiment, data, cost, algorithm, size, split, fingerprint))",
     "claims (task TEXT PRIMARY KEY, worker TEXT NOT NULL)",
     "failures (task TEXT, data TEXT, algorithm TEXT, split INTEGER, error TEXT, traceback TEXT, run INTEGER, "
     "PRIMARY KEY (task, run))",
@@ -39,10 +39,12 @@ class Key(NamedTuple):
 
     Attributes
     ----------
-    experiment : {"compare", "code-length", "relevant-set"}
-    data, cost, algorithm : str
-    n_bits : int
-        The length of the code, 0 for algorithms without one.
+    experiment : {"compare", "code-length", "relevant-set", "simulate"}
+    data, cost : str
+    algorithm : str
+        Or the strategy, in a simulation.
+    size : int
+        The length of the code, 0 for algorithms without one; in a simulation, the number of labelled rows.
     split : int
     fingerprint : str
         Of all that the names do not tell: the data themselves, the settings, code of the user's.
@@ -52,7 +54,7 @@ class Key(NamedTuple):
     data: str
     cost: str
     algorithm: str
-    n_bits: int
+    size: int
     split: int
     fingerprint: str
 

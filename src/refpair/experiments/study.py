@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,11 +18,13 @@ from refpair.experiments.report import (
     compare_section,
     describe_missing,
     relevant_set_section,
+    simulate_section,
     write_report,
 )
 from refpair.experiments.runner import run_tasks
 from refpair.experiments.settings import QUICK, Settings
 from refpair.experiments.store import Failure, Key, Store
+from refpair.experiments.strategies import STRATEGIES
 from refpair.experiments.tasks import EXTENDED, Experiment, Task
 
 __all__ = ["PAPER_COSTS", "Part", "Study", "summarize_failures"]
@@ -36,15 +38,16 @@ class Part:
 
     Attributes
     ----------
-    experiment : {"compare", "code-length", "relevant-set"}
+    experiment : {"compare", "code-length", "relevant-set", "simulate"}
         Algorithms against each other; CSRPE with codes of several lengths; CSRPE with the label vectors of
-        the test half added to those that it can predict.
+        the test half added to those that it can predict; strategies of active learning against each other.
     splits : int
         How many random half splits.
     competitor_splits : int, optional
         How many for algorithms other than CSRPE, if fewer.
     algorithms : tuple of str, optional
-        By default all, or both forms of CSRPE where the experiment is about CSRPE.
+        By default all, or both forms of CSRPE where the experiment is about CSRPE. Those of "simulate" are
+        strategies.
     """
 
     experiment: Experiment
@@ -56,7 +59,8 @@ class Part:
         """Return the names of the algorithms."""
         if self.algorithms is not None:
             return tuple(dict.fromkeys(self.algorithms))
-        return tuple(ALGORITHMS if self.experiment == "compare" else EXTENDED)
+        known: dict[Experiment, Iterable[str]] = {"compare": ALGORITHMS, "simulate": STRATEGIES}
+        return tuple(known.get(self.experiment, EXTENDED))
 
 
 class Study:
@@ -154,12 +158,13 @@ class Study:
     def results(self, experiment: Experiment) -> pd.DataFrame:
         """Return the results that there are: a row for each data set, cost, algorithm, length and split."""
         with Store(self.store_path) as store:
-            return store.results([key for task in self.tasks[experiment] for key in task.result_keys()])
+            keys = [key for task in self.tasks[experiment] for key in task.result_keys()]
+            return store.results(keys).rename(columns={"size": _SIZES[experiment]})
 
     def planned(self, experiment: Experiment) -> pd.DataFrame:
         """Return what there will be results of, in the same columns."""
         keys = [key for task in self.tasks[experiment] for key in task.result_keys()]
-        return pd.DataFrame(keys, columns=list(Key._fields))
+        return pd.DataFrame(keys, columns=list(Key._fields)).rename(columns={"size": _SIZES[experiment]})
 
     def count(self) -> tuple[int, int]:
         """Return how many results there are, and how many there will be."""
@@ -200,7 +205,7 @@ class Study:
             everything,
             command=command,
             machines=machines,
-            settings=str(self.settings),
+            settings=self.settings.describe(self.tasks),
             missing=[*(f"Failed: {text}." for text in summarize_failures(failures)), *missing],
             quick=replace(self.settings, n_bits=QUICK.n_bits) == QUICK,  # with longer codes, too
         )
@@ -227,8 +232,15 @@ def summarize_failures(failures: Sequence[Failure]) -> list[str]:
     ]
 
 
+_SIZES: dict[Experiment, str] = {  # what tables call the size that a result is of
+    "compare": "n_bits",
+    "code-length": "n_bits",
+    "relevant-set": "n_bits",
+    "simulate": "n_labelled",
+}
 _SECTIONS: dict[Experiment, Callable[[pd.DataFrame, Mapping[str, bool]], Section]] = {
     "compare": compare_section,
     "code-length": code_length_section,
     "relevant-set": relevant_set_section,
+    "simulate": simulate_section,
 }

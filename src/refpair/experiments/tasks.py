@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Literal
 
@@ -19,7 +19,7 @@ from refpair.experiments.store import Key
 
 __all__ = ["EXTENDED", "Experiment", "Source", "Task", "digest_table", "fingerprint"]
 
-Experiment = Literal["compare", "code-length", "relevant-set"]
+Experiment = Literal["compare", "code-length", "relevant-set", "simulate"]
 
 EXTENDED = {NEAREST: "CSRPE-ext-nearest", POSTERIOR: "CSRPE-ext-posterior"}
 
@@ -56,11 +56,12 @@ class Task:
 
     Attributes
     ----------
-    experiment : {"compare", "code-length", "relevant-set"}
+    experiment : {"compare", "code-length", "relevant-set", "simulate"}
     source : Source
     costs : tuple of str
         More than one only if one fitted model answers for all.
     algorithm : str
+        Or the strategy, in a simulation.
     split : int
     settings : Settings
     fingerprints : tuple of str
@@ -87,15 +88,17 @@ class Task:
     def result_keys(self, cost: str | None = None) -> list[Key]:
         """Return what the results will be results of, all or those for one of the costs."""
         return [
-            Key(self.experiment, self.source.name, name, algorithm, n_bits, self.split, mark)
+            Key(self.experiment, self.source.name, name, algorithm, size, self.split, mark)
             for name, mark in zip(self.costs, self.fingerprints, strict=True)
             if cost is None or name == cost
-            for algorithm, n_bits in self._variants()
+            for algorithm, size in self._variants()
         ]
 
     def _variants(self) -> list[tuple[str, int]]:
         if self.experiment == "code-length":
             return [(self.algorithm, length) for length in self.settings.lengths]
+        if self.experiment == "simulate":
+            return [(self.algorithm, n_labelled) for n_labelled in self.settings.simulation.sizes()]
         n_bits = self.settings.n_bits if self.algorithm in EXTENDED else 0
         if self.experiment == "relevant-set":
             return [(self.algorithm, n_bits), (EXTENDED[self.algorithm], n_bits)]
@@ -125,6 +128,8 @@ def fingerprint(
 def _used_by(experiment: Experiment, algorithm: str, settings: Settings) -> dict[str, object]:
     """Return the settings that an algorithm sees."""
     used: dict[str, object] = {"max_rows": settings.max_rows}
+    if experiment == "simulate":
+        return used | asdict(settings.simulation)
     if is_own(algorithm):
         return used
     used["search"] = settings.search

@@ -1,4 +1,4 @@
-"""Pictures of models and results: how long a code pays, which model is best for which cost, calibration.
+"""Pictures of models and results: code lengths, costs, calibration and learning curves.
 
 The classes follow scikit-learn's displays: a class method computes and plots, the object keeps the numbers
 and can plot them again. Only plotting needs matplotlib: ``pip install 'refpair[plot]'``.
@@ -7,5 +7,6 @@ and can plot them again. Only plotting needs matplotlib: ``pip install 'refpair[
 from refpair.inspection.calibration import CalibrationDisplay
 from refpair.inspection.code_length import CodeLengthDisplay
 from refpair.inspection.cost_comparison import CostComparisonDisplay
+from refpair.inspection.learning_curve import LearningCurveDisplay
 
-__all__ = ["CalibrationDisplay", "CodeLengthDisplay", "CostComparisonDisplay"]
+__all__ = ["CalibrationDisplay", "CodeLengthDisplay", "CostComparisonDisplay", "LearningCurveDisplay"]

@@ -24,7 +24,7 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 
-_COLUMNS = ["data", "cost", "algorithm", "n_bits", "split", "score"]
+_COLUMNS = ["data", "cost", "algorithm", "split", "score"]
 
 
 def direction_of(greater_is_better: Mapping[str, bool], cost: Hashable) -> bool:
@@ -77,18 +77,19 @@ def labels_and_predictions(model: Any, X: Any, y: Any) -> tuple[LabelMatrix, Lab
     return how.read_more(y, "y"), how.read_more(model.predict(X), "the prediction")
 
 
-def rows_of(results: pd.DataFrame, **wanted: str) -> pd.DataFrame:
-    """Return the rows of results with these values, at least one.
+def rows_of(results: pd.DataFrame, size: str = "n_bits", **wanted: str) -> pd.DataFrame:
+    """Return the rows of results with these values, at least one; they also have a size.
 
     Examples
     --------
-    >>> results = pd.DataFrame([["emotions", "f1", "BR", 0, 1, 0.6]], columns=_COLUMNS)
+    >>> results = pd.DataFrame([["emotions", "f1", "BR", 1, 0.6, 0]], columns=[*_COLUMNS, "n_bits"])
     >>> rows_of(results, data="scene")
     Traceback (most recent call last):
     ValueError: results have no data 'scene', but 'emotions'
     """
-    if missing := [column for column in _COLUMNS if column not in results.columns]:
-        raise ValueError(f"results must have the columns {', '.join(_COLUMNS)}, but lack {missing}")
+    columns = [*_COLUMNS[:3], size, *_COLUMNS[3:]]
+    if missing := [column for column in columns if column not in results.columns]:
+        raise ValueError(f"results must have the columns {', '.join(columns)}, but lack {missing}")
     for column, value in wanted.items():
         if value not in set(results[column]):
             known = ", ".join(map(repr, results[column].unique()))

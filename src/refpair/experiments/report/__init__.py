@@ -3,6 +3,7 @@
 from refpair.experiments.report.about import About, describe_missing
 from refpair.experiments.report.comparison_report import compare_section
 from refpair.experiments.report.sections import Section, SectionFigure
+from refpair.experiments.report.simulation_report import simulate_section
 from refpair.experiments.report.study_reports import code_length_section, relevant_set_section
 from refpair.experiments.report.writing import write_report
 
@@ -14,5 +15,6 @@ __all__ = [
     "compare_section",
     "describe_missing",
     "relevant_set_section",
+    "simulate_section",
     "write_report",
 ]

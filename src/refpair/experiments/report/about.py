@@ -109,7 +109,7 @@ def describe_missing(experiment: str, planned: pd.DataFrame, results: pd.DataFra
     experiment : str
         What it is called.
     planned, results : DataFrame
-        With the columns data, cost, algorithm, n_bits and split.
+        With the columns data, cost, algorithm, split, and n_bits or n_labelled.
 
     Examples
     --------
@@ -118,7 +118,8 @@ def describe_missing(experiment: str, planned: pd.DataFrame, results: pd.DataFra
     >>> describe_missing("compare", planned, planned[:15])
     ['compare: 5 of 20 results of BR are missing, on flags.']
     """
-    keys = ["data", "cost", "algorithm", "n_bits", "split"]
+    size = "n_labelled" if "n_labelled" in planned else "n_bits"
+    keys = ["data", "cost", "algorithm", size, "split"]
     there = pd.MultiIndex.from_frame(results[keys])
     lacking = planned[~pd.MultiIndex.from_frame(planned[keys]).isin(there)]
     alike: dict[tuple[int, int, tuple[str, ...]], list[str]] = {}

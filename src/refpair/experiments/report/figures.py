@@ -11,8 +11,9 @@ import pandas as pd
 
 from refpair.experiments.report.code_length_tables import code_length_curve
 from refpair.experiments.report.showing import cost_title, in_order
-from refpair.experiments.statistics import shared_means
-from refpair.inspection import CodeLengthDisplay
+from refpair.experiments.statistics import shared_means, summarise
+from refpair.experiments.strategies import DEFAULT_STRATEGY
+from refpair.inspection import CodeLengthDisplay, LearningCurveDisplay
 from refpair.inspection._plotting import BEST, COLOURS, import_matplotlib
 from refpair.inspection.scores import direction_of
 
@@ -20,12 +21,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["code_length_figure", "comparison_figure", "critical_difference_diagram", "figure_svg"]
+__all__ = [
+    "code_length_figure",
+    "comparison_figure",
+    "critical_difference_diagram",
+    "figure_svg",
+    "learning_curve_figure",
+]
 
 _MARKERS = "oDs^vP*X"  # with the colours
 _OURS = ("CSRPE-nearest", "CSRPE-posterior")
 _PAPER_BITS = 3000
-_PANELS = 5  # side by side
+_PANELS, _CURVE_PANELS = 5, 3  # side by side
 
 
 def critical_difference_diagram(
@@ -113,6 +120,50 @@ def code_length_figure(results: pd.DataFrame, cost: str, greater_is_better: Mapp
     return figure
 
 
+def learning_curve_figure(results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]) -> Figure:
+    """Draw the scores for one cost by the number of labelled rows: a panel a data set, a curve a strategy.
+
+    Examples
+    --------
+    >>> rows = [("flags", "f1", "MMC", n, 0, n / 100) for n in (20, 40)]
+    >>> results = pd.DataFrame(rows, columns=["data", "cost", "algorithm", "n_labelled", "split", "score"])
+    >>> learning_curve_figure(results, "f1", {"f1": True}).axes[0].get_title()
+    'flags'
+    """
+    results = results[results["cost"] == cost]
+    datas, strategies = in_order(results["data"]), in_order(results["algorithm"])
+    columns = min(len(datas), _CURVE_PANELS)
+    rows = -(-len(datas) // columns)
+    figure = _new_figure(max(4.2 * columns, 5.5), 3.0 * rows + 0.7)
+    panels = np.atleast_1d(figure.subplots(rows, columns, squeeze=False)).ravel()
+    for axes, data in zip(panels, datas, strict=False):
+        for strategy in strategies:
+            if not ((results["data"] == data) & (results["algorithm"] == strategy)).any():
+                continue
+            how = _strategy_style(strategies, strategy)
+            mean = summarise(
+                results[(results["data"] == data) & (results["algorithm"] == strategy)], ["n_labelled"]
+            ).sort_index()
+            LearningCurveDisplay(
+                mean.index,
+                mean["mean"],
+                None if mean["error"].isna().any() else mean["error"],
+                name=strategy,
+                cost_name=cost,
+                greater_is_better=direction_of(greater_is_better, cost),
+            ).plot(axes, **how)
+        axes.legend().remove()
+        axes.set(xlabel="", ylabel="")
+        axes.set_title(data, fontsize=10)
+        axes.tick_params(labelsize=8)
+    for axes in panels[len(datas) :]:
+        axes.axis("off")
+    figure.supxlabel("labelled rows", fontsize=9)
+    figure.supylabel(cost_title(cost, greater_is_better), fontsize=9)
+    _add_legend(figure, panels[0])
+    return figure
+
+
 def comparison_figure(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Figure:
     """Draw how far each algorithm is from the best mean, a panel for each cost, a line for each data set.
 
@@ -195,6 +246,19 @@ def _style(algorithms: list[str], algorithm: str) -> dict[str, Any]:
     order = [*_OURS, *(name for name in algorithms if name not in _OURS)]
     i = order.index(algorithm)
     return {"color": COLOURS[i % len(COLOURS)], "marker": _MARKERS[i % len(_MARKERS)]}
+
+
+def _strategy_style(strategies: list[str], strategy: str) -> dict[str, Any]:
+    """Return how a strategy's curve is drawn: the default thick, random in grey, the others thin."""
+    if strategy == "random":
+        return {"color": "#888888", "linestyle": "--", "linewidth": 1.4}
+    others = [name for name in strategies if name not in ("random", DEFAULT_STRATEGY)]
+    if strategy == DEFAULT_STRATEGY:
+        return {"color": BEST, "linestyle": "-", "linewidth": 2.2}
+    colours = [colour for colour in COLOURS if colour != BEST]
+    i = others.index(strategy)
+    style = ("-", "-.", ":")[i // len(colours) % 3]
+    return {"color": colours[i % len(colours)], "linestyle": style, "linewidth": 1.0}
 
 
 def _draw_curve(axes: Axes, display: CodeLengthDisplay, colour: str) -> None:

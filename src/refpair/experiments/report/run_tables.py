@@ -10,7 +10,7 @@ import pandas as pd
 from refpair.experiments.report.showing import file_name, in_order, show_number, show_time, spread
 from refpair.experiments.report.tables import ResultTable
 
-__all__ = ["parameter_table", "times_table", "total_seconds"]
+__all__ = ["parameter_table", "query_times_table", "times_table", "total_seconds"]
 
 _MAINLY = 0.5  # a value that is chosen less often does not stand for all
 _STEPS = ("seconds_search", "seconds_fit", "seconds_predict")
@@ -59,6 +59,35 @@ def times_table(results: pd.DataFrame, experiment: str) -> ResultTable:
         values=means.assign(runs=results.groupby(["data", "algorithm"]).size()).reset_index(),
         shown=shown.rename_axis("data"),
         bold=bold,
+    )
+
+
+def query_times_table(results: pd.DataFrame) -> ResultTable:
+    """Return how long a query took, on each data set by each strategy.
+
+    Examples
+    --------
+    >>> rows = [("flags", "f1", "MMC", n, 0, seconds) for n, seconds in ((20, 0.0), (25, 0.5), (30, 0.7))]
+    >>> columns = ["data", "cost", "algorithm", "n_labelled", "split", "seconds_fit"]
+    >>> print(query_times_table(pd.DataFrame(rows, columns=columns)).to_markdown())
+    | data | MMC |
+    | :-- | --: |
+    | flags | 120 |
+    """
+    keys = ["data", "cost", "algorithm", "split"]
+    runs = results.groupby(keys, sort=False).agg(
+        seconds=("seconds_fit", "sum"), first=("n_labelled", "min"), last=("n_labelled", "max")
+    )
+    each = 1000 * runs["seconds"] / (runs["last"] - runs["first"]).clip(lower=1)
+    means = each.groupby(["data", "algorithm"], sort=False).mean()
+    shown = spread(means.map(lambda value: f"{value:.2g}" if value < 10 else f"{value:.0f}")).fillna("")
+    return ResultTable(
+        name="times-simulate",
+        title="Milliseconds a query",
+        note="Means over all costs, runs and queries.",
+        values=means.rename("milliseconds").reset_index(),
+        shown=shown.rename_axis("data"),
+        bold=pd.DataFrame(False, index=shown.index, columns=shown.columns),
     )
 
 

@@ -1,0 +1,72 @@
+"""Uncertain rows that stand for others: the strategy to begin with."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair.active._coverage import newly_covered
+from refpair.active._pool import Pool
+from refpair.active.uncertainty import CostSensitiveUncertainty
+
+__all__ = ["RepresentativeUncertainty"]
+
+
+class RepresentativeUncertainty(CostSensitiveUncertainty):
+    """Ask for the row that is uncertain as to its cost, and like many others that no labelled row is like.
+
+    Uncertainty alone chases outliers: rows that the classifier is wrong about, but from which it learns
+    nothing about others. So what a row is worth is its :class:`CostSensitiveUncertainty`, that of the
+    classifier by default, times how much it stands for: the mean over the rows without labels of how much
+    more they are like it than like any labelled row.
+
+    Parameters
+    ----------
+    cost : str, Cost or callable, default="f1"
+        What a prediction costs; see :class:`refpair.Cost`.
+    estimator : multi-label classifier, optional
+        The classifier that is to be improved; ``BinaryRelevance("logistic")`` if it is None.
+    n_bits : int, default=300
+        The length of the code.
+    learner : "logistic", "tree" or classifier, default="logistic"
+        Learns the bits, as in :class:`refpair.CSRPEClassifier`.
+    part : {"utility", "estimation", "both"}, default="utility"
+        Which of the two uncertainties of :class:`CostSensitiveUncertainty` counts.
+    random_state : int, RandomState or None, default=None
+        Decides about the code, and between rows that are worth the same.
+
+    Notes
+    -----
+    Rows are alike by exp(−3 d² / median d²), with Euclidean distances d: scale the features first, as for the
+    classifier.
+
+    Examples
+    --------
+    >>> from refpair.active import RepresentativeUncertainty
+    >>> from refpair.datasets import load_dataset
+    >>> digits = load_dataset("digits")
+    >>> Y = np.full(digits.Y.shape, np.nan)
+    >>> Y[:30] = digits.Y[:30]
+    >>> len(RepresentativeUncertainty("f1", random_state=0).query(digits.X, Y, batch_size=5))
+    5
+    """
+
+    def __init__(
+        self,
+        cost: Any = "f1",
+        estimator: Any = None,
+        *,
+        n_bits: int = 300,
+        learner: Any = "logistic",
+        part: Literal["utility", "estimation", "both"] = "utility",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            cost, estimator, n_bits=n_bits, learner=learner, part=part, random_state=random_state
+        )
+
+    def _utilities(self, pool: Pool, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+        uncertainty = super()._utilities(pool, rng)
+        return uncertainty * newly_covered(pool.features, pool.labelled, pool.candidates, rng)

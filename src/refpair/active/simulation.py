@@ -1,0 +1,103 @@
+"""What a strategy would have been worth: rows whose labels are known are asked for as if they were not."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import _safe_indexing
+
+from refpair.active._classifier import Classifier, check_classifier
+from refpair.active._strategy import QueryStrategy
+from refpair.classifiers._parameters import check_count
+from refpair.costs import get_cost
+
+__all__ = ["learning_curve"]
+
+
+def learning_curve(
+    strategy: QueryStrategy,
+    estimator: Any,
+    X: Any,
+    Y: Any,
+    X_test: Any,
+    Y_test: Any,
+    *,
+    start: Any,
+    n_queries: int,
+    cost: Any = "f1",
+    batch_size: int = 1,
+    test_each: int = 1,
+) -> pd.DataFrame:
+    """Ask for rows by a strategy, and score the classifier on other rows after each answer.
+
+    Parameters
+    ----------
+    strategy : QueryStrategy
+    estimator : multi-label classifier
+        What is fitted to the rows asked for so far, and scored.
+    X, Y : arrays of shape (n, n_features) and (n, n_labels)
+        Rows that may be asked for, and what the answers are.
+    X_test, Y_test : arrays
+        Rows to score on.
+    start : array of int
+        Rows of X whose labels are known at the beginning; it may be empty.
+    n_queries : int
+        How many rows are asked for; all, if they are fewer.
+    cost : str, Cost or callable, default="f1"
+        What is scored.
+    batch_size : int, default=1
+        How many rows are asked for at once.
+    test_each : int, default=1
+        After how many rows the classifier is fitted and scored; at the beginning and at the end it is in any
+        case.
+
+    Returns
+    -------
+    DataFrame
+        With the columns n_labelled, score, and seconds: what the queries since the row above took.
+
+    Examples
+    --------
+    >>> from refpair import BinaryRelevance
+    >>> from refpair.active import RandomQuery, learning_curve
+    >>> from refpair.datasets import load_dataset
+    >>> digits = load_dataset("digits")
+    >>> halves = digits.X[:900], digits.Y[:900], digits.X[900:], digits.Y[900:]
+    >>> learner = BinaryRelevance("logistic")
+    >>> curve = learning_curve(
+    ...     RandomQuery(random_state=0), learner, *halves, start=range(20), n_queries=200, test_each=100
+    ... )
+    >>> curve[["n_labelled", "score"]].round(2)
+       n_labelled  score
+    0          20   0.46
+    1         120   0.73
+    2         220   0.74
+    """
+    check_count("n_queries", n_queries)
+    check_count("test_each", test_each)
+    check_classifier(estimator)
+    cost = get_cost(cost)
+    truth = np.asarray(Y, np.float64)
+    known = np.full(truth.shape, np.nan)
+    labelled = np.asarray(start, np.intp)
+    known[labelled] = truth[labelled]
+    n_end = min(len(labelled) + n_queries, len(truth))
+    n_next, seconds = len(labelled), 0.0
+    rows: list[tuple[int, float, float]] = []
+    while True:
+        n_labelled = len(labelled)
+        if n_labelled >= n_next or n_labelled == n_end:
+            answers = truth[labelled].astype(np.uint8)
+            predicted = Classifier(estimator, _safe_indexing(X, labelled), answers).predict(X_test)
+            rows.append((n_labelled, cost.score(Y_test, predicted), seconds))
+            n_next, seconds = n_labelled + test_each, 0.0
+        if n_labelled == n_end:
+            return pd.DataFrame(rows, columns=["n_labelled", "score", "seconds"])
+        begin = time.perf_counter()
+        asked = strategy.query(X, known, batch_size=min(batch_size, n_end - n_labelled))
+        seconds += time.perf_counter() - begin
+        known[asked] = truth[asked]
+        labelled = np.concatenate([labelled, asked])
