@@ -11,7 +11,7 @@ from refpair.bits.binning import Matrix
 
 __all__ = ["best_rows", "diverse_rows"]
 
-_SHORTLIST = 10  # as many times as are asked for are looked at
+_SHORTLIST = 100  # as many times as are asked for are looked at
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,7 +32,7 @@ def best_rows(utilities: Floats, n: int, rng: np.random.Generator) -> Indices:
 def diverse_rows(X: Matrix, utilities: Floats, n: int, rng: np.random.Generator) -> Indices:
     """Return n rows of great utility that are unlike each other.
 
-    The best row comes first. Each next one is, of the best 10 n, that of the greatest utility (above the
+    The best row comes first. Each next one is, of the best 100 n, that of the greatest utility (above the
     least of these) times its distance to the nearest row that is chosen already. So of several rows that are
     the same, only one is chosen as long as there are others.
 
