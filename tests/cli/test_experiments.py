@@ -44,6 +44,23 @@ def test_compare_writes_store_tables_figures_and_report(folder):
     assert again == said
 
 
+def test_simulate_writes_curves_and_says_who_is_best(folder):
+    said = works(
+        "simulate", *SONGS, "--cost", "f1", "--strategies", "random,MMC", "--strategies", "representative",
+        "--runs", 2, "--start", 8, "--queries", 6, "--batch", 2, "--bits", 20, "--out", "there", "--jobs", 1,
+    )  # fmt: skip
+    assert said.startswith("Active learning\n3 strategies, 1 data set and 1 cost; 2 runs.")
+    assert "representative: better than random in " in said.replace("\n", " ")
+    assert said.endswith("\n\n18 of 18 results; there/report.html\n")
+    assert set(pd.read_csv(folder / "there" / "areas-f1.csv")["algorithm"]) == {
+        "random",
+        "MMC",
+        "representative",
+    }
+    assert "6 rows asked for, 2 at a time, after 8" in (folder / "there" / "report.html").read_text()
+    assert "unknown strategy 'MCC'" in refuses("simulate", *SONGS, "--strategies", "MCC")
+
+
 def test_a_cost_and_an_algorithm_of_ones_own(folder):
     (folder / "my_module.py").write_text(
         "from refpair import BinaryRelevance, Cost, Forest\n"
