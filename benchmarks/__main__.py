@@ -16,6 +16,7 @@ LONG = (
     "competitor_speed",
     "interruptions",
     "published",
+    "active",
 )
 
 
