@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
 from refpair import BinaryRelevance, Logistic
 from refpair.active import (
@@ -203,8 +204,6 @@ def test_other_base_learners_and_fewer_rows_to_look_at():
 def test_adaptive_refits_are_those_of_single_models():
     X, Y = make_pool(45)
     _, at_once = AdaptiveActive(Logistic(), random_state=0).query(X, Y, return_utilities=True)
-    from sklearn.linear_model import LogisticRegression
-
     one_by_one = AdaptiveActive(LogisticRegression(tol=1e-10, solver="newton-cholesky"), random_state=0)
     _, expected = one_by_one.query(X, Y, return_utilities=True)
     np.testing.assert_allclose(at_once, expected, atol=1e-5)

@@ -23,7 +23,8 @@ Floats = npt.NDArray[np.float64]
 class QueryStrategy(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """Chooses the rows that a person should label next.
 
-    A strategy has nothing but its parameters: all that it goes by is given to :meth:`query`.
+    All that a strategy goes by is its parameters and what is given to :meth:`query`; what it may keep of the
+    last query is only where to begin.
     """
 
     random_state: Any
