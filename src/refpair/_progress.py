@@ -52,7 +52,7 @@ def run_chunks(
     memory that another process would not share.
     """
     require = "sharedmem" if in_place else None
-    if in_place and verbose == 0 and (n_jobs in (None, 1) or len(chunks) < 2):
+    if verbose == 0 and (len(chunks) < 2 or (in_place and n_jobs in (None, 1))):
         return [work(chunk) for chunk in chunks]  # threads and a bar take longer to start than many a chunk
     jobs = Parallel(n_jobs=n_jobs, prefer="threads", require=require, return_as="generator")(
         delayed(work)(chunk) for chunk in chunks

@@ -77,8 +77,8 @@ def conjugate_step(
     power: Floats,
     end: Floats,
     going: Bools,
-) -> None:
-    """Take a step of conjugate gradients for each bit, and find the next one's direction.
+) -> int:
+    """Take a step of conjugate gradients for each bit, find the next one's direction; return how many go on.
 
     Parameters
     ----------
@@ -97,11 +97,14 @@ def conjugate_step(
     end : ndarray of shape (n_bits,)
         A bit is done once its residual is no longer than the root of this.
     going : ndarray of bool, shape (n_bits,)
-        Written: which bits are not done.
+        Which bits are not done; the others are left alone. Overwritten.
     """
     n_bits, n = search.shape
     zero = search.dtype.type(0.0)
+    n_going = 0
     for bit in range(n_bits):
+        if not going[bit]:
+            continue
         curvature = zero
         for i in range(n):
             curvature += search[bit, i] * (curved[bit, i] + penalty[i] * search[bit, i])
@@ -119,3 +122,5 @@ def conjugate_step(
             search[bit, i] = residual[bit, i] / diagonal[bit, i] + ratio * search[bit, i]
         power[bit] = next_power
         going[bit] = left > end[bit]
+        n_going += going[bit]
+    return n_going

@@ -90,7 +90,7 @@ class QueryStrategy(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn h
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters, naming them and what they may be."""
-        check_running(n_jobs=None, random_state=self.random_state, verbose=0)
+        check_running(n_jobs=getattr(self, "n_jobs", None), random_state=self.random_state, verbose=0)
 
     @abstractmethod
     def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:

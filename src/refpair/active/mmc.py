@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,10 @@ class MMC(LearningStrategy):
         counter = None
         if (n_labels != n_labels[0]).any():
             counter = LogisticRegression(C=self.C, max_iter=_STEPS, tol=1e-8)
-            counter.fit(_profile(model.probabilities(known)), n_labels)
+            with warnings.catch_warnings():
+                # Among few rows, most may have numbers of labels of their own: still no regression.
+                warnings.filterwarnings("ignore", message="The number of unique classes")
+                counter.fit(_profile(model.probabilities(known)), n_labels)
 
         def worth(which: Indices) -> Floats:
             p = model.probabilities(pool.features[which])

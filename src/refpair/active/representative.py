@@ -34,6 +34,8 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
         Learns the bits, as in :class:`refpair.CSRPEClassifier`.
     part : {"utility", "estimation", "both"}, default="utility"
         Which of the two uncertainties of :class:`CostSensitiveUncertainty` counts.
+    n_jobs : int, optional
+        How many threads learn the bits and ask them, as in joblib.
     random_state : int, RandomState or None, default=None
         Decides about the code, and between rows that are worth the same.
 
@@ -61,10 +63,17 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
         n_bits: int = 300,
         learner: Any = "logistic",
         part: Literal["utility", "estimation", "both"] = "utility",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            cost, estimator, n_bits=n_bits, learner=learner, part=part, random_state=random_state
+            cost,
+            estimator,
+            n_bits=n_bits,
+            learner=learner,
+            part=part,
+            n_jobs=n_jobs,
+            random_state=random_state,
         )
 
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> npt.NDArray[np.float64]:

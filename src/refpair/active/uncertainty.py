@@ -13,7 +13,9 @@ from refpair.active._strategy import LearningStrategy
 from refpair.bits import BitLearner, BitProblems, LogisticBank
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
-from refpair.classifiers._bit_learners import check_bit_learner, make_bank
+from refpair.classifiers import BinaryRelevance, Logistic
+from refpair.classifiers._base_learners import as_base_learner
+from refpair.classifiers._bit_learners import as_bit_learner, check_bit_learner, make_bank
 from refpair.classifiers._labels import distinct_labels
 from refpair.classifiers._parameters import check_count
 from refpair.classifiers._posterior_fit import bit_problems
@@ -45,13 +47,16 @@ class CostSensitiveUncertainty(LearningStrategy):
     cost : str, Cost or callable, default="f1"
         What a prediction costs; see :class:`refpair.Cost`.
     estimator : multi-label classifier, optional
-        f_t, the classifier that is to be improved; ``BinaryRelevance("logistic")`` if it is None.
+        f_t, the classifier that is to be improved; ``BinaryRelevance("logistic")`` if it is None. That one,
+        with the C of the learner, is learnt along with the bits, and as closely.
     n_bits : int, default=1000
         The length of the code.
     learner : "logistic", "tree" or classifier, default="logistic"
         Learns the bits, as in :class:`refpair.CSRPEClassifier`.
     part : {"both", "estimation", "utility"}, default="both"
         Which of the two uncertainties counts.
+    n_jobs : int, optional
+        How many threads learn the bits and ask them, as in joblib. What is asked for does not depend on it.
     random_state : int, RandomState or None, default=None
         Decides about the code, and between rows that are worth the same. With an integer, the code is the
         same in all rounds, and the bits are learnt from where they were in the last one.
@@ -81,6 +86,7 @@ class CostSensitiveUncertainty(LearningStrategy):
         n_bits: int = 1000,
         learner: Any = "logistic",
         part: Literal["both", "estimation", "utility"] = "both",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.cost = cost
@@ -88,6 +94,7 @@ class CostSensitiveUncertainty(LearningStrategy):
         self.n_bits = n_bits
         self.learner = learner
         self.part = part
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
@@ -102,21 +109,31 @@ class CostSensitiveUncertainty(LearningStrategy):
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
         distinct = distinct_labels(pool.labels)
         code = draw_code(get_cost(self.cost), distinct.vectors, self.n_bits, "uniform", rng)
-        seeds = rng.integers(2**64, size=len(code), dtype=np.uint64)
-        bits = self._learn(pool.features[pool.labelled], code, bit_problems(code, distinct, 0, seeds))
-        words = code.encode(distinct.vectors)
-        book = CodeBook(words)
+        uses_classifier = self.part != "estimation"
+        along = uses_classifier and _are_of_a_kind(self.estimator, self.learner)
+        n_labels = along * distinct.vectors.shape[1]
+        seeds = rng.integers(2**64, size=len(code) + n_labels, dtype=np.uint64)
+        bits = self._learn(pool.features[pool.labelled], code, bit_problems(code, distinct, along, seeds))
         classifier = None
-        if self.part != "estimation":
+        if uses_classifier and not along:
             classifier = Classifier(self.estimator, pool.rows(pool.labelled), pool.labels)
+        words, book = None, None
+        if self.part != "utility":
+            words = code.encode(distinct.vectors)
+            book = CodeBook(words)
 
         def worth(rows: Indices) -> Floats:
-            signs = bits.predict(pool.features[rows])
+            answers = bits.predict(pool.features[rows])
+            signs = answers[:, : len(code)]
             total = np.zeros(len(rows))
-            if self.part != "utility":
+            if words is not None and book is not None:
                 total += _distances(signs, words, book.decode(signs))
-            if classifier is not None:
-                predicted = distinct_labels(classifier.predict(pool.rows(rows)))
+            if uses_classifier:
+                predicted = distinct_labels(
+                    (answers[:, len(code) :] > 0).view(np.uint8)
+                    if classifier is None
+                    else classifier.predict(pool.rows(rows))
+                )
                 total += _distances(signs, code.encode(predicted.vectors), predicted.of_row)
             return total
 
@@ -124,15 +141,30 @@ class CostSensitiveUncertainty(LearningStrategy):
 
     def _learn(self, X: Matrix, code: ReferencePairCode, problems: BitProblems) -> BitLearner:
         """Learn the bits; logistic regressions begin with what they were in the last round."""
-        bank = make_bank(self.learner)
+        bank = make_bank(self.learner, n_jobs=self.n_jobs)
         if not isinstance(bank, LogisticBank):
             return bank.fit(X, problems)
         last: tuple[ReferencePairCode, LogisticBank] | None = self.__dict__.get("_last")
         start = None
         if last is not None and last[1].n_features == X.shape[1] and len(last[0]):
-            start = last[1].renumbered(code.places_in(last[0]))
+            n_labels = problems.n_bits - len(code)
+            labels = np.full(n_labels, -1)
+            if len(last[1]) - len(last[0]) == n_labels:
+                labels = np.arange(len(last[0]), len(last[1]))
+            start = last[1].renumbered(np.concatenate([code.places_in(last[0]), labels]))
         self._last = code, bank.fit(X, problems, start)
         return bank
+
+
+def _are_of_a_kind(estimator: Any, learner: Any) -> bool:
+    """Whether the classifier's labels are learnt just as the bits are: then they are further bits."""
+    if estimator is not None and type(estimator) is not BinaryRelevance:
+        return False
+    of_labels = as_base_learner("logistic" if estimator is None else estimator.estimator)
+    of_bits = as_bit_learner(learner)
+    if not (isinstance(of_labels, Logistic) and isinstance(of_bits, Logistic)):
+        return False
+    return of_labels.tol is None and of_labels.C == of_bits.C
 
 
 def _distances(

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 import scipy.sparse as sp
 
 from refpair.bits.binning import Matrix
@@ -63,7 +62,7 @@ def find_axes(X: Matrix) -> Axes:
     if min(n_rows, n_features) > _MOST_AXES:
         return Axes(X, None, None)
     by_rows = n_rows <= n_features
-    variances, axes = scipy.linalg.eigh(products(X, X) if by_rows else products(X.T, X.T))
+    variances, axes = np.linalg.eigh(products(X, X) if by_rows else products(X.T, X.T))
     kept = variances > _NEGLIGIBLE * max(variances[-1], np.finfo(float).tiny)
     lengths, axes = np.sqrt(variances[kept]), np.ascontiguousarray(axes[:, kept])
     if by_rows:

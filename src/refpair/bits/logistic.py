@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from copy import copy
 from functools import partial
 from typing import Self
@@ -10,7 +11,9 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import assert_all_finite
 
+from refpair._blas import one_blas_thread
 from refpair._kernels.rng import draw_rows
 from refpair._progress import run_chunks
 from refpair.bits.axes import Axes, find_axes, products
@@ -22,7 +25,7 @@ from refpair.bits.sizes import resolve_share
 __all__ = ["LogisticBank"]
 
 _BITS_A_CALL = 256
-_ROWS_A_CALL = 2048
+_ROWS_A_CALL = 512
 
 Floats = npt.NDArray[np.float64]
 
@@ -108,16 +111,20 @@ class LogisticBank:
         """
         if problems.n_features is not None:
             return self._fit_by_features(X, problems)
+        assert_all_finite(X, input_name="X")
         n_rows = X.shape[0]
         n_sampled = resolve_share(self.max_samples, n_rows)
-        axes = find_axes(X)
-        begin = _coordinates_of(start, axes, problems.n_bits)
-        learn = partial(_learn, self.C, self.tol, self.max_iter, axes.coordinates, problems, n_sampled, begin)
-        chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
-        parts = run_chunks(learn, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
-        weights = np.concatenate([weights for weights, _, _ in parts])
+        with one_blas_thread():  # n_jobs threads share out the bits
+            axes = find_axes(X)
+            begin = _coordinates_of(start, axes, problems.n_bits)
+            learn = partial(
+                _learn, self.C, self.tol, self.max_iter, axes.coordinates, problems, n_sampled, begin
+            )
+            chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
+            parts = run_chunks(learn, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
+            weights = np.concatenate([weights for weights, _, _ in parts])
+            self.weights_ = weights[:, :-1] if axes.back is None else weights[:, :-1] @ axes.back.T
         self.basis_ = axes.basis
-        self.weights_ = weights[:, :-1] if axes.back is None else weights[:, :-1] @ axes.back.T
         self.intercept_ = weights[:, -1]
         self.in_bag_ = np.concatenate([in_bag for _, in_bag, _ in parts]) if n_sampled < n_rows else None
         n_left = sum(n_left for _, _, n_left in parts)
@@ -154,21 +161,41 @@ class LogisticBank:
     def decisions(self, X: Matrix, bits: slice = ALL) -> Floats:
         """Return the log odds of each bit: w·x + b."""
         inner = X if self.basis_ is None else products(X, self.basis_)
-        return np.asarray(inner @ self.weights_[bits].T + self.intercept_[bits])
+        decisions = np.asarray(inner @ self.weights_[bits].T)
+        decisions += self.intercept_[bits]
+        return decisions
 
     def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
         """Return the predicted code of each row, or some bits of it: −1 and +1, one column a bit."""
         signs = np.empty((X.shape[0], len(self.intercept_[bits])), np.int8)
-        for rows in chunks_of(X.shape[0], _ROWS_A_CALL):
-            signs[rows] = np.where(self.decisions(X[rows], bits) > 0.0, 1, -1)
+
+        def decide(rows: slice) -> None:
+            np.greater(self.decisions(X[rows], bits), 0.0, out=signs[rows].view(bool))
+            signs[rows] *= 2
+            signs[rows] -= 1
+
+        self._by_rows(decide, len(signs))
         return signs
 
     def values(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.float32]:
         """Return how sure each bit is: 2p − 1, with p the probability of +1."""
         values = np.empty((X.shape[0], len(self.intercept_[bits])), np.float32)
-        for rows in chunks_of(X.shape[0], _ROWS_A_CALL):
-            values[rows] = np.tanh(0.5 * self.decisions(X[rows], bits))
+
+        def decide(rows: slice) -> None:
+            decisions = self.decisions(X[rows], bits)
+            decisions *= 0.5
+            np.tanh(decisions, out=values[rows], casting="same_kind")
+
+        self._by_rows(decide, len(values))
         return values
+
+    def _by_rows(self, decide: Callable[[slice], None], n_rows: int) -> None:
+        """Decide about some rows at a time: that bounds the memory, and threads share them out."""
+        with one_blas_thread():
+            run_chunks(
+                decide, chunks_of(n_rows, _ROWS_A_CALL),
+                n_jobs=self.n_jobs, verbose=0, title="deciding", in_place=True,
+            )  # fmt: skip
 
     def predict_and_values(
         self, X: Matrix, n_signs: int

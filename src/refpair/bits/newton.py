@@ -16,6 +16,7 @@ __all__ = ["minimise_logistic"]
 
 _DIRECTION_STEPS = 50  # of conjugate gradients, for one direction
 _HALVINGS = 30
+_STILL_WORTH = 0.8  # of the bits: as long as more go on, to leave out the others takes longer than it spares
 _REST = 0.1, 1e-4  # of a gradient, where conjugate gradients stop far away from the minimum and near it
 _SUFFICIENT = 1e-4  # of the decrease that the slope promises
 _ROUNDING = 1e-11  # of a sum of losses
@@ -120,17 +121,18 @@ def _directions(
     power = np.einsum("ij,ij->i", residual, search)
     length = np.einsum("ij,ij->i", residual, residual)
     end = length * np.clip(length, np.float32(_REST[1] ** 2), np.float32(_REST[0] ** 2))
+    going = np.ones(len(bits), bool)
     for _ in range(_DIRECTION_STEPS):
         ahead = search @ Z.T
         ahead *= curvature
-        going = np.empty(len(bits), bool)
-        conjugate_step(search, ahead @ Z, penalty, diagonal, residual, solution, power, end, going)
-        if not going.all():
-            directions[bits[~going]] = solution[~going]
-            if not going.any():
-                return directions
+        n_going = conjugate_step(search, ahead @ Z, penalty, diagonal, residual, solution, power, end, going)
+        if n_going == 0:
+            break
+        if n_going < _STILL_WORTH * len(bits):
+            directions[bits] = solution
             bits, solution, residual, search = bits[going], solution[going], residual[going], search[going]
             curvature, diagonal, power, end = curvature[going], diagonal[going], power[going], end[going]
+            going = np.ones(n_going, bool)
     directions[bits] = solution
     return directions
 

@@ -40,7 +40,7 @@ def check_bit_learner(learner: Any) -> None:
         raise ValueError(f'learner must be "tree", "logistic" or a scikit-learn classifier, not {learner!r}')
     if isinstance(found, Logistic):
         found.check()
-    if not has_fit_parameter(found, "sample_weight"):
+    elif not has_fit_parameter(found, "sample_weight"):
         raise ValueError(f"learner must take sample_weight in fit, which {found!r} does not")
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from refpair._blas import one_blas_thread
 from refpair.costs import Cost, Labels, check_labels
 
 __all__ = ["PairMixture", "PairSampling", "ReferencePairCode", "draw_code", "sample_pairs"]
@@ -140,16 +141,17 @@ class ReferencePairCode:
         """Return the differences, or as int8 only their signs, by blocks that bound the memory."""
         labels = check_labels(Y, "Y")
         out = np.empty((labels.shape[0], len(self)), dtype)
-        for start in range(0, labels.shape[0], _ROWS):
-            rows = slice(start, start + _ROWS)
-            for first in range(0, len(self), _BITS):
-                bits = slice(first, first + _BITS)
-                of_alpha = self.cost.matrix(labels[rows], self.alpha[bits])
-                of_beta = self.cost.matrix(labels[rows], self.beta[bits])
-                difference = of_beta - of_alpha
-                scale = np.maximum(np.abs(of_alpha), np.abs(of_beta))
-                difference[np.abs(difference) <= _TIE * scale] = 0.0
-                out[rows, bits] = np.sign(difference) if dtype is np.int8 else difference
+        with one_blas_thread():
+            for start in range(0, labels.shape[0], _ROWS):
+                rows = slice(start, start + _ROWS)
+                for first in range(0, len(self), _BITS):
+                    bits = slice(first, first + _BITS)
+                    pairs = np.vstack([self.alpha[bits], self.beta[bits]])
+                    of_alpha, of_beta = np.hsplit(self.cost.matrix(labels[rows], pairs), 2)
+                    difference = of_beta - of_alpha
+                    scale = np.maximum(np.abs(of_alpha), np.abs(of_beta))
+                    difference[np.abs(difference) <= _TIE * scale] = 0.0
+                    out[rows, bits] = np.sign(difference) if dtype is np.int8 else difference
         return out
 
 
@@ -301,7 +303,8 @@ def _useful(code: ReferencePairCode, vectors: Vectors) -> npt.NDArray[np.bool_]:
     useful = np.zeros(len(code), dtype=bool)
     for some in (vectors[:64], vectors[64:]):
         open_bits = np.flatnonzero(~useful)
-        useful[open_bits] = code[open_bits].encode(some).any(axis=0)
+        if len(open_bits) and len(some):
+            useful[open_bits] = code[open_bits].encode(some).any(axis=0)
     return useful
 
 
