@@ -26,7 +26,7 @@ from refpair.active._strategy import QueryStrategy
 
 _STRATEGIES = {"mmc": MMC, "adaptive": AdaptiveActive, "binmin": BinaryMinimization}
 _DRAWS, _QUERIES = 3, 12
-_TIMED = 20  # queries, of which the median counts
+_TIMED = 10  # queries, of which the median counts
 
 Problem = dict[str, npt.NDArray[Any]]
 
@@ -61,7 +61,7 @@ def speed(libact: str | None) -> list[list[str]]:
     strategy = CostSensitiveUncertainty("f1", n_bits=100, random_state=0)
     ask(strategy, small, 2)  # kernels are compiled
     _, seconds = ask(strategy, small, _TIMED)
-    theirs = None if libact is None else ask_libact(libact, small, "csrpe", 5)["seconds"]
+    theirs = None if libact is None else ask_libact(libact, small, "csrpe", _TIMED)["seconds"]
     rows = [["100 bits, 30 of 300 rows of emotions labelled", *compare(seconds, theirs)]]
     large = draw_rows("enron", None, 200, 0, scale=False)
     strategy = CostSensitiveUncertainty("f1", n_bits=3000, random_state=0)

@@ -24,22 +24,35 @@ class _Limit:
     def __init__(self) -> None:
         self.lock = Lock()
         self.n_asking = 0
-        self.libraries: Any = None
-        self.limiter: Any = None
+        self.libraries: list[Any] | None = None
+        self.n_threads: list[int] = []
 
     def begin(self) -> None:
         with self.lock:
             if self.n_asking == 0:
                 if self.libraries is None:  # to look for them takes milliseconds
-                    self.libraries = ThreadpoolController()
-                self.limiter = self.libraries.limit(limits=1, user_api="blas")
+                    found = ThreadpoolController().lib_controllers
+                    self.libraries = [library for library in found if library.user_api == "blas"]
+                self.n_threads = [library.get_num_threads() for library in self.libraries]
+                self._set([1] * len(self.libraries))
             self.n_asking += 1
 
     def end(self) -> None:
         with self.lock:
             self.n_asking -= 1
             if self.n_asking == 0:
-                self.limiter.restore_original_limits()
+                self._set(self.n_threads)
+
+    def _set(self, n_threads: list[int]) -> None:
+        for library, n in zip(self.libraries or (), n_threads, strict=True):
+            library.set_num_threads(n)
+            # Since 3.8, threadpoolctl heeds only the thread that was the first to ask, until that gives way:
+            # here another one may be the last.
+            getattr(library, "clear_controlling_thread", _do_nothing)()
+
+
+def _do_nothing() -> None:
+    pass
 
 
 _LIMIT = _Limit()

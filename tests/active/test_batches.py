@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from refpair import BinaryRelevance, Logistic
@@ -178,6 +179,27 @@ def test_the_bits_begin_where_they_were():
             warm.query(X, Y, return_utilities=True)[1], cold.query(X, Y, return_utilities=True)[1], atol=1e-9
         )
     warm.query(X[:, :3], Y)  # other features: from the beginning
+
+
+@pytest.mark.parametrize("part", ["both", "utility"])
+def test_a_classifier_that_is_learnt_along_with_the_bits_is_the_same(part):
+    X, Y = make_pool(120)
+    how = {"n_bits": 40, "learner": Logistic(tol=1e-8), "part": part, "random_state": 0}
+    _, along = CostSensitiveUncertainty("f1", **how).query(X, Y, return_utilities=True)
+    for estimator in (BinaryRelevance("logistic"), BinaryRelevance(Logistic(tol=1e-8))):
+        apart = CostSensitiveUncertainty("f1", estimator, **how)
+        np.testing.assert_allclose(apart.query(X, Y, return_utilities=True)[1], along, atol=1e-12)
+    other = CostSensitiveUncertainty("f1", BinaryRelevance(Logistic(C=1e-3)), **how)
+    assert np.nanmax(np.abs(other.query(X, Y, return_utilities=True)[1] - along)) > 0.01
+
+
+def test_a_change_of_parameters_between_queries():
+    X, Y = make_pool(120)
+    strategy = CostSensitiveUncertainty("f1", n_bits=40, learner=Logistic(tol=1e-8), random_state=0)
+    for change in ({"part": "estimation"}, {"part": "both"}, {"n_bits": 60}, {"cost": "rank"}, {"n_jobs": 2}):
+        utilities = strategy.set_params(**change).query(X, Y, return_utilities=True)[1]
+        fresh = clone(strategy).query(X, Y, return_utilities=True)[1]
+        np.testing.assert_allclose(utilities, fresh, atol=1e-9)
 
 
 @pytest.mark.parametrize("learner", ["tree", "logistic", Logistic(C=0.1)])

@@ -12,6 +12,7 @@ from refpair._kernels.logistic import logistic_terms
 from refpair._kernels.rng import draw_rows
 from refpair.bits import BitProblems, LogisticBank, axes
 from refpair.bits.axes import find_axes
+from refpair.bits.newton import minimise_logistic
 
 CONSTANT = {3: 1, 4: -1, 5: -1}  # bits of `make_problems` whose rows agree, or tie
 
@@ -161,6 +162,9 @@ def test_many_bits_go_by_chunks_and_threads_change_nothing():
     problems, _ = make_problems(15, rng, n_bits=600)
     one, two = (LogisticBank(n_jobs=n_jobs).fit(X, problems) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.weights_, two.weights_)
+    many = rng.standard_normal((1300, 6))
+    np.testing.assert_array_equal(one.predict(many), two.predict(many))
+    np.testing.assert_array_equal(one.values(many), two.values(many))
     few = LogisticBank(tol=1e-7).fit(X, problems.take(np.array([599, 10, 300])))
     np.testing.assert_allclose(few.coef_, one.coef_[[599, 10, 300]], atol=2e-2)
 
@@ -183,12 +187,36 @@ def test_loss_slope_and_curvature(seed, scale):
     decisions, targets = scale * rng.standard_normal((2, 3, 7))
     targets *= rng.integers(0, 2, targets.shape)
     loss, slope, curvature = np.empty((3, 3, 7))
-    logistic_terms(decisions, targets, loss, slope, curvature)
+    totals = [logistic_terms(*bit) for bit in zip(decisions, targets, loss, slope, curvature, strict=True)]
+    np.testing.assert_allclose(totals, loss.sum(axis=1), rtol=1e-12)
     margin, weight = np.sign(targets) * decisions, np.abs(targets)
     wrong = np.exp(-np.logaddexp(0.0, margin))
     np.testing.assert_allclose(loss, weight * np.logaddexp(0.0, -margin), rtol=1e-9, atol=1e-11 * scale)
     np.testing.assert_allclose(slope, -targets * wrong, rtol=1e-9, atol=1e-11 * scale)
     np.testing.assert_allclose(curvature, weight * wrong * (1 - wrong), rtol=1e-9, atol=1e-11 * scale)
+
+
+@given(st.integers(0, 2**31), st.integers(2, 12), st.integers(1, 9), st.integers(0, 7))
+@settings(deadline=None, max_examples=50)
+def test_no_step_lowers_the_objective_of_a_minimum(seed, n_rows, width, n_bits):
+    rng = np.random.default_rng(seed)
+    Z, targets = rng.standard_normal((n_rows, width)), rng.standard_normal((n_bits, n_rows))
+    start = 3.0 * rng.standard_normal((n_bits, width + 1))
+    targets[:, 0] = -targets[:, -1]  # both bits are there, or no intercept would be the best
+
+    def objective(weights):
+        margin = np.sign(targets) * (weights[:, :-1] @ Z.T + weights[:, -1:])
+        losses = np.abs(targets) * np.logaddexp(0.0, -margin)
+        return 0.5 * (weights[:, :-1] ** 2).sum(axis=1) + losses.sum(axis=1)
+
+    given_targets = targets.copy()
+    for rows in (Z, sp.csr_array(Z)):
+        found, done = minimise_logistic(rows, targets, start, tol=1e-7, max_iter=100)
+        assert done.all()
+        for _ in range(5):
+            step = 1e-3 * rng.standard_normal(found.shape)
+            assert (objective(found) <= objective(found + step) + 1e-12).all()
+    np.testing.assert_array_equal(targets, given_targets)
 
 
 @pytest.mark.parametrize("shape", [(20, 5), (5, 20), (1, 3), (3, 1)])
@@ -204,3 +232,12 @@ def test_axes_keep_all_products_and_lead_back(shape, sparse):
     of_features = of_basis if found.basis is None else found.basis.T @ of_basis
     np.testing.assert_allclose(X @ of_features, found.coordinates @ weights, atol=1e-8)
     np.testing.assert_allclose(np.linalg.norm(of_features), np.linalg.norm(weights))
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf])
+def test_missing_values_are_refused(broken):
+    X = np.ones((20, 3))
+    X[4, 1] = broken
+    problems, _ = make_problems(20, np.random.default_rng(9))
+    with pytest.raises(ValueError, match="Input X contains"):
+        LogisticBank().fit(X, problems)

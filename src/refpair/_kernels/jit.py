@@ -37,3 +37,8 @@ def lean(function: Function) -> Function:
 def inline(function: Function) -> Function:
     """Compile as by `lean` a helper that is so short that even its call counts: it is written out in line."""
     return cast(Function, njit(**INLINE)(function))
+
+
+def inline_sums(function: Function) -> Function:
+    """Compile as by `inline` a helper whose sums may be added up in any order: several terms at once."""
+    return cast(Function, njit(**INLINE, fastmath={"reassoc", "contract", "nsz"})(function))

@@ -1,17 +1,318 @@
-"""Logistic regressions of many bits at once: all but the products of matrices. A row of an array is a bit."""
+"""Logistic regressions of many bits at once. A row of an array is a bit, unless it is the rows' Z.
+
+What goes on is kept in front: a bit that is done leaves its place to the last one that is not. So products of
+matrices are of those bits alone, and nothing else is moved.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from refpair._kernels.jit import inline, kernel
-from refpair._kernels.types import Bools, Floats
+from refpair._kernels.jit import helper, inline, inline_sums, kernel
+from refpair._kernels.types import Bools, Floats, IndexArray
+
+_DIRECTION_STEPS = 50  # of conjugate gradients, for one direction
+_HALVINGS = 30
+_REST = 0.1, 1e-4  # of a gradient, where conjugate gradients stop far away from the minimum and near it
+_SUFFICIENT = 1e-4  # of the decrease that the slope promises
+_ROUNDING = 1e-11  # of a sum of losses
+_DAMPING = 0.03  # of the intercept's slope, added to its curvature: where a bit is sure of all its rows
+_TINY = 1e-10  # nothing curves, and only this holds the intercept back; near the minimum it vanishes
 
 # exp by its series near 0, then squared ten times; log(1 + x) by Chebyshev's polynomial on 0 … 1. Calls of
 # the mathematical library cannot be vectorised, and took three times as long.
 _EXP = 1.0 / np.cumprod(np.r_[1.0, np.arange(1.0, 14.0)])
 _NODES = np.cos(np.pi * (np.arange(19) + 0.5) / 19)
 _LOG = np.linalg.solve(np.vander(_NODES, increasing=True), np.log1p(0.5 * (_NODES + 1.0)))
+
+Csr = tuple[Floats, IndexArray, IndexArray]
+
+
+@kernel
+def minimise_logistic_losses(
+    Z: Floats,
+    singles: Floats,
+    sparse: Csr,
+    sparse_singles: Csr,
+    targets: Floats,
+    weights: Floats,
+    tol: float,
+    max_iter: int,
+    done: Bools,
+) -> None:
+    """Minimise ½|v|² + Σ |t| log(1 + exp(−sign(t) f)) for each bit, f = v·z + b, by Newton's method.
+
+    Parameters
+    ----------
+    Z, singles : ndarray of shape (n, r + 1)
+        The rows, a 1 behind each, as float64 and as float32: directions need not be exact, and half as long
+        numbers are multiplied twice as fast. Of shape (0, 0) if they are sparse.
+    sparse, sparse_singles : (data, indices, indptr)
+        The same as a CSR matrix; empty arrays if they are dense.
+    targets : ndarray of shape (n_bits, n)
+        The sign is the bit, the size the weight. Overwritten.
+    weights : ndarray of shape (n_bits, r + 1)
+        Where to begin; overwritten with the minimum. The last one is the intercept, which is free.
+    tol : float
+        A bit is done once its gradient is no longer than this.
+    max_iter : int
+        How many steps at most.
+    done : ndarray of bool, shape (n_bits,)
+        Written.
+    """
+    n_bits, n_rows = targets.shape
+    width = weights.shape[1]
+    at = weights.copy()
+    decisions, ahead = np.empty((n_bits, n_rows)), np.empty((n_bits, n_rows))
+    slope, curvature = np.empty((n_bits, n_rows)), np.empty((n_bits, n_rows))
+    gradient, direction = np.empty((n_bits, width)), np.empty((n_bits, width))
+    objective, bit_of, loss = np.empty(n_bits), np.arange(n_bits), np.empty(n_rows)
+    onto_rows(at, Z, sparse, decisions)
+    for place in range(n_bits):
+        objective[place] = logistic_terms(
+            decisions[place], targets[place], loss, slope[place], curvature[place]
+        ) + penalty(at[place])
+    n_going = n_bits
+    for iteration in range(max_iter + 1):
+        onto_columns(slope[:n_going], Z, sparse, gradient[:n_going])
+        for place in range(n_going - 1, -1, -1):
+            length = 0.0
+            for i in range(width):
+                if i < width - 1:
+                    gradient[place, i] += at[place, i]
+                length += gradient[place, i] ** 2
+            if length <= tol * tol:
+                bit, last = bit_of[place], n_going - 1
+                weights[bit], done[bit] = at[place], True
+                at[place], decisions[place], objective[place] = at[last], decisions[last], objective[last]
+                slope[place], curvature[place] = slope[last], curvature[last]
+                targets[place], gradient[place], bit_of[place] = targets[last], gradient[last], bit_of[last]
+                n_going = last
+        if n_going == 0 or iteration == max_iter:
+            break
+        find_directions(singles, sparse_singles, curvature[:n_going], gradient[:n_going], direction)
+        onto_rows(direction[:n_going], Z, sparse, ahead[:n_going])
+        for place in range(n_going):
+            objective[place] = go_ahead(
+                at[place], decisions[place], direction[place], ahead[place], gradient[place], targets[place],
+                objective[place], loss, slope[place], curvature[place],
+            )  # fmt: skip
+    for place in range(n_going):
+        weights[bit_of[place]], done[bit_of[place]] = at[place], False
+
+
+@helper
+def find_directions(
+    Z: Floats, sparse: Csr, curvatures: Floats, gradients: Floats, directions: Floats
+) -> None:
+    """Solve each bit's Newton equations, roughly, by conjugate gradients in half as long numbers.
+
+    Parameters
+    ----------
+    Z : ndarray of float32, shape (n, r + 1)
+    sparse : (data, indices, indptr)
+        As in `minimise_logistic_losses`.
+    curvatures : ndarray of shape (n_bits, n)
+        Of the losses by the decisions.
+    gradients : ndarray of shape (n_bits, r + 1)
+    directions : ndarray of shape (at least n_bits, r + 1)
+        Written: a row for each of the gradients.
+    """
+    n_bits, width = gradients.shape
+    curvature = curvatures.astype(np.float32)
+    diagonal = np.empty((n_bits, width), np.float32)
+    add_up_squares(curvature, Z, sparse, diagonal)
+    residual, search = np.empty_like(diagonal), np.empty_like(diagonal)
+    solution = np.zeros_like(diagonal)
+    ahead, curved = np.empty_like(curvature), np.empty_like(diagonal)
+    power, end, damping = np.empty((3, n_bits), np.float32)
+    bit_of = np.arange(n_bits)
+    for bit in range(n_bits):
+        power[bit], length = np.float32(0.0), np.float32(0.0)
+        for i in range(width):
+            held = np.float32(1.0)
+            if i == width - 1:
+                held = np.float32(_TINY + _DAMPING * abs(gradients[bit, i]))
+                damping[bit] = held
+            diagonal[bit, i] += held
+            r = np.float32(-gradients[bit, i])
+            residual[bit, i], search[bit, i] = r, r / diagonal[bit, i]
+            power[bit] += r * search[bit, i]
+            length += r * r
+        end[bit] = length * min(max(length, np.float32(_REST[1] ** 2)), np.float32(_REST[0] ** 2))
+    n_going = n_bits
+    for _ in range(_DIRECTION_STEPS):
+        onto_rows(search[:n_going], Z, sparse, ahead[:n_going])
+        for place in range(n_going):
+            for row in range(ahead.shape[1]):
+                ahead[place, row] *= curvature[place, row]
+        onto_columns(ahead[:n_going], Z, sparse, curved[:n_going])
+        for place in range(n_going - 1, -1, -1):
+            power[place], left = conjugate_step(
+                search[place], curved[place], damping[place], diagonal[place],
+                residual[place], solution[place], power[place],
+            )  # fmt: skip
+            if left <= end[place]:
+                directions[bit_of[place]] = solution[place]
+                n_going -= 1
+                search[place], residual[place], solution[place] = (
+                    search[n_going], residual[n_going], solution[n_going],
+                )  # fmt: skip
+                curvature[place], diagonal[place] = curvature[n_going], diagonal[n_going]
+                power[place], end[place], damping[place] = power[n_going], end[n_going], damping[n_going]
+                bit_of[place] = bit_of[n_going]
+        if n_going == 0:
+            return
+    for place in range(n_going):
+        directions[bit_of[place]] = solution[place]
+
+
+@inline_sums
+def conjugate_step(
+    search: Floats,
+    curved: Floats,
+    damping: np.float32,
+    diagonal: Floats,
+    residual: Floats,
+    solution: Floats,
+    power: np.float32,
+) -> tuple[np.float32, np.float32]:
+    """Take a step of conjugate gradients for a bit, and find the next one's direction.
+
+    Parameters
+    ----------
+    search : ndarray of shape (r + 1,)
+        The direction p; overwritten with the next one.
+    curved : ndarray of shape (r + 1,)
+        The matrix times p, but for the penalty, which is 1 on the diagonal of all but the last.
+    damping : float
+        What is added there to the last.
+    diagonal : ndarray of shape (r + 1,)
+        Of the matrix, to divide by.
+    residual, solution : ndarray of shape (r + 1,)
+        Overwritten.
+    power : float
+        The product of the residual and the residual over the diagonal.
+
+    Returns
+    -------
+    power : float
+        Of the new residual.
+    left : float
+        Its length, squared.
+    """
+    width = len(search)
+    zero = np.float32(0.0)
+    for i in range(width - 1):
+        curved[i] += search[i]
+    curved[width - 1] += damping * search[width - 1]
+    curvature = zero
+    for i in range(width):
+        curvature += search[i] * curved[i]
+    size = power / curvature
+    for i in range(width):
+        solution[i] += size * search[i]
+        residual[i] -= size * curved[i]
+        curved[i] = residual[i] / diagonal[i]
+    left, next_power = zero, zero
+    for i in range(width):
+        left += residual[i] * residual[i]
+        next_power += residual[i] * curved[i]
+    ratio = next_power / power
+    for i in range(width):
+        search[i] = curved[i] + ratio * search[i]
+    return next_power, left
+
+
+@inline_sums
+def go_ahead(
+    at: Floats,
+    decisions: Floats,
+    direction: Floats,
+    ahead: Floats,
+    gradient: Floats,
+    targets: Floats,
+    objective: float,
+    loss: Floats,
+    slope: Floats,
+    curvature: Floats,
+) -> float:
+    """Go along a bit's direction, half as far where that would not pay off, and so on.
+
+    Parameters
+    ----------
+    at : ndarray of shape (r + 1,)
+        The weights; overwritten.
+    decisions : ndarray of shape (n,)
+        Overwritten, as the weights are.
+    direction, ahead : ndarray
+        What to add to them, at most.
+    gradient : ndarray of shape (r + 1,)
+    targets : ndarray of shape (n,)
+    objective : float
+        Where the bit is.
+    loss, slope, curvature : ndarray of shape (n,)
+        Written, as by `logistic_terms`.
+
+    Returns
+    -------
+    float
+        The objective there.
+    """
+    promised = 0.0
+    for i in range(len(at)):
+        promised += gradient[i] * direction[i]
+        at[i] += direction[i]
+    for row in range(len(decisions)):
+        decisions[row] += ahead[row]
+    size = 1.0
+    there = logistic_terms(decisions, targets, loss, slope, curvature) + penalty(at)
+    for halving in range(_HALVINGS + 1):
+        if there <= objective + _SUFFICIENT * size * promised + _ROUNDING * abs(objective):
+            break
+        if halving < _HALVINGS:  # at last, back to where it was
+            size *= 0.5
+        for i in range(len(at)):
+            at[i] -= size * direction[i]
+        for row in range(len(decisions)):
+            decisions[row] -= size * ahead[row]
+        there = logistic_terms(decisions, targets, loss, slope, curvature) + penalty(at)
+    return there
+
+
+@inline_sums
+def penalty(at: Floats) -> float:
+    """Return ½|v|², of all weights but the last one, which is the intercept."""
+    total = 0.0
+    for i in range(len(at) - 1):
+        total += at[i] * at[i]
+    return 0.5 * total
+
+
+@inline_sums
+def logistic_terms(
+    decisions: Floats, targets: Floats, loss: Floats, slope: Floats, curvature: Floats
+) -> float:
+    """Write each row's loss, and its two derivatives by the decision; return the sum of the losses.
+
+    The loss is |t| log(1 + exp(−sign(t) f)) with decision f and target t: the sign of a target is the bit,
+    its size the weight. All arrays have shape (n,).
+    """
+    for row in range(len(decisions)):
+        target = targets[row]
+        decision = decisions[row]
+        weight = abs(target)
+        margin = decision if target > 0.0 else -decision
+        small = exp_of_negative(-abs(margin))
+        sure = 1.0 / (1.0 + small)
+        wrong = small * sure if margin > 0.0 else sure
+        loss[row] = weight * (log_of_one_plus(small) + max(-margin, 0.0))
+        slope[row] = -target * wrong
+        curvature[row] = weight * sure * sure * small
+    total = 0.0
+    for row in range(len(decisions)):
+        total += loss[row]
+    return total
 
 
 @inline
@@ -36,91 +337,37 @@ def log_of_one_plus(x: float) -> float:
     return y
 
 
-@kernel
-def logistic_terms(
-    decisions: Floats, targets: Floats, loss: Floats, slope: Floats, curvature: Floats
-) -> None:
-    """Write each row's loss, and its two derivatives by the decision.
-
-    The loss is |t| log(1 + exp(−sign(t) f)) with decision f and target t: the sign of a target is the bit,
-    its size the weight.
-
-    Parameters
-    ----------
-    decisions, targets : ndarray of shape (n_bits, n_rows)
-    loss, slope, curvature : ndarray of shape (n_bits, n_rows)
-        Written.
-    """
-    n_bits, n_rows = decisions.shape
-    for bit in range(n_bits):
-        for row in range(n_rows):
-            target = targets[bit, row]
-            decision = decisions[bit, row]
-            weight = abs(target)
-            margin = decision if target > 0.0 else -decision
-            small = exp_of_negative(-abs(margin))
-            sure = 1.0 / (1.0 + small)
-            wrong = small * sure if margin > 0.0 else sure
-            loss[bit, row] = weight * (log_of_one_plus(small) + max(-margin, 0.0))
-            slope[bit, row] = -target * wrong
-            curvature[bit, row] = weight * sure * sure * small
+@helper
+def onto_rows(bits: Floats, Z: Floats, sparse: Csr, out: Floats) -> None:
+    """Write bits @ Z.T, of dense or sparse rows."""
+    data, indices, indptr = sparse
+    if len(indptr) == 0:
+        np.dot(bits, Z.T, out)
+        return
+    for bit in range(len(bits)):
+        for row in range(out.shape[1]):
+            total = bits.dtype.type(0.0)
+            for k in range(indptr[row], indptr[row + 1]):
+                total += data[k] * bits[bit, indices[k]]
+            out[bit, row] = total
 
 
-@kernel
-def conjugate_step(
-    search: Floats,
-    curved: Floats,
-    penalty: Floats,
-    diagonal: Floats,
-    residual: Floats,
-    solution: Floats,
-    power: Floats,
-    end: Floats,
-    going: Bools,
-) -> int:
-    """Take a step of conjugate gradients for each bit, find the next one's direction; return how many go on.
+@helper
+def onto_columns(bits: Floats, Z: Floats, sparse: Csr, out: Floats) -> None:
+    """Write bits @ Z, of dense or sparse rows."""
+    data, indices, indptr = sparse
+    if len(indptr) == 0:
+        np.dot(bits, Z, out)
+        return
+    out[:] = 0.0
+    for bit in range(len(bits)):
+        for row in range(bits.shape[1]):
+            for k in range(indptr[row], indptr[row + 1]):
+                out[bit, indices[k]] += data[k] * bits[bit, row]
 
-    Parameters
-    ----------
-    search : ndarray of shape (n_bits, n)
-        The direction p; overwritten with the next one.
-    curved : ndarray of shape (n_bits, n)
-        The matrix times p, but for the penalty.
-    penalty : ndarray of shape (n,)
-        Of each unknown: a further part of the diagonal of the matrix.
-    diagonal : ndarray of shape (n_bits, n)
-        Of the matrix, to divide by.
-    residual, solution : ndarray of shape (n_bits, n)
-        Overwritten.
-    power : ndarray of shape (n_bits,)
-        The product of the residual and the residual over the diagonal; overwritten.
-    end : ndarray of shape (n_bits,)
-        A bit is done once its residual is no longer than the root of this.
-    going : ndarray of bool, shape (n_bits,)
-        Which bits are not done; the others are left alone. Overwritten.
-    """
-    n_bits, n = search.shape
-    zero = search.dtype.type(0.0)
-    n_going = 0
-    for bit in range(n_bits):
-        if not going[bit]:
-            continue
-        curvature = zero
-        for i in range(n):
-            curvature += search[bit, i] * (curved[bit, i] + penalty[i] * search[bit, i])
-        size = power[bit] / curvature
-        left, next_power = zero, zero
-        for i in range(n):
-            p = search[bit, i]
-            solution[bit, i] += size * p
-            r = residual[bit, i] - size * (curved[bit, i] + penalty[i] * p)
-            residual[bit, i] = r
-            left += r * r
-            next_power += r * r / diagonal[bit, i]
-        ratio = next_power / power[bit]
-        for i in range(n):
-            search[bit, i] = residual[bit, i] / diagonal[bit, i] + ratio * search[bit, i]
-        power[bit] = next_power
-        going[bit] = left > end[bit]
-        n_going += going[bit]
-    return n_going
+
+@helper
+def add_up_squares(bits: Floats, Z: Floats, sparse: Csr, out: Floats) -> None:
+    """Write bits @ (Z * Z), of dense or sparse rows."""
+    data, indices, indptr = sparse
+    onto_columns(bits, Z * Z, (data * data, indices, indptr), out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import lru_cache
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils import check_random_state
 from refpair.active._batches import best_rows, diverse_rows
 from refpair.active._coverage import spread_rows
 from refpair.active._pool import Indices, Pool, read_pool
-from refpair.classifiers._parameters import check_count, check_running
+from refpair.classifiers._parameters import check_count, check_running, is_integer
 
 __all__ = ["LearningStrategy", "QueryStrategy"]
 
@@ -79,7 +80,7 @@ class QueryStrategy(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn h
         check_count("batch_size", batch_size)
         self._check_parameters()
         pool = read_pool(X, Y, candidates)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
+        rng = np.random.default_rng(_draw_seeds(self.random_state))
         chosen, worth = self._choose(pool, min(batch_size, len(pool.candidates)), rng)
         rows = pool.candidates[chosen]
         if not return_utilities:
@@ -116,3 +117,15 @@ class LearningStrategy(QueryStrategy):
     @abstractmethod
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
         """Return what each candidate is worth."""
+
+
+def _draw_seeds(random_state: Any) -> tuple[int, ...]:
+    """Return what the generator of a query is made of."""
+    if is_integer(random_state):
+        return _seeds_of(int(random_state))
+    return tuple(check_random_state(random_state).randint(2**31, size=4).tolist())
+
+
+@lru_cache(maxsize=64)  # a loop asks with the same number each time
+def _seeds_of(number: int) -> tuple[int, ...]:
+    return tuple(np.random.RandomState(number).randint(2**31, size=4).tolist())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from refpair._blas import one_blas_thread
 from refpair.active._classifier import Classifier, check_classifier
 from refpair.active._pool import Indices, Pool
 from refpair.active._strategy import LearningStrategy
@@ -108,25 +110,25 @@ class CostSensitiveUncertainty(LearningStrategy):
 
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
         distinct = distinct_labels(pool.labels)
-        code = draw_code(get_cost(self.cost), distinct.vectors, self.n_bits, "uniform", rng)
         uses_classifier = self.part != "estimation"
         along = uses_classifier and _are_of_a_kind(self.estimator, self.learner)
-        n_labels = along * distinct.vectors.shape[1]
-        seeds = rng.integers(2**64, size=len(code) + n_labels, dtype=np.uint64)
-        bits = self._learn(pool.features[pool.labelled], code, bit_problems(code, distinct, along, seeds))
+        with one_blas_thread():
+            code = draw_code(get_cost(self.cost), distinct.vectors, self.n_bits, "uniform", rng)
+            n_more = along * distinct.vectors.shape[1]
+            seeds = rng.integers(2**64, size=len(code) + n_more, dtype=np.uint64)
+            problems = bit_problems(code, distinct, int(along), seeds).at_hand()
+            bits = self._learn(pool.features[pool.labelled], code, problems)
         classifier = None
         if uses_classifier and not along:
             classifier = Classifier(self.estimator, pool.rows(pool.labelled), pool.labels)
-        words, book = None, None
-        if self.part != "utility":
-            words = code.encode(distinct.vectors)
-            book = CodeBook(words)
+        words = np.sign(problems.differences(slice(0, len(code)))).astype(np.int8)
+        book = CodeBook(words)
 
         def worth(rows: Indices) -> Floats:
             answers = bits.predict(pool.features[rows])
             signs = answers[:, : len(code)]
             total = np.zeros(len(rows))
-            if words is not None and book is not None:
+            if self.part != "utility":
                 total += _distances(signs, words, book.decode(signs))
             if uses_classifier:
                 predicted = distinct_labels(
@@ -137,7 +139,8 @@ class CostSensitiveUncertainty(LearningStrategy):
                 total += _distances(signs, code.encode(predicted.vectors), predicted.of_row)
             return total
 
-        return pool.by_chunks(worth)
+        with nullcontext() if classifier else one_blas_thread():  # another's has threads of its own
+            return pool.by_chunks(worth)
 
     def _learn(self, X: Matrix, code: ReferencePairCode, problems: BitProblems) -> BitLearner:
         """Learn the bits; logistic regressions begin with what they were in the last round."""

@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite
 
@@ -111,7 +112,8 @@ class LogisticBank:
         """
         if problems.n_features is not None:
             return self._fit_by_features(X, problems)
-        assert_all_finite(X, input_name="X")
+        if not np.isfinite(X.data if sp.issparse(X) else X).all():
+            assert_all_finite(X, input_name="X")  # says what is wrong and what to do
         n_rows = X.shape[0]
         n_sampled = resolve_share(self.max_samples, n_rows)
         with one_blas_thread():  # n_jobs threads share out the bits
@@ -126,7 +128,8 @@ class LogisticBank:
             self.weights_ = weights[:, :-1] if axes.back is None else weights[:, :-1] @ axes.back.T
         self.basis_ = axes.basis
         self.intercept_ = weights[:, -1]
-        self.in_bag_ = np.concatenate([in_bag for _, in_bag, _ in parts]) if n_sampled < n_rows else None
+        in_bag = [drawn for _, drawn, _ in parts if drawn is not None]
+        self.in_bag_ = np.concatenate(in_bag) if in_bag else None
         n_left = sum(n_left for _, _, n_left in parts)
         if n_left:
             warnings.warn(
@@ -249,19 +252,20 @@ def _learn(
     n_sampled: int,
     start: Floats,
     bits: slice,
-) -> tuple[Floats, npt.NDArray[np.uint8], int]:
+) -> tuple[Floats, npt.NDArray[np.uint8] | None, int]:
     """Learn some bits; return their weights, the rows they were learnt from and how many are not done.
 
     Not a method: another process is given its name, and finds it and the compiled kernels by itself.
     """
     n_rows = Z.shape[0]
     targets = np.ascontiguousarray(problems.differences(bits).T[:, problems.vector_of_row])
-    in_bag = np.ones((len(targets), n_rows), bool)
+    in_bag = None
     if n_sampled < n_rows:
-        for of_bit, seed in zip(in_bag, problems.seeds[bits], strict=True):
-            of_bit[:] = False
+        drawn = np.zeros((len(targets), n_rows), bool)
+        for of_bit, seed in zip(drawn, problems.seeds[bits], strict=True):
             of_bit[draw_rows(n_rows, n_sampled, seed)] = True
-        targets *= in_bag
+        targets *= drawn
+        in_bag = np.packbits(drawn, axis=1)
     high, low = (targets > 0.0).any(axis=1), (targets < 0.0).any(axis=1)
     open_bits = np.flatnonzero(high & low)
     weights = np.zeros((len(targets), Z.shape[1] + 1))
@@ -270,4 +274,4 @@ def _learn(
     n_weighted = np.maximum(1, np.count_nonzero(asked, axis=1))
     asked *= (C * n_weighted / np.abs(asked).sum(axis=1))[:, None]
     weights[open_bits], done = minimise_logistic(Z, asked, start[bits][open_bits], tol=tol, max_iter=max_iter)
-    return weights, np.packbits(in_bag, axis=1), int((~done).sum())
+    return weights, in_bag, int((~done).sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, Self
 
@@ -44,6 +44,10 @@ class BitProblems:
     seeds: npt.NDArray[np.uint64]
     n_features: npt.NDArray[np.int32] | None = None
 
+    def at_hand(self) -> BitProblems:
+        """Return the same problems with the differences of all bits computed, once."""
+        return replace(self, differences=partial(_columns, self.differences(slice(0, self.n_bits))))
+
     def take(self, bits: npt.NDArray[np.intp]) -> BitProblems:
         """Return some of the problems, free to use all features that there are."""
         return BitProblems(
@@ -75,6 +79,10 @@ class BitLearner(Protocol):
 
     def take(self, bits: npt.NDArray[np.intp]) -> Self:
         """Return a learner of some of the bits, as they were learnt."""
+
+
+def _columns(differences: npt.NDArray[np.float64], bits: slice) -> npt.NDArray[np.float64]:
+    return differences[:, bits]
 
 
 def _taken(

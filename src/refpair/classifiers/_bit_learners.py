@@ -36,11 +36,12 @@ def check_bit_learner(learner: Any) -> None:
     found = as_bit_learner(learner)
     if isinstance(found, str) and found == "tree":
         return
-    if not is_estimator(found) or not is_classifier(found):
-        raise ValueError(f'learner must be "tree", "logistic" or a scikit-learn classifier, not {learner!r}')
     if isinstance(found, Logistic):
         found.check()
-    elif not has_fit_parameter(found, "sample_weight"):
+        return
+    if not is_estimator(found) or not is_classifier(found):
+        raise ValueError(f'learner must be "tree", "logistic" or a scikit-learn classifier, not {learner!r}')
+    if not has_fit_parameter(found, "sample_weight"):
         raise ValueError(f"learner must take sample_weight in fit, which {found!r} does not")
 
 

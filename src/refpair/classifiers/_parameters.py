@@ -42,6 +42,8 @@ def check_running(*, n_jobs: Any, random_state: Any, verbose: Any) -> None:
     check_count("verbose", int(verbose) if isinstance(verbose, bool) else verbose, low=0)
     if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
         raise ValueError(f"n_jobs must be an integer other than 0 or None, not {n_jobs!r}")
+    if is_integer(random_state) and 0 <= random_state < 2**32:
+        return  # to make a generator of it takes longer than all other checks
     try:
         check_random_state(random_state)
     except ValueError as error:

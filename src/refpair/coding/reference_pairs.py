@@ -34,6 +34,7 @@ Number = TypeVar("Number", np.float64, np.int8)
 # that truly differ are far apart: two F1 values of K labels by 1/(2K)² or more, 1e-8 at K = 5,000.
 _TIE = 1e-12
 _ROWS, _BITS = 2048, 256  # encoded at a time: 4 MB of costs for each of α and β
+_SPARE = 16  # pairs that are tried at once, beside 5/4 of the number that is missing
 _TRIES = 4  # candidate pairs drawn for each bit wanted
 _MAX_INDEXED = 31  # labels up to which the number of all pairs, 2^(K−1)(2^K−1), fits an int64
 
@@ -84,7 +85,7 @@ class ReferencePairCode:
 
     def __getitem__(self, bits: slice | npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> ReferencePairCode:
         """Return the code of some of the bits."""
-        return ReferencePairCode(self.alpha[bits], self.beta[bits], self.cost)
+        return _code_of(self.alpha[bits], self.beta[bits], self.cost)
 
     def differences(self, Y: Labels) -> npt.NDArray[np.float64]:
         """Return C(y, β_i) − C(y, α_i) for each row y of Y and each bit i: positive where α is cheaper.
@@ -134,6 +135,8 @@ class ReferencePairCode:
         >>> code.places_in(code[1:])
         array([-1,  0])
         """
+        if np.array_equal(self.alpha, other.alpha) and np.array_equal(self.beta, other.beta):
+            return np.arange(len(self))
         places = {pair: place for place, pair in enumerate(_keys(other))}
         return np.array([places.get(pair, -1) for pair in _keys(self)], np.intp)
 
@@ -146,8 +149,9 @@ class ReferencePairCode:
                 rows = slice(start, start + _ROWS)
                 for first in range(0, len(self), _BITS):
                     bits = slice(first, first + _BITS)
-                    pairs = np.vstack([self.alpha[bits], self.beta[bits]])
-                    of_alpha, of_beta = np.hsplit(self.cost.matrix(labels[rows], pairs), 2)
+                    alpha, beta = self.alpha[bits], self.beta[bits]
+                    costs = self.cost.matrix(labels[rows], np.concatenate([alpha, beta]))
+                    of_alpha, of_beta = costs[:, : len(alpha)], costs[:, len(alpha) :]
                     difference = of_beta - of_alpha
                     scale = np.maximum(np.abs(of_alpha), np.abs(of_beta))
                     difference[np.abs(difference) <= _TIE * scale] = 0.0
@@ -270,7 +274,7 @@ def draw_code(
     observed = _dense(label_vectors, "label_vectors")
     vectors, n_labels = _distinct(observed), observed.shape[1]
     none = np.empty((0, n_labels), np.uint8)
-    code = ReferencePairCode(none, none, cost)
+    code = _code_of(none, none, cost)
     if len(vectors) < 2:
         return code
     for stage, length in _stages(how, n_bits):
@@ -280,14 +284,27 @@ def draw_code(
         fresh = _fresh(alpha, beta, code)
         alpha, beta = alpha[fresh], beta[fresh]
         while len(code) < length and len(alpha):
-            batch = ReferencePairCode(alpha[:n_bits], beta[:n_bits], cost)
+            some = slice(_SPARE + (length - len(code)) * 5 // 4)  # a few more than are missing
+            batch = _code_of(alpha[some], beta[some], cost)
             useful = _both_answers(batch, vectors) if stage == "density" else _useful(batch, vectors)
             batch = batch[useful][: length - len(code)]
-            code = ReferencePairCode(
-                np.vstack([code.alpha, batch.alpha]), np.vstack([code.beta, batch.beta]), cost
-            )
-            alpha, beta = alpha[n_bits:], beta[n_bits:]
+            code = _joined(code, batch)
+            alpha, beta = alpha[some.stop :], beta[some.stop :]
     return code
+
+
+def _code_of(alpha: Vectors, beta: Vectors, cost: Cost) -> ReferencePairCode:
+    """Return the code of pairs that are known to be such: the checks would take longer than to draw them."""
+    code = object.__new__(ReferencePairCode)
+    alpha.flags.writeable = beta.flags.writeable = False
+    for name, value in (("alpha", alpha), ("beta", beta), ("cost", cost)):
+        object.__setattr__(code, name, value)
+    return code
+
+
+def _joined(code: ReferencePairCode, more: ReferencePairCode) -> ReferencePairCode:
+    """Return the code of the bits of two codes."""
+    return _code_of(np.vstack([code.alpha, more.alpha]), np.vstack([code.beta, more.beta]), code.cost)
 
 
 def _stages(how: PairMixture, n_bits: int) -> list[tuple[PairSampling, int]]:

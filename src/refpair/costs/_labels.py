@@ -37,6 +37,8 @@ def check_labels(labels: Labels, name: str) -> LabelMatrix:
     Traceback (most recent call last):
     ValueError: Y must be a label matrix of 0 and 1 only
     """
+    if _is_usual(labels):
+        return labels  # asked so often that the rest would be felt
     matrix: LabelMatrix = labels if sp.issparse(labels) else np.asarray(labels)
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise ValueError(f"{name} must be a label matrix of shape (n, n_labels), got shape {matrix.shape}")
@@ -52,6 +54,13 @@ def check_labels(labels: Labels, name: str) -> LabelMatrix:
     if not (values.max(initial=0) <= 1 if whole else ((values == 0) | (values == 1)).all()):
         raise ValueError(f"{name} must be a label matrix of 0 and 1 only")
     return matrix.astype(np.float32 if sp.issparse(matrix) else np.uint8, copy=False)
+
+
+def _is_usual(labels: Labels) -> bool:
+    """Whether labels are a uint8 array of zeros and ones, as the package's own nearly always are."""
+    if type(labels) is not np.ndarray or labels.dtype != np.uint8 or labels.ndim != 2:
+        return False
+    return bool(labels.size > 0 and labels.max() <= 1)
 
 
 def check_pair(Y: Labels, Z: Labels) -> tuple[LabelMatrix, LabelMatrix]:
