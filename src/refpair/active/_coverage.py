@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from refpair.active._distances import squared_distances
+from refpair._blas import one_blas_thread
+from refpair._kernels.coverage import mean_new_likeness
+from refpair._progress import run_chunks
+from refpair.active._distances import filled, squared_distances, squared_lengths
 from refpair.active._pool import Indices
+from refpair.bits.axes import products
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
 
@@ -72,7 +76,13 @@ def spread_rows(
     return looked_at[chosen], worth
 
 
-def newly_covered(X: Matrix, labelled: Indices, candidates: Indices, rng: np.random.Generator) -> Floats:
+def newly_covered(
+    X: Matrix,
+    labelled: Indices,
+    candidates: Indices,
+    rng: np.random.Generator,
+    n_jobs: int | None = None,
+) -> Floats:
     """Return how much of the candidates each of them would stand for that no labelled row stands for.
 
     Rows x and z are alike by k(x, z) = exp(−3 |x − z|² / median), with the median of the squared distances of
@@ -85,6 +95,8 @@ def newly_covered(X: Matrix, labelled: Indices, candidates: Indices, rng: np.ran
     labelled, candidates : ndarray of int
     rng : numpy.random.Generator
         Draws 2,000 of the candidates z, if there are more.
+    n_jobs : int, optional
+        Threads.
 
     Returns
     -------
@@ -101,13 +113,20 @@ def newly_covered(X: Matrix, labelled: Indices, candidates: Indices, rng: np.ran
     spread = among[among > 0.0]
     scale = _NARROW / np.median(spread) if len(spread) else 1.0
     known = np.exp(-scale * _nearest(others, X[labelled])) if len(labelled) else np.zeros(others.shape[0])
+    others = filled(others)
+    squares = squared_lengths(others)
     covered = np.empty(len(candidates))
-    for part in chunks_of(len(candidates), _ROWS_A_CALL):
-        likeness = squared_distances(X[candidates[part]], others)
-        likeness *= -scale
-        np.exp(likeness, out=likeness)
-        likeness -= known
-        covered[part] = np.maximum(likeness, 0.0, out=likeness).mean(axis=1)
+
+    def cover(part: slice) -> None:
+        rows = filled(X[candidates[part]])
+        inner = products(rows, others)
+        mean_new_likeness(inner, squared_lengths(rows), squares, scale, known, covered[part])
+
+    with one_blas_thread():
+        run_chunks(
+            cover, chunks_of(len(candidates), _ROWS_A_CALL),
+            n_jobs=n_jobs, verbose=0, title="covering", in_place=True,
+        )  # fmt: skip
     return covered
 
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from refpair.bits.axes import products
 from refpair.bits.binning import Matrix
 
-__all__ = ["squared_distances"]
+__all__ = ["filled", "squared_distances", "squared_lengths"]
 
 
 def squared_distances(left: Matrix, right: Matrix) -> npt.NDArray[np.float64]:
@@ -26,17 +26,18 @@ def squared_distances(left: Matrix, right: Matrix) -> npt.NDArray[np.float64]:
     array([[1.],
            [4.]])
     """
-    left, right = _filled(left), _filled(right)
+    left, right = filled(left), filled(right)
     distances = -2.0 * products(left, right)
-    distances += _squares(left)[:, None]
-    distances += _squares(right)
+    distances += squared_lengths(left)[:, None]
+    distances += squared_lengths(right)
     # Rounding leaves a little of what should be nothing: rows that are the same have no distance.
-    scale = np.maximum(_squares(left)[:, None], _squares(right))
+    scale = np.maximum(squared_lengths(left)[:, None], squared_lengths(right))
     distances[distances <= 1e-12 * scale] = 0.0
     return distances
 
 
-def _filled(X: Matrix) -> Matrix:
+def filled(X: Matrix) -> Matrix:
+    """Return rows with 0 for what is missing."""
     if sp.issparse(X):
         if np.isnan(X.data).any():
             X = X.copy()
@@ -45,7 +46,8 @@ def _filled(X: Matrix) -> Matrix:
     return np.nan_to_num(X) if np.isnan(X).any() else X
 
 
-def _squares(X: Matrix) -> npt.NDArray[np.float64]:
+def squared_lengths(X: Matrix) -> npt.NDArray[np.float64]:
+    """Return the squared lengths of rows."""
     if sp.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     return np.asarray(np.einsum("ij,ij->i", X, X))

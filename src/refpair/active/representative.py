@@ -78,4 +78,4 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
 
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> npt.NDArray[np.float64]:
         uncertainty = super()._utilities(pool, rng)
-        return uncertainty * newly_covered(pool.features, pool.labelled, pool.candidates, rng)
+        return uncertainty * newly_covered(pool.features, pool.labelled, pool.candidates, rng, self.n_jobs)
