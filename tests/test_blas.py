@@ -1,9 +1,12 @@
-from threading import Barrier, Thread
+import contextlib
+import os
+from threading import Barrier, Thread, local
 
 import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
+from refpair import _blas
 from refpair._blas import one_blas_thread
 
 
@@ -56,6 +59,72 @@ def test_whoever_ends_last_lifts_the_limit():
     two.join()
     assert seen == [{1}]
     assert n_threads() == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_is_not_bound_by_the_threads_of_its_parent():
+    before = n_threads()
+    if before == {1}:
+        pytest.skip("there is nothing to limit")
+    begun, ended = Barrier(2), Barrier(2)
+
+    def ask():
+        with one_blas_thread():
+            begun.wait()
+            ended.wait()
+
+    thread = Thread(target=ask)
+    thread.start()
+    begun.wait()
+    child = os.fork()
+    if child == 0:  # pragma: no cover
+        code = 1
+        with contextlib.suppress(BaseException):
+            with one_blas_thread():
+                inside = n_threads()
+            code = int(not (inside == {1} and n_threads() == before))
+        os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    ended.wait()
+    thread.join()
+    assert n_threads() == before
+
+
+class LibraryByThread:
+    """A library in which each thread has a number of its own."""
+
+    internal_api = "mkl"
+
+    def __init__(self):
+        self.of_thread = local()
+
+    def get_num_threads(self):
+        return getattr(self.of_thread, "number", 4)
+
+    def set_num_threads(self, number):
+        self.of_thread.number = number
+
+
+def test_a_library_with_a_number_for_each_thread(monkeypatch):
+    library = LibraryByThread()
+    monkeypatch.setattr(_blas._Limits, "shared", _blas._Limit([]))
+    monkeypatch.setattr(_blas._Limits, "own_libraries", (library,))
+    monkeypatch.setattr(_blas, "_LIMITS", _blas._Limits())
+    seen = []
+
+    def ask():
+        with one_blas_thread():
+            seen.append(library.get_num_threads())
+        seen.append(library.get_num_threads())
+
+    with one_blas_thread():
+        ask()
+        thread = Thread(target=ask)
+        thread.start()
+        thread.join()
+    assert seen == [1, 1, 1, 4]
+    assert library.get_num_threads() == 4
 
 
 def test_products_are_the_same():

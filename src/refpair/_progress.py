@@ -49,7 +49,7 @@ def run_chunks(
 
     Chunks run through joblib, by default in threads: the kernels release the GIL.
     ``joblib.parallel_config`` around the call chooses another backend, unless the work is done `in_place`, in
-    memory that another process would not share.
+    memory that another process would not share. A single chunk is run right here.
     """
     require = "sharedmem" if in_place else None
     if verbose == 0 and (len(chunks) < 2 or (in_place and n_jobs in (None, 1))):

@@ -1,11 +1,14 @@
 """Batches without repeats, rows that stand for others, and pools of many rows."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from refpair import BinaryRelevance, Logistic
@@ -23,6 +26,7 @@ from refpair.active import (
 from refpair.active._batches import best_rows, diverse_rows
 from refpair.active._coverage import newly_covered, spread_rows
 from refpair.active._distances import squared_distances
+from refpair.active.uncertainty import _are_of_a_kind
 
 
 @given(st.integers(0, 2**31))
@@ -186,9 +190,11 @@ def test_a_classifier_that_is_learnt_along_with_the_bits_is_the_same(part):
     X, Y = make_pool(120)
     how = {"n_bits": 40, "learner": Logistic(tol=1e-8), "part": part, "random_state": 0}
     _, along = CostSensitiveUncertainty("f1", **how).query(X, Y, return_utilities=True)
-    for estimator in (BinaryRelevance("logistic"), BinaryRelevance(Logistic(tol=1e-8))):
-        apart = CostSensitiveUncertainty("f1", estimator, **how)
-        np.testing.assert_allclose(apart.query(X, Y, return_utilities=True)[1], along, atol=1e-12)
+    apart = BinaryRelevance(Logistic(tol=1e-9))  # solved more closely than the bits
+    for estimator in (apart, BinaryRelevance("logistic"), BinaryRelevance(Logistic(tol=1e-8))):
+        assert _are_of_a_kind(estimator, how["learner"]) == (estimator is not apart)
+        strategy = CostSensitiveUncertainty("f1", estimator, **how)
+        np.testing.assert_allclose(strategy.query(X, Y, return_utilities=True)[1], along, atol=1e-12)
     other = CostSensitiveUncertainty("f1", BinaryRelevance(Logistic(C=1e-3)), **how)
     assert np.nanmax(np.abs(other.query(X, Y, return_utilities=True)[1] - along)) > 0.01
 
@@ -200,6 +206,37 @@ def test_a_change_of_parameters_between_queries():
         utilities = strategy.set_params(**change).query(X, Y, return_utilities=True)[1]
         fresh = clone(strategy).query(X, Y, return_utilities=True)[1]
         np.testing.assert_allclose(utilities, fresh, atol=1e-9)
+
+
+@pytest.mark.parametrize("row", [3, 40], ids=["labelled", "not labelled"])
+def test_logistic_bits_refuse_missing_values_wherever_they_are(row):
+    X, Y = make_pool(60)
+    X[row, 1] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        CostSensitiveUncertainty("f1", n_bits=30, random_state=0).query(X, Y)
+    trees = CostSensitiveUncertainty("f1", BinaryRelevance("tree"), n_bits=30, learner="tree", random_state=0)
+    assert trees.query(X, Y)[0] >= 25
+
+
+def test_what_was_asked_before_is_forgotten_if_it_does_not_help():
+    X, Y = make_pool(60)
+    for before in (X * 1e15, X + 2e3, -X):
+        strategy = CostSensitiveUncertainty("f1", n_bits=30, learner=Logistic(tol=1e-8), random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            strategy.query(before, Y)
+        utilities = strategy.query(X, Y, return_utilities=True)[1]
+        np.testing.assert_allclose(
+            utilities, clone(strategy).query(X, Y, return_utilities=True)[1], atol=1e-9
+        )
+
+
+def test_far_from_0_rows_cover_the_same():
+    X, _ = make_pool(60)
+    known, others = np.arange(10), np.arange(10, 60)
+    near = newly_covered(X, known, others, np.random.default_rng(0))
+    far = newly_covered(X + 1e6, known, others, np.random.default_rng(0))
+    np.testing.assert_allclose(far, near, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("learner", ["tree", "logistic", Logistic(C=0.1)])

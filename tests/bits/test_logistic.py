@@ -75,7 +75,7 @@ def test_the_gradient_is_within_the_tolerance():
             t = targets[problems.vector_of_row, bit]
             t = t / np.abs(t[t != 0]).mean()
             slope = -t / (1 + np.exp(np.sign(t) * bank.decisions(X)[:, bit]))
-            gradient = np.append(bank.coef_[bit] + slope @ X, slope.sum())
+            gradient = np.append(bank.coef_[bit] + slope @ (X - X.mean(axis=0)), slope.sum())
             longest = max(longest, np.linalg.norm(gradient))
         assert longest <= tol * (1 + 1e-6)
 
@@ -241,3 +241,48 @@ def test_missing_values_are_refused(broken):
     problems, _ = make_problems(20, np.random.default_rng(9))
     with pytest.raises(ValueError, match="Input X contains"):
         LogisticBank().fit(X, problems)
+
+
+@pytest.mark.parametrize("offset", [0.0, 30.0, 1e4])
+@pytest.mark.parametrize("most_axes", [1500, 0], ids=["along axes", "as it is"])
+def test_features_far_from_0(offset, most_axes, monkeypatch):
+    monkeypatch.setattr(axes, "_MOST_AXES", most_axes)
+    rng = np.random.default_rng(10)
+    X = rng.standard_normal((60, 3)) + [offset, 0.0, 0.0]
+    problems, _ = make_problems(60, rng)
+    bank = LogisticBank(tol=1e-5).fit(X, problems)  # warnings are errors
+    centred = LogisticBank(tol=1e-5).fit(X - [offset, 0.0, 0.0], problems)
+    np.testing.assert_allclose(bank.decisions(X), centred.decisions(X - [offset, 0.0, 0.0]), atol=2e-2)
+
+
+@pytest.mark.parametrize("far", [1e2, 1e4, 1e30, np.nan])
+def test_a_start_that_is_no_help_does_no_harm(far):
+    rng = np.random.default_rng(11)
+    X = rng.standard_normal((40, 5))
+    problems, _ = make_problems(40, rng)
+    cold = LogisticBank(tol=1e-7).fit(X, problems)
+    start = LogisticBank().fit(X, problems)
+    start.weights_[:, 2], start.intercept_[:6] = far, far
+    warm = LogisticBank(tol=1e-7).fit(X, problems, start)
+    np.testing.assert_allclose(warm.coef_, cold.coef_, atol=1e-6)
+
+
+def test_little_weight_is_learnt_from_too():
+    rng = np.random.default_rng(12)
+    X = rng.standard_normal((40, 5))
+    problems, targets = make_problems(40, rng)
+    bank = LogisticBank(1e-5, tol=1e-2).fit(X, problems)
+    for bit in set(range(len(bank))) - set(CONSTANT):
+        model = by_scikit_learn(X, targets[problems.vector_of_row, bit], 1e-5)
+        np.testing.assert_allclose(bank.decisions(X)[:, bit], model.decision_function(X), atol=0.1)
+
+
+def test_the_rows_may_change_after_fit():
+    rng = np.random.default_rng(13)
+    X = rng.standard_normal((8, 20))
+    problems, _ = make_problems(8, rng)
+    for mine in (X.copy(), sp.csr_array(X)):
+        bank = LogisticBank().fit(mine, problems)
+        before = bank.decisions(X)
+        mine *= 0.0
+        np.testing.assert_array_equal(bank.decisions(X), before)

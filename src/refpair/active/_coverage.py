@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from refpair._blas import one_blas_thread
 from refpair._kernels.coverage import mean_new_likeness
@@ -108,25 +109,33 @@ def newly_covered(
     >>> newly_covered(X, np.array([0]), np.arange(1, 5), np.random.default_rng(0)).round(2)
     array([0.  , 0.51, 0.51, 0.29])
     """
-    others = X[candidates[_some(len(candidates), _STOOD_FOR, rng)]]
+    sample = candidates[_some(len(candidates), _STOOD_FOR, rng)]
+    middle = 0.0 if sp.issparse(X) else filled(X[sample]).mean(axis=0)  # far from 0, distances are rounded
+
+    def rows_of(which: Indices) -> Matrix:
+        rows = filled(X[which])
+        return rows if sp.issparse(X) else rows - middle
+
+    others = rows_of(sample)
     among = squared_distances(others[:_ROWS_A_CALL], others[:_ROWS_A_CALL])
     spread = among[among > 0.0]
     scale = _NARROW / np.median(spread) if len(spread) else 1.0
-    known = np.exp(-scale * _nearest(others, X[labelled])) if len(labelled) else np.zeros(others.shape[0])
-    others = filled(others)
+    known = np.zeros(len(sample))
+    if len(labelled):
+        known = np.exp(-scale * _nearest(others, rows_of(labelled)))
     squares = squared_lengths(others)
     covered = np.empty(len(candidates))
 
     def cover(part: slice) -> None:
-        rows = filled(X[candidates[part]])
-        inner = products(rows, others)
+        rows = rows_of(candidates[part])
+        with one_blas_thread():
+            inner = products(rows, others)
         mean_new_likeness(inner, squared_lengths(rows), squares, scale, known, covered[part])
 
-    with one_blas_thread():
-        run_chunks(
-            cover, chunks_of(len(candidates), _ROWS_A_CALL),
-            n_jobs=n_jobs, verbose=0, title="covering", in_place=True,
-        )  # fmt: skip
+    run_chunks(
+        cover, chunks_of(len(candidates), _ROWS_A_CALL),
+        n_jobs=n_jobs, verbose=0, title="covering", in_place=True,
+    )  # fmt: skip
     return covered
 
 

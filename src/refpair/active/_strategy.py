@@ -24,8 +24,8 @@ Floats = npt.NDArray[np.float64]
 class QueryStrategy(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """Chooses the rows that a person should label next.
 
-    All that a strategy goes by is its parameters and what is given to :meth:`query`; what it may keep of the
-    last query is only where to begin.
+    All that a strategy goes by is its parameters and what is given to :meth:`query`. What it may keep of the
+    last query is only where to begin: answers may differ within the tolerance of what it learns.
     """
 
     random_state: Any

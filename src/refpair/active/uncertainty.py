@@ -13,6 +13,7 @@ from refpair.active._classifier import Classifier, check_classifier
 from refpair.active._pool import Indices, Pool
 from refpair.active._strategy import LearningStrategy
 from refpair.bits import BitLearner, BitProblems, LogisticBank
+from refpair.bits.axes import check_finite
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
 from refpair.classifiers import BinaryRelevance, Logistic
@@ -49,8 +50,8 @@ class CostSensitiveUncertainty(LearningStrategy):
     cost : str, Cost or callable, default="f1"
         What a prediction costs; see :class:`refpair.Cost`.
     estimator : multi-label classifier, optional
-        f_t, the classifier that is to be improved; ``BinaryRelevance("logistic")`` if it is None. That one,
-        with the C of the learner, is learnt along with the bits, and as closely.
+        f_t, the classifier that is to be improved; ``BinaryRelevance("logistic")`` if it is None. One of
+        logistic regressions like those of the bits is learnt along with them, and as closely.
     n_bits : int, default=1000
         The length of the code.
     learner : "logistic", "tree" or classifier, default="logistic"
@@ -114,10 +115,10 @@ class CostSensitiveUncertainty(LearningStrategy):
         along = uses_classifier and _are_of_a_kind(self.estimator, self.learner)
         with one_blas_thread():
             code = draw_code(get_cost(self.cost), distinct.vectors, self.n_bits, "uniform", rng)
-            n_more = along * distinct.vectors.shape[1]
-            seeds = rng.integers(2**64, size=len(code) + n_more, dtype=np.uint64)
+            seeds = rng.integers(2**64, size=len(code), dtype=np.uint64)
+            seeds = np.append(seeds, np.zeros(along * distinct.vectors.shape[1], np.uint64))  # not drawn by
             problems = bit_problems(code, distinct, int(along), seeds).at_hand()
-            bits = self._learn(pool.features[pool.labelled], code, problems)
+        bits = self._learn(pool.features, pool.labelled, code, problems)
         classifier = None
         if uses_classifier and not along:
             classifier = Classifier(self.estimator, pool.rows(pool.labelled), pool.labels)
@@ -142,11 +143,15 @@ class CostSensitiveUncertainty(LearningStrategy):
         with nullcontext() if classifier else one_blas_thread():  # another's has threads of its own
             return pool.by_chunks(worth)
 
-    def _learn(self, X: Matrix, code: ReferencePairCode, problems: BitProblems) -> BitLearner:
+    def _learn(
+        self, X: Matrix, labelled: Indices, code: ReferencePairCode, problems: BitProblems
+    ) -> BitLearner:
         """Learn the bits; logistic regressions begin with what they were in the last round."""
         bank = make_bank(self.learner, n_jobs=self.n_jobs)
+        known = X[labelled]
         if not isinstance(bank, LogisticBank):
-            return bank.fit(X, problems)
+            return bank.fit(known, problems)
+        check_finite(X)  # not only what is known: the others are to be decided about
         last: tuple[ReferencePairCode, LogisticBank] | None = self.__dict__.get("_last")
         start = None
         if last is not None and last[1].n_features == X.shape[1] and len(last[0]):
@@ -155,7 +160,7 @@ class CostSensitiveUncertainty(LearningStrategy):
             if len(last[1]) - len(last[0]) == n_labels:
                 labels = np.arange(len(last[0]), len(last[1]))
             start = last[1].renumbered(np.concatenate([code.places_in(last[0]), labels]))
-        self._last = code, bank.fit(X, problems, start)
+        self._last = code, bank.fit(known, problems, start)
         return bank
 
 
@@ -167,7 +172,7 @@ def _are_of_a_kind(estimator: Any, learner: Any) -> bool:
     of_bits = as_bit_learner(learner)
     if not (isinstance(of_labels, Logistic) and isinstance(of_bits, Logistic)):
         return False
-    return of_labels.tol is None and of_labels.C == of_bits.C
+    return of_labels.C == of_bits.C and of_labels.tol in (None, of_bits.tol)
 
 
 def _distances(

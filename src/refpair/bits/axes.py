@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.utils import assert_all_finite
 
 from refpair.bits.binning import Matrix
 
-__all__ = ["Axes", "find_axes", "products"]
+__all__ = ["Axes", "check_finite", "find_axes", "products"]
 
 _MOST_AXES = 1500  # finding more takes longer than they spare
 _NEGLIGIBLE = 1e-10  # of the largest variance
@@ -74,3 +75,9 @@ def products(left: Matrix, right: Matrix) -> Floats:
     """Return the inner products of rows with rows, dense."""
     both = left @ right.T
     return np.asarray(both.toarray() if sp.issparse(both) else both, dtype=np.float64)
+
+
+def check_finite(X: Matrix) -> None:
+    """Refuse missing and infinite values, of which logistic regressions cannot make anything."""
+    if not np.isfinite(X.data if sp.issparse(X) else X).all():
+        assert_all_finite(X, input_name="X")  # says what is wrong and what to do

@@ -10,14 +10,12 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import assert_all_finite
 
 from refpair._blas import one_blas_thread
 from refpair._kernels.rng import draw_rows
 from refpair._progress import run_chunks
-from refpair.bits.axes import Axes, find_axes, products
+from refpair.bits.axes import Axes, check_finite, find_axes, products
 from refpair.bits.binning import Matrix
 from refpair.bits.newton import minimise_logistic
 from refpair.bits.problem import ALL, BitProblems, chunks_of
@@ -42,8 +40,9 @@ class LogisticBank:
         How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is
         None.
     tol : float, default=1e-2
-        A bit is done once the gradient of ½|w|² + C Σ loss is no longer than this. Its weights are then no
-        farther than this from the best ones for their intercept.
+        A bit is done once the gradient of ½|w|² + C Σ loss, by the weights of centred features and the
+        intercept, is no longer than this, or than this part of C Σ weight if that is less. Its weights are
+        then no farther than this from the best ones for their mean decision.
     max_iter : int, default=100
         How many Newton steps at most.
     n_jobs : int, optional
@@ -112,8 +111,7 @@ class LogisticBank:
         """
         if problems.n_features is not None:
             return self._fit_by_features(X, problems)
-        if not np.isfinite(X.data if sp.issparse(X) else X).all():
-            assert_all_finite(X, input_name="X")  # says what is wrong and what to do
+        check_finite(X)
         n_rows = X.shape[0]
         n_sampled = resolve_share(self.max_samples, n_rows)
         with one_blas_thread():  # n_jobs threads share out the bits
@@ -126,7 +124,7 @@ class LogisticBank:
             parts = run_chunks(learn, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
             weights = np.concatenate([weights for weights, _, _ in parts])
             self.weights_ = weights[:, :-1] if axes.back is None else weights[:, :-1] @ axes.back.T
-        self.basis_ = axes.basis
+        self.basis_ = None if axes.basis is None else axes.basis.copy()  # X is its owner's to change
         self.intercept_ = weights[:, -1]
         in_bag = [drawn for _, drawn, _ in parts if drawn is not None]
         self.in_bag_ = np.concatenate(in_bag) if in_bag else None
@@ -194,11 +192,15 @@ class LogisticBank:
 
     def _by_rows(self, decide: Callable[[slice], None], n_rows: int) -> None:
         """Decide about some rows at a time: that bounds the memory, and threads share them out."""
-        with one_blas_thread():
-            run_chunks(
-                decide, chunks_of(n_rows, _ROWS_A_CALL),
-                n_jobs=self.n_jobs, verbose=0, title="deciding", in_place=True,
-            )  # fmt: skip
+
+        def in_one_thread(rows: slice) -> None:
+            with one_blas_thread():
+                decide(rows)
+
+        run_chunks(
+            in_one_thread, chunks_of(n_rows, _ROWS_A_CALL),
+            n_jobs=self.n_jobs, verbose=0, title="deciding", in_place=True,
+        )  # fmt: skip
 
     def predict_and_values(
         self, X: Matrix, n_signs: int
@@ -273,5 +275,7 @@ def _learn(
     asked = targets[open_bits]
     n_weighted = np.maximum(1, np.count_nonzero(asked, axis=1))
     asked *= (C * n_weighted / np.abs(asked).sum(axis=1))[:, None]
-    weights[open_bits], done = minimise_logistic(Z, asked, start[bits][open_bits], tol=tol, max_iter=max_iter)
+    begin = start[bits][open_bits]
+    with one_blas_thread():  # of this worker: in some libraries each thread has a number of its own
+        weights[open_bits], done = minimise_logistic(Z, asked, begin, tol=tol, max_iter=max_iter)
     return weights, in_bag, int((~done).sum())

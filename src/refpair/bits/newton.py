@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from refpair._kernels.logistic import Csr, minimise_logistic_losses
+from refpair._kernels.newton import minimise_logistic_losses
+from refpair._kernels.products import Csr
 from refpair.bits.binning import Matrix
 
 __all__ = ["minimise_logistic"]
@@ -31,8 +32,9 @@ def minimise_logistic(
     start : ndarray of shape (n_bits, r + 1)
         Where to begin: the weights, then the intercept.
     tol : float
-        A bit is done once its gradient is no longer than this. The weights are then no farther than this from
-        the best ones for their intercept, since the problem curves by 1 at least.
+        A bit is done once its gradient is no longer than this, or than this part of Σ |t| if that is less;
+        that is by the coordinates of dense rows from their mean. The weights are then no farther than this
+        from the best ones for their mean decision, since the problem curves by 1 at least.
     max_iter : int
         How many Newton steps at most.
 
@@ -48,11 +50,17 @@ def minimise_logistic(
     >>> weights.round(3)
     array([[0.848, 0.289]])
     """
+    weights, done = np.array(start, np.float64, order="C"), np.empty(len(start), bool)
+    middle = np.zeros(Z.shape[1])
+    if not sp.issparse(Z) and len(Z):  # far from 0, the intercept would be all but one of the coordinates
+        middle = Z.mean(axis=0)
+        Z = Z - middle
+    weights[:, -1] += weights[:, :-1] @ middle
     rows, csr = _split(_with_ones(Z))
     singles, csr_singles = rows.astype(np.float32), (csr[0].astype(np.float32), *csr[1:])
-    weights, done = np.array(start, np.float64, order="C"), np.empty(len(start), bool)
     asked = np.array(targets, np.float64, order="C")
     minimise_logistic_losses(rows, singles, csr, csr_singles, asked, weights, tol, max_iter, done)
+    weights[:, -1] -= weights[:, :-1] @ middle
     return weights, done
 
 

@@ -36,7 +36,8 @@ class Logistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     C : float, default=1.0
         How little the weights of features are held down. Features should be of like scales.
     tol : float, optional
-        Done once the gradient of ½|w|² + C Σ loss is no longer than this. By default 1e-2 for the bits of
+        Done once the gradient of ½|w|² + C Σ loss is no longer than this, as in
+        :class:`refpair.bits.LogisticBank`. By default 1e-2 for the bits of
         CSRPE, whose signs alone matter, else 1e-8.
 
     Attributes

@@ -85,7 +85,10 @@ class ReferencePairCode:
 
     def __getitem__(self, bits: slice | npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> ReferencePairCode:
         """Return the code of some of the bits."""
-        return _code_of(self.alpha[bits], self.beta[bits], self.cost)
+        alpha = self.alpha[bits]
+        if alpha.ndim != 2:
+            raise ValueError("a code is cut by a slice or an array, as in code[3:4], not by a number")
+        return _code_of(alpha, self.beta[bits], self.cost)
 
     def differences(self, Y: Labels) -> npt.NDArray[np.float64]:
         """Return C(y, β_i) − C(y, α_i) for each row y of Y and each bit i: positive where α is cheaper.
