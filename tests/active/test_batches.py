@@ -97,7 +97,8 @@ def test_what_a_row_newly_covers(labelled):
     labelled, candidates = np.array(labelled, int), np.arange(2, 25)
     d = ((X[:, None] - X) ** 2).sum(axis=2)
     among = d[np.ix_(candidates, candidates)]
-    likeness = np.exp(-3 * d / np.median(among[among > 0]))
+    d /= np.median(among[among > 0])
+    likeness = (np.exp(-d) + np.exp(-3 * d) + np.exp(-10 * d)) / 3
     expected = []
     for x in candidates:
         known = [max((likeness[row, z] for row in labelled), default=0.0) for z in candidates]

@@ -248,11 +248,12 @@ def test_missing_values_are_refused(broken):
 def test_features_far_from_0(offset, most_axes, monkeypatch):
     monkeypatch.setattr(axes, "_MOST_AXES", most_axes)
     rng = np.random.default_rng(10)
-    X = rng.standard_normal((60, 3)) + [offset, 0.0, 0.0]
+    away = np.array([offset, 0.0, 0.0])
+    X = rng.standard_normal((60, 3)) + away
     problems, _ = make_problems(60, rng)
     bank = LogisticBank(tol=1e-5).fit(X, problems)  # warnings are errors
-    centred = LogisticBank(tol=1e-5).fit(X - [offset, 0.0, 0.0], problems)
-    np.testing.assert_allclose(bank.decisions(X), centred.decisions(X - [offset, 0.0, 0.0]), atol=2e-2)
+    centred = LogisticBank(tol=1e-5).fit(X - away, problems)
+    np.testing.assert_allclose(bank.decisions(X), centred.decisions(X - away), atol=2e-2)
 
 
 @pytest.mark.parametrize("far", [1e2, 1e4, 1e30, np.nan])

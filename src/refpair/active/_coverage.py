@@ -7,7 +7,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._blas import one_blas_thread
-from refpair._kernels.coverage import mean_new_likeness
+from refpair._kernels.coverage import likenesses, mean_new_likeness
 from refpair._progress import run_chunks
 from refpair.active._distances import filled, squared_distances, squared_lengths
 from refpair.active._pool import Indices
@@ -20,7 +20,6 @@ __all__ = ["newly_covered", "spread_rows"]
 _LOOKED_AT = 5000  # rows that may be chosen; of more, some at random
 _STOOD_FOR = 2000  # rows that they are to stand for; of more, some at random
 _ROWS_A_CALL = 500
-_NARROW = 3.0  # how fast likeness falls with the squared distance, in units of the median one
 
 Floats = npt.NDArray[np.float64]
 
@@ -86,8 +85,8 @@ def newly_covered(
 ) -> Floats:
     """Return how much of the candidates each of them would stand for that no labelled row stands for.
 
-    Rows x and z are alike by k(x, z) = exp(−3 |x − z|² / median), with the median of the squared distances of
-    candidates. The labelled rows stand for z by the greatest of their likenesses, and by what x is more like
+    Rows x and z are alike by k(x, z), the mean of exp(−d), exp(−3 d) and exp(−10 d), where d is |x − z|² over
+    the median of the squared distances of candidates. The labelled rows stand for z by the greatest of their likenesses, and by what x is more like
     it, it newly covers z: that is averaged over the candidates z.
 
     Parameters
@@ -107,7 +106,7 @@ def newly_covered(
     --------
     >>> X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0]])  # the first one is labelled
     >>> newly_covered(X, np.array([0]), np.arange(1, 5), np.random.default_rng(0)).round(2)
-    array([0.  , 0.51, 0.51, 0.29])
+    array([0.  , 0.49, 0.5 , 0.29])
     """
     sample = candidates[_some(len(candidates), _STOOD_FOR, rng)]
     middle = 0.0 if sp.issparse(X) else filled(X[sample]).mean(axis=0)  # far from 0, distances are rounded
@@ -119,10 +118,10 @@ def newly_covered(
     others = rows_of(sample)
     among = squared_distances(others[:_ROWS_A_CALL], others[:_ROWS_A_CALL])
     spread = among[among > 0.0]
-    scale = _NARROW / np.median(spread) if len(spread) else 1.0
+    unit = float(np.median(spread)) if len(spread) else 1.0
     known = np.zeros(len(sample))
     if len(labelled):
-        known = np.exp(-scale * _nearest(others, rows_of(labelled)))
+        likenesses(_nearest(others, rows_of(labelled)) / unit, known)
     squares = squared_lengths(others)
     covered = np.empty(len(candidates))
 
@@ -130,7 +129,7 @@ def newly_covered(
         rows = rows_of(candidates[part])
         with one_blas_thread():
             inner = products(rows, others)
-        mean_new_likeness(inner, squared_lengths(rows), squares, scale, known, covered[part])
+        mean_new_likeness(inner, squared_lengths(rows), squares, unit, known, covered[part])
 
     run_chunks(
         cover, chunks_of(len(candidates), _ROWS_A_CALL),

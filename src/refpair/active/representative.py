@@ -41,8 +41,8 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
 
     Notes
     -----
-    Rows are alike by exp(−3 d² / median d²), with Euclidean distances d: scale the features first, as for the
-    classifier.
+    Rows are alike by the mean of exp(−q), exp(−3 q) and exp(−10 q), where q is the squared Euclidean distance
+    over the median one: scale the features first, as for the classifier.
 
     Examples
     --------
