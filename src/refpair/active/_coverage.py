@@ -86,8 +86,8 @@ def newly_covered(
     """Return how much of the candidates each of them would stand for that no labelled row stands for.
 
     Rows x and z are alike by k(x, z), the mean of exp(−d), exp(−3 d) and exp(−10 d), where d is |x − z|² over
-    the median of the squared distances of candidates. The labelled rows stand for z by the greatest of their likenesses, and by what x is more like
-    it, it newly covers z: that is averaged over the candidates z.
+    the median of the squared distances of candidates. The labelled rows stand for z by the greatest of their
+    likenesses, and by what x is more like it, it newly covers z: that is averaged over the candidates z.
 
     Parameters
     ----------
