@@ -104,3 +104,8 @@ def test_the_command_is_installed(folder):
     subprocess.run([command, "fit", "songs.csv", *FIT], check=True, stdout=subprocess.DEVNULL)
     printed = subprocess.check_output([command, "predict", "model", "songs.csv"], text=True)
     assert printed == works("predict", "model", "songs.csv")
+
+
+def test_the_package_is_a_command_too():
+    done = subprocess.run([sys.executable, "-m", "refpair", "--version"], capture_output=True, text=True)
+    assert done.stdout == f"refpair {refpair.__version__}\n"
