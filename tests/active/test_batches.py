@@ -106,6 +106,20 @@ def test_what_a_row_newly_covers(labelled):
     np.testing.assert_allclose(newly_covered(X, labelled, candidates, rng), expected, atol=1e-9)
 
 
+@pytest.mark.parametrize("share", [0.1, 0.5], ids=["counts of words", "not sparse"])
+def test_rows_of_many_zeros_cover_by_their_directions(share):
+    rng = np.random.default_rng(3)
+    X = rng.random((30, 40)) * (rng.random((30, 40)) < share)
+    X[7] = 0.0
+    known, others = np.arange(5), np.arange(5, 30)
+    covered = newly_covered(X, known, others, np.random.default_rng(0))
+    sparse = newly_covered(sp.csr_array(X), known, others, np.random.default_rng(0))
+    np.testing.assert_allclose(sparse, covered, atol=1e-12)
+    lengths = rng.uniform(0.5, 2.0, (30, 1))
+    longer = newly_covered(X * lengths, known, others, np.random.default_rng(0))
+    assert np.allclose(longer, covered, atol=1e-12) == (share < 0.2)
+
+
 def make_pool(n, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 6))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.preprocessing import normalize
 
 from refpair._blas import one_blas_thread
 from refpair._kernels.coverage import likenesses, mean_new_likeness
@@ -20,6 +21,7 @@ __all__ = ["newly_covered", "spread_rows"]
 _LOOKED_AT = 5000  # rows that may be chosen; of more, some at random
 _STOOD_FOR = 2000  # rows that they are to stand for; of more, some at random
 _ROWS_A_CALL = 500
+_FEW = 0.2  # of all values: if fewer are not 0, rows are compared by their directions
 
 Floats = npt.NDArray[np.float64]
 
@@ -89,6 +91,9 @@ def newly_covered(
     the median of the squared distances of candidates. The labelled rows stand for z by the greatest of their
     likenesses, and by what x is more like it, it newly covers z: that is averaged over the candidates z.
 
+    Rows of many zeros, as of counts of words, are scaled to length 1 first: else those that say little would
+    be near to all others.
+
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_rows, n_features)
@@ -109,10 +114,14 @@ def newly_covered(
     array([0.  , 0.49, 0.5 , 0.29])
     """
     sample = candidates[_some(len(candidates), _STOOD_FOR, rng)]
-    middle = 0.0 if sp.issparse(X) else filled(X[sample]).mean(axis=0)  # far from 0, distances are rounded
+    drawn = filled(X[sample])
+    by_direction = np.count_nonzero(drawn.data if sp.issparse(X) else drawn) < _FEW * np.prod(drawn.shape)
+    middle = 0.0 if by_direction or sp.issparse(X) else drawn.mean(axis=0)  # rounding
 
     def rows_of(which: Indices) -> Matrix:
         rows = filled(X[which])
+        if by_direction:
+            return normalize(rows)
         return rows if sp.issparse(X) else rows - middle
 
     others = rows_of(sample)

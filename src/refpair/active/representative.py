@@ -42,7 +42,9 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
     Notes
     -----
     Rows are alike by the mean of exp(−q), exp(−3 q) and exp(−10 q), where q is the squared Euclidean distance
-    over the median one: scale the features first, as for the classifier.
+    over the median one: scale the features first, as for the classifier. If fewer than a fifth of the values
+    are not 0, as of counts of words, rows are compared by their directions: else a short text would be like
+    all others.
 
     Examples
     --------
