@@ -116,7 +116,8 @@ def newly_covered(
     sample = candidates[_some(len(candidates), _STOOD_FOR, rng)]
     drawn = filled(X[sample])
     by_direction = np.count_nonzero(drawn.data if sp.issparse(X) else drawn) < _FEW * np.prod(drawn.shape)
-    middle = 0.0 if by_direction or sp.issparse(X) else drawn.mean(axis=0)  # rounding
+    # Far from 0, differences of squares would be lost in rounding.
+    middle = 0.0 if by_direction or sp.issparse(X) else drawn.mean(axis=0)
 
     def rows_of(which: Indices) -> Matrix:
         rows = filled(X[which])
