@@ -110,14 +110,18 @@ class CostSensitiveUncertainty(LearningStrategy):
         check_classifier(self.estimator)
 
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        along = self.part != "estimation" and _are_of_a_kind(self.estimator, self.learner)
+        with one_blas_thread() if along else nullcontext():  # other learners have threads of their own
+            return self._look_at(pool, rng, along)
+
+    def _look_at(self, pool: Pool, rng: np.random.Generator, along: bool) -> Floats:
+        """Return what each candidate is worth, with the classifier learnt along with the bits or apart."""
         distinct = distinct_labels(pool.labels)
         uses_classifier = self.part != "estimation"
-        along = uses_classifier and _are_of_a_kind(self.estimator, self.learner)
-        with one_blas_thread():
-            code = draw_code(get_cost(self.cost), distinct.vectors, self.n_bits, "uniform", rng)
-            seeds = rng.integers(2**64, size=len(code), dtype=np.uint64)
-            seeds = np.append(seeds, np.zeros(along * distinct.vectors.shape[1], np.uint64))  # not drawn by
-            problems = bit_problems(code, distinct, int(along), seeds).at_hand()
+        code = draw_code(get_cost(self.cost), distinct.vectors, self.n_bits, "uniform", rng)
+        seeds = rng.integers(2**64, size=len(code), dtype=np.uint64)
+        seeds = np.append(seeds, np.zeros(along * distinct.vectors.shape[1], np.uint64))  # not drawn by
+        problems = bit_problems(code, distinct, int(along), seeds).at_hand()
         bits = self._learn(pool.features, pool.labelled, code, problems)
         classifier = None
         if uses_classifier and not along:
@@ -140,8 +144,7 @@ class CostSensitiveUncertainty(LearningStrategy):
                 total += _distances(signs, code.encode(predicted.vectors), predicted.of_row)
             return total
 
-        with nullcontext() if classifier else one_blas_thread():  # another's has threads of its own
-            return pool.by_chunks(worth)
+        return pool.by_chunks(worth)
 
     def _learn(
         self, X: Matrix, labelled: Indices, code: ReferencePairCode, problems: BitProblems

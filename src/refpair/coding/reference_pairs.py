@@ -20,6 +20,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._blas import one_blas_thread
+from refpair._kernels.ties import write_differences, write_signs
 from refpair.costs import Cost, Labels, check_labels
 
 __all__ = ["PairMixture", "PairSampling", "ReferencePairCode", "draw_code", "sample_pairs"]
@@ -29,10 +30,6 @@ PairMixture: TypeAlias = Literal["uniform", "observed", "density", "mixed"]
 Vectors: TypeAlias = npt.NDArray[np.uint8]
 Number = TypeVar("Number", np.float64, np.int8)
 
-# Costs that differ by less than this part of themselves are equal but for rounding. The named costs round
-# equal fractions to equal floats and need no tolerance; sums of prices such as 0.1 + 0.2 and 0.3 do. Costs
-# that truly differ are far apart: two F1 values of K labels by 1/(2K)² or more, 1e-8 at K = 5,000.
-_TIE = 1e-12
 _ROWS, _BITS = 2048, 256  # encoded at a time: 4 MB of costs for each of α and β
 _SPARE = 16  # pairs that are tried at once, beside 5/4 of the number that is missing
 _TRIES = 4  # candidate pairs drawn for each bit wanted
@@ -154,11 +151,10 @@ class ReferencePairCode:
                     bits = slice(first, first + _BITS)
                     alpha, beta = self.alpha[bits], self.beta[bits]
                     costs = self.cost.matrix(labels[rows], np.concatenate([alpha, beta]))
-                    of_alpha, of_beta = costs[:, : len(alpha)], costs[:, len(alpha) :]
-                    difference = of_beta - of_alpha
-                    scale = np.maximum(np.abs(of_alpha), np.abs(of_beta))
-                    difference[np.abs(difference) <= _TIE * scale] = 0.0
-                    out[rows, bits] = np.sign(difference) if dtype is np.int8 else difference
+                    if dtype is np.int8:
+                        write_signs(costs, out[rows, bits])
+                    else:
+                        write_differences(costs, out[rows, bits])
         return out
 
 
