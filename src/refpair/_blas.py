@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np  # noqa: F401  # its library is found only once it is loaded, and so is SciPy's
-import scipy.linalg  # noqa: F401
+import scipy.linalg  # noqa: F401  # loaded for the same reason
 from threadpoolctl import ThreadpoolController
 
 __all__ = ["one_blas_thread"]
