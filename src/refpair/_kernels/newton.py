@@ -63,7 +63,7 @@ def minimise_logistic_losses(
     slope, curvature = np.empty((n_bits, n_rows)), np.empty((n_bits, n_rows))
     gradient, direction = np.empty((n_bits, width)), np.empty((n_bits, width))
     objective, limit, bit_of = np.empty(n_bits), np.empty(n_bits), np.arange(n_bits)
-    loss, kept_at, kept_decisions = np.empty(n_rows), np.empty(width), np.empty(n_rows)
+    loss, kept = np.empty(n_rows), np.empty(width)
     onto_rows(at, Z, sparse, decisions)
     for place in range(n_bits):
         objective[place], total = begin(
@@ -89,14 +89,14 @@ def minimise_logistic_losses(
         )  # fmt: skip
         onto_rows(direction[:n_going], Z, sparse, ahead[:n_going])
         for place in range(n_going - 1, -1, -1):
-            kept_at[:], kept_decisions[:] = at[place], decisions[place]
+            kept[:] = at[place]
             there, has_moved = go_ahead(
                 at[place], decisions[place], direction[place], ahead[place], gradient[place], targets[place],
                 objective[place], loss, slope[place], curvature[place],
             )  # fmt: skip
             objective[place] = there
             if not has_moved:  # nor would it the next time
-                weights[bit_of[place]], done[bit_of[place]] = kept_at, False
+                weights[bit_of[place]], done[bit_of[place]] = kept, False
                 n_going -= 1
                 fill_place(
                     n_going, place, at, decisions, slope, curvature, targets, gradient,
