@@ -120,7 +120,7 @@ class CostSensitiveUncertainty(LearningStrategy):
         uses_classifier = self.part != "estimation"
         code = draw_code(get_cost(self.cost), distinct.vectors, self.n_bits, "uniform", rng)
         seeds = rng.integers(2**64, size=len(code), dtype=np.uint64)
-        seeds = np.append(seeds, np.zeros(along * distinct.vectors.shape[1], np.uint64))  # labels draw nothing
+        seeds = np.append(seeds, np.zeros(along * distinct.vectors.shape[1], np.uint64))  # unused
         problems = bit_problems(code, distinct, int(along), seeds).at_hand()
         bits = self._learn(pool.features, pool.labelled, code, problems)
         classifier = None
