@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from refpair.experiments import store as store_module
+from refpair import _sqlite
 from refpair.experiments.store import Failure, Key, Result, Store
 
 KEY = Key("compare", "emotions", "f1", "BR", 0, 0, "ab12")
@@ -185,7 +185,7 @@ def test_a_folder_in_its_place_is_told(path):
 
 def test_a_store_that_stays_locked_is_told_as_such(path, monkeypatch):
     Store(path).close()
-    monkeypatch.setattr(store_module, "_PATIENCE", 0.0)
+    monkeypatch.setattr(_sqlite, "_PATIENCE", 0.0)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(OSError, match=r"store\.sqlite: database is locked; wait for"):

@@ -10,13 +10,13 @@ import pandas as pd
 import typer
 from rich.filesize import decimal
 
+from refpair._files import check_output
 from refpair.classifiers import CSRPEClassifier
 from refpair.cli.data import named_columns, split_names
 from refpair.costs import Cost, get_cost
 from refpair.datasets import read_data
 from refpair.datasets._data import unknown_name
 from refpair.persistence import save
-from refpair.persistence._file import check_output
 
 __all__ = ["amount", "cost_of", "run"]
 

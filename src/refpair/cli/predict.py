@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 import typer
 
+from refpair._files import check_output
 from refpair.cli.data import label_names, predict_labels, read_for
 from refpair.datasets._data import unknown_name
 from refpair.persistence import load
-from refpair.persistence._file import check_output
 
 __all__ = ["run"]
 

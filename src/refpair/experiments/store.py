@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Collection, Iterable
+from contextlib import closing, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
 
 import pandas as pd
 
+from refpair._sqlite import open_tables, writing
+
 __all__ = ["Failure", "Key", "Result", "Store"]
 
-_PATIENCE = 60.0  # seconds to wait while another process writes
 _VERSION = 2  # of the tables; to be raised whenever they change
 _TABLES = (
     "runs (run INTEGER PRIMARY KEY, started TEXT NOT NULL, machine TEXT NOT NULL)",
@@ -123,19 +124,9 @@ class Store:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self._worker: tuple[str, sqlite3.Connection] | None = None
-        try:
-            self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-            try:
-                self._make_tables()
-            except BaseException:
-                self._connection.close()
-                raise
-        except sqlite3.OperationalError as error:
-            busy = error.sqlite_errorcode == sqlite3.SQLITE_BUSY
-            hint = "wait for the process that writes to it" if busy else "choose another --out"
-            raise OSError(f"{path}: {error}; {hint}") from None
-        except sqlite3.DatabaseError as error:
-            raise ValueError(f"{path} is no store of refpair ({error}); choose another --out") from None
+        self._connection = open_tables(
+            path, _TABLES, _VERSION, what="store of refpair", otherwise="choose another --out"
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -150,7 +141,7 @@ class Store:
                 return
             name, lock = self._worker
             self._worker = None
-            with self._writing() as connection:
+            with writing(self._connection) as connection:
                 connection.execute("DELETE FROM claims WHERE worker = ?", [name])
                 lock.close()
                 self._remove_lock(name)
@@ -193,7 +184,7 @@ class Store:
 
     def claim(self, task: str) -> bool:
         """Return whether the task is now this process's own; not if it is claimed already."""
-        with self._writing() as connection:
+        with writing(self._connection) as connection:
             worker = self._worker_name()
             row = connection.execute("SELECT worker FROM claims WHERE task = ?", [task]).fetchone()
             if row is not None and self._is_alive(row[0]):
@@ -233,37 +224,12 @@ class Store:
 
     def remove_dead_workers(self) -> None:
         """Remove the files and claims of processes that were killed."""
-        with self._writing() as connection:
+        with writing(self._connection) as connection:
             names = {path.name for path in self.path.parent.glob(".worker-*")}
             for worker in {name.removeprefix(".worker-").removesuffix("-journal") for name in names}:
                 if not self._is_alive(worker):
                     self._remove_lock(worker)
                     connection.execute("DELETE FROM claims WHERE worker = ?", [worker])
-
-    def _make_tables(self) -> None:
-        """Create the tables in a new file, and refuse a file with others."""
-        if self._version() == _VERSION:
-            return
-        with self._writing() as connection:  # another process may be about to do the same
-            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                for table in _TABLES:
-                    connection.execute(f"CREATE TABLE {table}")
-                connection.execute(f"PRAGMA user_version = {_VERSION}")
-            if self._version() != _VERSION:
-                raise ValueError(f"{self.path} was made by another version of refpair; choose another --out")
-
-    def _version(self) -> int:
-        return int(self._connection.execute("PRAGMA user_version").fetchone()[0])
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield self._connection
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
 
     # The files of workers are made, tried and removed while writing to the store: who finds one that is not
     # locked must know that its worker is dead, and not just about to lock it.

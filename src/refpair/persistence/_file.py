@@ -7,24 +7,23 @@ and takes no more memory than its size warrants.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
 import json
 import math
 import os
-import secrets
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ModelFileError", "check_output", "damaged", "read_model_file", "write_model_file"]
+from refpair._files import written_whole
+
+__all__ = ["ModelFileError", "damaged", "read_model_file", "write_model_file"]
 
 _FORMAT = "refpair model"
 _VERSION = 3  # goes up when an older refpair could not make sense of the file
@@ -49,16 +48,6 @@ class ModelFileError(ValueError):
     """
 
 
-def check_output(path: Path) -> None:
-    """Refuse a path that no file can be written to, in words that tell why."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "this is a folder; add the name of a file", str(path))
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(errno.EACCES, "no permission to write in this folder", str(path.parent))
-
-
 def write_model_file(path: Path, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Write a header of JSON types and arrays of numbers, the whole of it or nothing."""
     entries = {_HEADER: json.dumps({"format": _FORMAT, "version": _VERSION, **header}, indent=1).encode()}
@@ -67,7 +56,7 @@ def write_model_file(path: Path, header: Mapping[str, Any], arrays: Mapping[str,
         np.lib.format.write_array(stream, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
         entries[name + _ARRAY] = stream.getvalue()
     entries[_CHECKSUM] = _checksum(entries).encode()
-    with _whole_or_not_at_all(path) as file, zipfile.ZipFile(file, "w") as archive:
+    with written_whole(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, content in entries.items():
             # A ZipInfo of its own has a fixed date: the same model gives the same file.
             archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED, _LEVEL)
@@ -172,19 +161,3 @@ def _checksum(entries: Mapping[str, bytes]) -> str:
 def damaged(path: Path, what: str) -> ModelFileError:
     """Return the error that says what is wrong with a file and what to do."""
     return ModelFileError(f"{path}: the file is damaged ({what}); {_SAVE_ANEW}")
-
-
-@contextmanager
-def _whole_or_not_at_all(path: Path) -> Iterator[BinaryIO]:
-    """Write to a name of its own in the same folder, then rename, which is all or nothing."""
-    check_output(path)
-    # Not by tempfile, whose files only their owner may read, whatever the umask says.
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from refpair._files import written_whole
 from refpair.experiments.report.about import About
 from refpair.experiments.report.figures import figure_svg
 from refpair.experiments.report.pages import html_page, markdown_page
@@ -85,12 +85,8 @@ def _remove_former(folder: Path, keep: Collection[str]) -> None:
 
 def _write(file: Path, text: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    try:
-        unfinished.write_text(text, encoding="utf-8", newline="\n")
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with written_whole(file) as stream:
+        stream.write(text.encode())
 
 
 def _all_sections(sections: Sequence[Section]) -> Iterator[Section]:
