@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from refpair.classifiers._parameters import check_count
 from refpair.costs import Cost
-from refpair.decision import decide, decide_from_marginals, expected_cost, needs_only_marginals
+from refpair.decision import (
+    decide,
+    decide_from_marginals,
+    expected_cost,
+    needs_only_marginals,
+    worst_cost,
+)
 from refpair.posterior import IndependentLabels, LabelDistribution
 
 if TYPE_CHECKING:
@@ -43,6 +50,7 @@ class DecisionMixin(_Base):
     """
 
     n_jobs: int | None
+    _cost_scale = 1.0  # what costs were found to be, over what was expected
 
     def _tells_probabilities(self) -> bool:
         """Return True, or raise an AttributeError that says what to do."""
@@ -136,8 +144,15 @@ class DecisionMixin(_Base):
         costs = []
         for rows, p in self._distributions(X):
             answer = labels[rows] if labels is not None else decide(p, self.cost_, n_jobs=self.n_jobs)
-            costs.append(expected_cost(p, answer, self.cost_))
+            costs.append(self._scaled(expected_cost(p, answer, self.cost_), answer))
         return np.concatenate(costs)
+
+    def _scaled(self, costs: Floats, answer: Any) -> Floats:
+        """Return expected costs of an answer as they were found to be, but no more than it can cost."""
+        if self._cost_scale == 1.0:
+            return costs
+        labels = answer.toarray() if sp.issparse(answer) else np.asarray(answer)
+        return np.minimum(self._cost_scale * costs, worst_cost(labels.astype(np.uint8), self.cost_))
 
     @_if_it_tells_probabilities
     def decide(self, X: Any, cost: Any) -> Any:

@@ -344,9 +344,10 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
 
     def _expected_cost(self, X: Any, labels: Any) -> npt.NDArray[np.float64]:
         if not needs_only_marginals(self.cost_):
-            return super()._expected_cost(X, labels) * self._cost_scale
+            return super()._expected_cost(X, labels)
         answer = self._decide(X, self.cost_) if labels is None else labels
-        return expected_cost(IndependentLabels(self._marginals(X)), answer, self.cost_) * self._cost_scale
+        expected = expected_cost(IndependentLabels(self._marginals(X)), answer, self.cost_)
+        return self._scaled(expected, answer)
 
     def _set_relevant_set(self, distinct: DistinctLabels) -> None:
         """Order the vectors that can be predicted by falling frequency, then by the vectors themselves."""

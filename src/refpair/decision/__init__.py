@@ -16,7 +16,7 @@ Where two decisions cost the same but for rounding, the exact rules take the one
 
 from refpair.decision.choice import View, choose_reading
 from refpair.decision.decide import decide
-from refpair.decision.expected import expected_cost
+from refpair.decision.expected import expected_cost, worst_cost
 from refpair.decision.linear import decide_from_marginals, needs_only_marginals
 
 __all__ = [
@@ -26,4 +26,5 @@ __all__ = [
     "decide_from_marginals",
     "expected_cost",
     "needs_only_marginals",
+    "worst_cost",
 ]

@@ -7,14 +7,14 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._kernels.expected import expected_costs
-from refpair.costs import Cost, CountCost, Labels, check_labels
+from refpair.costs import Cost, CountCost, Labels, PerLabelCost, check_labels
 from refpair.decision.function_search import mean_costs
 from refpair.decision.independent import stand_ins
 from refpair.decision.linear import expected_linear_cost, needs_only_marginals
 from refpair.decision.table import table_width, tabulate
 from refpair.posterior import IndependentLabels, LabelDistribution
 
-__all__ = ["expected_cost"]
+__all__ = ["expected_cost", "worst_cost"]
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
@@ -71,6 +71,35 @@ def expected_cost(
     for rows, part in stand_ins(distribution):
         out[rows] = mean_costs(part, predicted[rows], cost)
     return out
+
+
+def worst_cost(labels: Bytes, cost: Cost) -> Floats:
+    """Return the most that predicting labels[i] can cost; infinity for costs of which that is not known.
+
+    Parameters
+    ----------
+    labels : ndarray of uint8, shape (n, n_labels)
+    cost : Cost
+
+    Examples
+    --------
+    >>> from refpair.costs import get_cost
+    >>> answers = np.uint8([[1, 0, 0], [1, 1, 0]])
+    >>> worst_cost(answers, get_cost("f1")), worst_cost(answers, get_cost("rank"))
+    (array([1., 1.]), array([2., 2.]))
+    """
+    n_labels = labels.shape[1]
+    if isinstance(cost, PerLabelCost):
+        false_positive, false_negative = cost.prices(n_labels)
+        return np.asarray(np.where(labels, false_positive, false_negative).sum(axis=1))
+    if not isinstance(cost, CountCost):
+        return np.full(len(labels), np.inf)
+    sizes = labels.sum(axis=1, dtype=np.int64)
+    worst = np.empty(len(labels))
+    for size in np.unique(sizes):
+        tp, fn = (grid.astype(np.float64) for grid in np.indices((size + 1, n_labels - size + 1)))
+        worst[sizes == size] = cost._of_counts(tp, tp + fn, np.full_like(tp, size), n_labels).max()
+    return worst
 
 
 def _of_linear(distribution: LabelDistribution | IndependentLabels, labels: Bytes, cost: Cost) -> Floats:
