@@ -24,7 +24,7 @@ from refpair.active import (
     _pool,
 )
 from refpair.active._batches import best_rows, diverse_rows
-from refpair.active._coverage import newly_covered, spread_rows
+from refpair.active._coverage import spread_rows, variance_removed
 from refpair.active._distances import squared_distances
 from refpair.active.uncertainty import _are_of_a_kind
 
@@ -91,7 +91,7 @@ def test_spread_rows_are_greedy_medoids(sparse):
 
 
 @pytest.mark.parametrize("labelled", [[0, 1], []])
-def test_what_a_row_newly_covers(labelled):
+def test_by_how_much_a_label_lowers_the_variance_of_others(labelled):
     rng = np.random.default_rng(2)
     X = rng.standard_normal((25, 3))
     labelled, candidates = np.array(labelled, int), np.arange(2, 25)
@@ -99,11 +99,16 @@ def test_what_a_row_newly_covers(labelled):
     among = d[np.ix_(candidates, candidates)]
     d /= np.median(among[among > 0])
     likeness = (np.exp(-d) + np.exp(-3 * d) + np.exp(-10 * d)) / 3
-    expected = []
-    for x in candidates:
-        known = [max((likeness[row, z] for row in labelled), default=0.0) for z in candidates]
-        expected.append(np.mean(np.maximum(likeness[x, candidates] - known, 0)))
-    np.testing.assert_allclose(newly_covered(X, labelled, candidates, rng), expected, atol=1e-9)
+
+    def variances(known):
+        """Of the candidates in a Gaussian process, given the labels of some rows with noise."""
+        both = likeness[np.ix_(candidates, known)]
+        noisy = likeness[np.ix_(known, known)] + np.eye(len(known))
+        return np.diag(likeness)[candidates] - np.einsum("ij,ji->i", both, np.linalg.solve(noisy, both.T))
+
+    before = variances(labelled)
+    expected = [np.mean(before - variances(np.append(labelled, x))) for x in candidates]
+    np.testing.assert_allclose(variance_removed(X, labelled, candidates, rng), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5], ids=["counts of words", "not sparse"])
@@ -112,11 +117,11 @@ def test_rows_of_many_zeros_cover_by_their_directions(share):
     X = rng.random((30, 40)) * (rng.random((30, 40)) < share)
     X[7] = 0.0
     known, others = np.arange(5), np.arange(5, 30)
-    covered = newly_covered(X, known, others, np.random.default_rng(0))
-    sparse = newly_covered(sp.csr_array(X), known, others, np.random.default_rng(0))
+    covered = variance_removed(X, known, others, np.random.default_rng(0))
+    sparse = variance_removed(sp.csr_array(X), known, others, np.random.default_rng(0))
     np.testing.assert_allclose(sparse, covered, atol=1e-12)
     lengths = rng.uniform(0.5, 2.0, (30, 1))
-    longer = newly_covered(X * lengths, known, others, np.random.default_rng(0))
+    longer = variance_removed(X * lengths, known, others, np.random.default_rng(0))
     assert np.allclose(longer, covered, atol=1e-12) == (share < 0.2)
 
 
@@ -171,8 +176,8 @@ def test_representative_uncertainty_is_the_product():
     how = {"n_bits": 40, "random_state": 0}
     _, product = RepresentativeUncertainty("f1", **how).query(X, Y, return_utilities=True)
     _, uncertainty = CostSensitiveUncertainty("f1", part="utility", **how).query(X, Y, return_utilities=True)
-    covered = newly_covered(X, np.arange(25), np.arange(25, 80), np.random.default_rng(0))
-    np.testing.assert_allclose(product[25:], uncertainty[25:] * covered, atol=1e-9)
+    covered = variance_removed(X, np.arange(25), np.arange(25, 80), np.random.default_rng(0))
+    np.testing.assert_allclose(product[25:], uncertainty[25:] ** 2 * covered, atol=1e-9)
 
 
 def test_both_uncertainties_are_the_sum_of_the_two():
@@ -249,8 +254,8 @@ def test_what_was_asked_before_is_forgotten_if_it_does_not_help():
 def test_far_from_0_rows_cover_the_same():
     X, _ = make_pool(60)
     known, others = np.arange(10), np.arange(10, 60)
-    near = newly_covered(X, known, others, np.random.default_rng(0))
-    far = newly_covered(X + 1e6, known, others, np.random.default_rng(0))
+    near = variance_removed(X, known, others, np.random.default_rng(0))
+    far = variance_removed(X + 1e6, known, others, np.random.default_rng(0))
     np.testing.assert_allclose(far, near, rtol=1e-6, atol=1e-9)
 
 

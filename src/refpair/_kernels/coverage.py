@@ -1,4 +1,4 @@
-"""How well rows stand for others."""
+"""How much rows are alike."""
 
 from __future__ import annotations
 
@@ -8,50 +8,26 @@ from refpair._kernels.types import Floats
 
 
 @kernel
-def likenesses(distances: Floats, alike: Floats) -> None:
-    """Write how much rows are alike.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n,)
-        Squared, in units of what is usual.
-    alike : ndarray of shape (n,)
-        Written: from 0 to 1.
-    """
-    for i in range(len(distances)):
-        alike[i] = _likeness(distances[i])
-
-
-@kernel
-def mean_new_likeness(
-    inner: Floats, left: Floats, right: Floats, unit: float, known: Floats, means: Floats
-) -> None:
-    """Write by how much more each row is like others than is known, on average over those.
+def products_to_likenesses(inner: Floats, left: Floats, right: Floats, unit: float) -> None:
+    """Turn the inner products of rows with others into how much they are alike.
 
     Parameters
     ----------
     inner : ndarray of shape (n_rows, n_others)
-        The inner products of rows and others.
+        Their inner products; overwritten by likenesses from 0 to 1.
     left, right : ndarray of shape (n_rows,), (n_others,)
-        Their squared lengths.
+        The squared lengths of rows and others.
     unit : float
         A squared distance that is usual.
-    known : ndarray of shape (n_others,)
-        What the others are like something that is known; only what is more counts.
-    means : ndarray of shape (n_rows,)
-        Written.
     """
-    for row in range(len(means)):
-        means[row] = _sum_of_row(inner[row], left[row], right, 1.0 / unit, known) / len(right)
+    for row in range(len(left)):
+        _row_to_likenesses(inner[row], left[row], right, 1.0 / unit)
 
 
 @inline_sums
-def _sum_of_row(inner: Floats, left: float, right: Floats, scale: float, known: Floats) -> float:
-    total = 0.0
+def _row_to_likenesses(inner: Floats, left: float, right: Floats, scale: float) -> None:
     for i in range(len(inner)):
-        distance = max(left + right[i] - 2.0 * inner[i], 0.0)
-        total += max(_likeness(scale * distance) - known[i], 0.0)
-    return total
+        inner[i] = _likeness(scale * max(left + right[i] - 2.0 * inner[i], 0.0))
 
 
 @inline

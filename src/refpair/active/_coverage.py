@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.linalg import solve_triangular
 from sklearn.preprocessing import normalize
 
 from refpair._blas import one_blas_thread
-from refpair._kernels.coverage import likenesses, mean_new_likeness
+from refpair._kernels.coverage import products_to_likenesses
 from refpair._progress import run_chunks
 from refpair.active._distances import filled, squared_distances, squared_lengths
 from refpair.active._pool import Indices
@@ -16,11 +17,12 @@ from refpair.bits.axes import products
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
 
-__all__ = ["newly_covered", "spread_rows"]
+__all__ = ["spread_rows", "variance_removed"]
 
 _LOOKED_AT = 5000  # rows that may be chosen; of more, some at random
 _STOOD_FOR = 2000  # rows that they are to stand for; of more, some at random
 _ROWS_A_CALL = 500
+_NOISE = 1.0  # the variance of an answer; that of a row of which nothing is known is 1, too
 _FEW = 0.2  # of all values: if fewer are not 0, rows are compared by their directions
 
 Floats = npt.NDArray[np.float64]
@@ -78,42 +80,48 @@ def spread_rows(
     return looked_at[chosen], worth
 
 
-def newly_covered(
+def variance_removed(
     X: Matrix,
     labelled: Indices,
     candidates: Indices,
     rng: np.random.Generator,
     n_jobs: int | None = None,
 ) -> Floats:
-    """Return how much of the candidates each of them would stand for that no labelled row stands for.
+    """Return how much surer of all candidates one would be with the label of each of them.
 
-    Rows x and z are alike by k(x, z), the mean of exp(−d), exp(−3 d) and exp(−10 d), where d is |x − z|² over
-    the median of the squared distances of candidates. The labelled rows stand for z by the greatest of their
-    likenesses, and by what x is more like it, it newly covers z: that is averaged over the candidates z.
+    Labels are thought of as a Gaussian process over the rows: the covariance of rows x and z is how much they
+    are alike, k(x, z), and answers have noise of variance λ. Given those of the labelled rows L, it is
 
-    Rows of many zeros, as of counts of words, are scaled to length 1 first: else those that say little would
-    be near to all others.
+        S(x, z) = k(x, z) − k(x, L) (k(L, L) + λ)⁻¹ k(L, z),
+
+    and the answer to x would lower the variance of z by S(x, z)² / (λ + S(x, x)), the mean of which over the
+    candidates z is returned: a row that is like many others which no labelled row is like is worth most.
+
+    k is the mean of exp(−d), exp(−3 d) and exp(−10 d), where d is |x − z|² over the median of the squared
+    distances of candidates. Rows of many zeros, as of counts of words, are scaled to length 1 first: else
+    those that say little would be near to all others.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_rows, n_features)
     labelled, candidates : ndarray of int
     rng : numpy.random.Generator
-        Draws 2,000 of the candidates z, if there are more.
+        Draws 2,000 of the candidates z, and of the labelled rows, if there are more.
     n_jobs : int, optional
         Threads.
 
     Returns
     -------
-    covered : ndarray of shape (n_candidates,)
+    removed : ndarray of shape (n_candidates,)
 
     Examples
     --------
     >>> X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0]])  # the first one is labelled
-    >>> newly_covered(X, np.array([0]), np.arange(1, 5), np.random.default_rng(0)).round(2)
-    array([0.  , 0.49, 0.5 , 0.29])
+    >>> variance_removed(X, np.array([0]), np.arange(1, 5), np.random.default_rng(0)).round(2)
+    array([0.04, 0.25, 0.25, 0.13])
     """
     sample = candidates[_some(len(candidates), _STOOD_FOR, rng)]
+    known_rows = labelled[_some(len(labelled), _STOOD_FOR, rng)]
     drawn = filled(X[sample])
     by_direction = np.count_nonzero(drawn.data if sp.issparse(X) else drawn) < _FEW * np.prod(drawn.shape)
     # Far from 0, differences of squares would be lost in rounding.
@@ -125,27 +133,36 @@ def newly_covered(
             return normalize(rows)
         return rows if sp.issparse(X) else rows - middle
 
-    others = rows_of(sample)
+    others, known = rows_of(sample), rows_of(known_rows)
     among = squared_distances(others[:_ROWS_A_CALL], others[:_ROWS_A_CALL])
     spread = among[among > 0.0]
     unit = float(np.median(spread)) if len(spread) else 1.0
-    known = np.zeros(len(sample))
-    if len(labelled):
-        likenesses(_nearest(others, rows_of(labelled)) / unit, known)
-    squares = squared_lengths(others)
-    covered = np.empty(len(candidates))
+    with one_blas_thread():
+        root = np.linalg.cholesky(_likenesses(known, known, unit) + _NOISE * np.eye(known.shape[0]))
+        known_others = solve_triangular(root, _likenesses(known, others, unit), lower=True)
+    removed = np.empty(len(candidates))
 
-    def cover(part: slice) -> None:
+    def remove(part: slice) -> None:
         rows = rows_of(candidates[part])
         with one_blas_thread():
-            inner = products(rows, others)
-        mean_new_likeness(inner, squared_lengths(rows), squares, unit, known, covered[part])
+            covariances = _likenesses(rows, others, unit)
+            known_row = solve_triangular(root, _likenesses(known, rows, unit), lower=True)
+            covariances -= known_row.T @ known_others
+        variances = 1.0 - np.einsum("ij,ij->j", known_row, known_row)
+        squares = np.einsum("ij,ij->i", covariances, covariances)
+        removed[part] = squares / ((_NOISE + np.maximum(variances, 0.0)) * len(sample))
 
     run_chunks(
-        cover, chunks_of(len(candidates), _ROWS_A_CALL),
+        remove, chunks_of(len(candidates), _ROWS_A_CALL),
         n_jobs=n_jobs, verbose=0, title="covering", in_place=True,
     )  # fmt: skip
-    return covered
+    return removed
+
+
+def _likenesses(left: Matrix, right: Matrix, unit: float) -> Floats:
+    inner = np.ascontiguousarray(products(left, right))
+    products_to_likenesses(inner, squared_lengths(left), squared_lengths(right), unit)
+    return inner
 
 
 def _some(n: int, most: int, rng: np.random.Generator) -> Indices:

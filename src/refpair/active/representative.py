@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from refpair.active._coverage import newly_covered
+from refpair.active._coverage import variance_removed
 from refpair.active._pool import Pool
 from refpair.active.uncertainty import CostSensitiveUncertainty
 
@@ -18,9 +18,9 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
     """Ask for the row that is uncertain as to its cost, and like many others that no labelled row is like.
 
     Uncertainty alone chases outliers: rows that the classifier is wrong about, but from which it learns
-    nothing about others. So what a row is worth is its :class:`CostSensitiveUncertainty`, that of the
-    classifier by default, times how much it stands for: the mean over the rows without labels of how much
-    more they are like it than like any labelled row.
+    nothing about others. So what a row is worth is the square of its :class:`CostSensitiveUncertainty`, that
+    of the classifier by default, times how much it tells about others: by how much its label would lower the
+    variance of the rows without labels, on average, if labels were a Gaussian process over the rows.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
 
     Notes
     -----
-    Rows are alike by the mean of exp(−q), exp(−3 q) and exp(−10 q), where q is the squared Euclidean distance
-    over the median one: scale the features first, as for the classifier. If fewer than a fifth of the values
-    are not 0, as of counts of words, rows are compared by their directions: else a short text would be like
-    all others.
+    The covariance of rows is the mean of exp(−q), exp(−3 q) and exp(−10 q), where q is the squared Euclidean
+    distance over the median one: scale the features first, as for the classifier. If fewer than a fifth of
+    the values are not 0, as of counts of words, rows are compared by their directions: else a short text
+    would be like all others. The noise of an answer has the variance of a row.
 
     Examples
     --------
@@ -80,4 +80,6 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
 
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> npt.NDArray[np.float64]:
         uncertainty = super()._utilities(pool, rng)
-        return uncertainty * newly_covered(pool.features, pool.labelled, pool.candidates, rng, self.n_jobs)
+        return uncertainty**2 * variance_removed(
+            pool.features, pool.labelled, pool.candidates, rng, self.n_jobs
+        )
