@@ -62,21 +62,21 @@ def spread_rows(
     looked_at = _some(len(candidates), max(_LOOKED_AT, n), rng)
     rows = X[candidates[looked_at]]
     others = X[candidates[_some(len(candidates), _STOOD_FOR, rng)]]
+    distances = squared_distances(rows, others)
     nearest = _nearest(others, X[labelled]) if len(labelled) else None
     worth = np.full(len(candidates), np.nan)
-    gains = _gains(rows, others, nearest)
+    gains = _gains(distances, nearest)
     worth[looked_at] = gains
     free = np.ones(len(looked_at), bool)
     chosen: list[int] = []
     for _ in range(n):
         if chosen:
-            gains = _gains(rows, others, nearest)
+            gains = _gains(distances, nearest)
         # Once all that stand for others are chosen, the rest is as good.
         best = int(np.argmax(np.where(free, gains, -np.inf)))
         chosen.append(best)
         free[best] = False
-        own = squared_distances(others, rows[best : best + 1])[:, 0]
-        nearest = own if nearest is None else np.minimum(nearest, own)
+        nearest = distances[best] if nearest is None else np.minimum(nearest, distances[best])
     return looked_at[chosen], worth
 
 
@@ -175,16 +175,15 @@ def _nearest(others: Matrix, chosen: Matrix) -> Floats:
     return np.asarray(np.min([squared_distances(others, chosen[part]).min(axis=1) for part in parts], axis=0))
 
 
-def _gains(rows: Matrix, others: Matrix, nearest: Floats | None) -> Floats:
+def _gains(distances: Floats, nearest: Floats | None) -> Floats:
     """Return by how much each row would lower the mean squared distance of the others to the nearest one.
 
     Without one so far, by how much more than the worst row would.
     """
-    gains = np.empty(rows.shape[0])
-    for part in chunks_of(rows.shape[0], _ROWS_A_CALL):
-        distances = squared_distances(others, rows[part])
-        if nearest is None:
-            gains[part] = -distances.mean(axis=0)
-        else:
-            gains[part] = np.maximum(nearest[:, None] - distances, 0.0).mean(axis=0)
-    return gains - gains.min() if nearest is None else gains
+    if nearest is None:
+        gains = -distances.mean(axis=1)
+        return np.asarray(gains - gains.min())
+    gains = np.empty(len(distances))
+    for part in chunks_of(len(distances), _ROWS_A_CALL):
+        gains[part] = np.maximum(nearest - distances[part], 0.0).mean(axis=1)
+    return gains
