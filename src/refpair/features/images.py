@@ -1,0 +1,291 @@
+"""Pictures: files that a column names, and pictures whose pixels are columns."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path, PureWindowsPath
+from typing import Any
+
+import numpy as np
+
+from refpair._progress import progress_bar
+
+from ._cells import Floats, Strings
+
+__all__ = [
+    "are_file_names",
+    "file_features",
+    "find_file",
+    "find_picture",
+    "find_pictures",
+    "is_pixel_name",
+    "leads_to_pictures",
+]
+
+_ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff")
+_FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")
+_SIDE = 64
+_CELL = 16
+_THUMBNAIL = 8
+_PIXEL = re.compile(r"(.+)_([0-9]{1,5})_([0-9]{1,5})", re.DOTALL)
+
+
+class OutsideError(ValueError):
+    """A path leads out of the folder of the pictures."""
+
+
+def find_picture(names: Sequence[str]) -> list[list[str]] | None:
+    """Find the columns that are the pixels of a picture.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of columns. Pixels are named ``<prefix>_<row>_<column>``; they must be a full rectangle of at
+        least 2 x 2, each pixel once, counted from 0 or from 1.
+
+    Returns
+    -------
+    list of list of str, or None
+        The names, row by row as the picture is drawn. Of several pictures it is the largest one, and of
+        equally large ones the first. None if there is no picture.
+
+    Examples
+    --------
+    >>> from refpair.features import find_picture
+    >>> find_picture(["age", "p_0_0", "p_0_1", "p_1_0", "p_1_1"])
+    [['p_0_0', 'p_0_1'], ['p_1_0', 'p_1_1']]
+    >>> find_picture(["age", "p_0_0", "p_0_1", "p_1_0"]) is None
+    True
+    """
+    return max(find_pictures(names), key=lambda picture: len(picture) * len(picture[0]), default=None)
+
+
+def find_pictures(names: Iterable[str]) -> list[list[list[str]]]:
+    """Return the pictures of all prefixes, in the order of their first pixels among the names."""
+    groups: dict[str, list[tuple[int, int, str]]] = {}
+    for name in names:
+        if match := _PIXEL.fullmatch(name):
+            groups.setdefault(match[1], []).append((int(match[2]), int(match[3]), name))
+    return [picture for group in groups.values() if (picture := _rectangle(group))]
+
+
+def is_pixel_name(name: str) -> bool:
+    """Whether a name may be that of a pixel."""
+    return _PIXEL.fullmatch(name) is not None
+
+
+def _rectangle(group: list[tuple[int, int, str]]) -> list[list[str]] | None:
+    names = {(row, column): name for row, column, name in group}
+    rows, columns = (sorted({position[axis] for position in names}) for axis in (0, 1))
+    is_full = len(group) == len(names) == len(rows) * len(columns)
+    if not (is_full and _counts(rows) and _counts(columns)):
+        return None
+    return [[names[row, column] for column in columns] for row in rows]
+
+
+def _counts(numbers: list[int]) -> bool:
+    """Whether these count from 0 or 1 on: sales_2020_1 to sales_2023_12 are no picture."""
+    first = numbers[0]
+    return len(numbers) > 1 and first in (0, 1) and numbers[-1] == first + len(numbers) - 1
+
+
+def are_file_names(values: Sequence[str]) -> bool:
+    """Whether all of these, and at least one, end as files of pictures do."""
+    return bool(values) and all(value.lower().endswith(_ENDINGS) for value in values)
+
+
+def leads_to_pictures(values: Sequence[str], folder: Path) -> bool:
+    """Whether these name pictures of which at least one is in the folder, or leads out of it.
+
+    What leads out makes an error later. To take it for mere text here would hide the mistake.
+    """
+    if not are_file_names(values):
+        return False
+    try:
+        return any(find_file(value, folder) is not None for value in values)
+    except OutsideError:
+        return True
+
+
+def find_file(value: str, folder: Path) -> Path | None:
+    """Return the file of this path below the folder, or None if there is none.
+
+    Raises
+    ------
+    OutsideError
+        If the path is absolute, has ".." in it, or follows a link out of the folder. Nothing is opened then.
+    """
+    windows = PureWindowsPath(value)  # it knows both slashes, and a table may come from another system
+    if windows.root or windows.drive or ".." in windows.parts:
+        raise OutsideError(value)
+    try:
+        path, root = (folder / value).resolve(), folder.resolve()
+        is_inside, is_file = path.is_relative_to(root), path.is_file()
+    except (OSError, ValueError, RuntimeError):  # too long, with a zero byte, a circle of links
+        return None
+    if not is_inside:
+        raise OutsideError(value)
+    return path if is_file else None  # a pipe is no file: to open it would wait for ever
+
+
+def file_features(
+    name: str, values: Strings, folder: Path, *, verbose: int = 0
+) -> tuple[Floats, list[str], str] | None:
+    """Turn the pictures that a column names into numbers: their outlines, and their light and shade.
+
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    values : ndarray of object
+        Paths below the folder, None for empty cells.
+    folder : Path
+        The folder that no path may leave.
+    verbose : int, default=0
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    features : ndarray of shape (n, n_features)
+        Histograms of oriented gradients and an 8 x 8 thumbnail, each without its mean and scaled to the same
+        length; zeros and a last column of ones where there is no picture.
+    names : list of str
+        The names of the columns.
+    used : str
+        A sentence that says what was done.
+
+    None if no two pictures differ.
+
+    Raises
+    ------
+    ImportError
+        If scikit-image is not installed.
+    ValueError
+        If a path leaves the folder.
+    """
+    read = _reader()
+    paths = _paths(name, values, folder)
+    known: dict[Path, Floats | None] = {}
+    with progress_bar(visible=verbose > 0) as bar:
+        for path in bar.track(sorted({path for path in paths if path}), description=f"pictures of {name}"):
+            known[path] = read(path)
+    found = [None if path is None else known[path] for path in paths]
+    has = np.array([one is not None for one in found])
+    if not has.any():
+        return None
+    raw = np.zeros((len(found), sum(_sizes())))
+    raw[has] = [one for one in found if one is not None]
+    scaled = _scaled(raw, has)
+    if not scaled.any():
+        return None
+    return _with_missing(name, scaled, has, *_trouble(values, paths, has))
+
+
+def _reader() -> Callable[[Path], Floats | None]:
+    try:
+        from skimage import feature  # noqa: PLC0415  (an extra; and slow to import)
+    except ImportError as error:
+        raise ImportError("images need scikit-image: pip install 'refpair[image]'") from error
+    hog: Any = feature.hog
+
+    def read(path: Path) -> Floats | None:
+        try:
+            square = _grey_square(path)
+        except Exception:  # of a broken file Pillow raises nearly anything, SyntaxError and struct.error too
+            return None
+        outlines = hog(square, orientations=9, pixels_per_cell=(_CELL, _CELL), cells_per_block=(2, 2))
+        part = _SIDE // _THUMBNAIL
+        light = square.reshape(_THUMBNAIL, part, _THUMBNAIL, part).mean(axis=(1, 3))
+        return np.concatenate([outlines, light.ravel()])
+
+    return read
+
+
+def _grey_square(path: Path) -> Floats:
+    """Read a picture as a small grey square, white is 1.
+
+    Pillow, which scikit-image reads most files with, is called directly: it can refuse a picture of too many
+    pixels before it unpacks it, and makes it small before it becomes floats.
+    """
+    from PIL import Image  # noqa: PLC0415  (comes with scikit-image)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of odd metadata
+        warnings.simplefilter("error", Image.DecompressionBombWarning)  # more than MAX_IMAGE_PIXELS
+        with Image.open(path, formats=_FORMATS) as file:  # by content: no .png may start another decoder
+            file.draft("L", (2 * _SIDE, 2 * _SIDE))  # JPEGs can be unpacked small
+            if file.mode in ("I", "F") or file.mode.startswith("I;16"):
+                return _stretched(np.asarray(_small(file, "F"), np.float64))
+            if not (file.mode.endswith("A") or "transparency" in file.info):
+                return np.asarray(_small(file, "L"), np.float64) / 255
+            paper = Image.new("RGBA", (_SIDE, _SIDE), "white")
+            return (
+                np.asarray(Image.alpha_composite(paper, _small(file, "RGBA")).convert("L"), np.float64) / 255
+            )
+
+
+def _small(image: Any, mode: str) -> Any:
+    """Return the square in this mode, turned as the camera says."""
+    from PIL import Image, ImageOps  # noqa: PLC0415
+
+    image = image if image.mode == mode else image.convert(mode)
+    return ImageOps.exif_transpose(image.resize((_SIDE, _SIDE), Image.Resampling.BILINEAR))
+
+
+def _stretched(square: Floats) -> Floats:
+    """Spread brightness over 0 to 1: pictures of more than 8 bits seldom use their whole range."""
+    square = np.where(np.isfinite(square), square, 0.0)
+    low, high = square.min(), square.max()
+    return (square - low) / (high - low) if high > low else np.zeros_like(square)
+
+
+def _paths(name: str, values: Strings, folder: Path) -> list[Path | None]:
+    paths: list[Path | None] = []
+    for row, value in enumerate(values):
+        try:
+            paths.append(None if value is None else find_file(value, folder))
+        except OutsideError as error:
+            raise ValueError(
+                f"column {name!r}, row {row + 1}: {value!r} leads out of the folder {str(folder)!r}; paths "
+                "of pictures must be relative to it and stay in it; move the file, or leave the column out"
+            ) from error
+    return paths
+
+
+def _sizes() -> tuple[int, int]:
+    blocks = _SIDE // _CELL - 1  # each of 2 x 2 cells, and they overlap
+    return blocks * blocks * 4 * 9, _THUMBNAIL * _THUMBNAIL
+
+
+def _scaled(raw: Floats, has: Any) -> Floats:
+    """Take the mean picture away, and make outlines and thumbnails equally long."""
+    parts = []
+    for part in np.split(raw, [_sizes()[0]], axis=1):
+        centred = np.where(has[:, None], part - part[has].mean(axis=0), 0.0)
+        # Equal pictures differ from their mean by rounding, which must not be blown up.
+        centred[np.abs(centred) < 1e-12] = 0.0
+        length = np.sqrt((centred**2).sum() / has.sum())
+        parts.append(centred / length if length else centred)
+    return np.hstack(parts)
+
+
+def _trouble(values: Strings, paths: Sequence[Path | None], has: Any) -> tuple[int, int, int]:
+    empty = sum(value is None for value in values)
+    absent = sum(path is None for path in paths) - empty
+    return empty, absent, int((~has).sum()) - empty - absent
+
+
+def _with_missing(
+    name: str, features: Floats, has: Any, empty: int, absent: int, broken: int
+) -> tuple[Floats, list[str], str]:
+    n_outlines, n_pixels = _sizes()
+    names = [f"{name}: outline {i}" for i in range(n_outlines)]
+    names += [f"{name}: pixel {divmod(i, _THUMBNAIL)}" for i in range(n_pixels)]
+    used = f"{name}: {has.sum():,} pictures, outlines (HOG) and {_THUMBNAIL} x {_THUMBNAIL} pixels"
+    if has.all():
+        return features, names, used
+    counts = [(empty, "empty"), (absent, "missing"), (broken, "broken")]
+    told = ", ".join(f"{count:,} {what}" for count, what in counts if count)
+    return np.column_stack([features, ~has]), [*names, f"{name} is missing"], f"{used}; {told}"

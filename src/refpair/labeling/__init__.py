@@ -1,0 +1,1 @@
+"""Label a table in the browser, the rows that teach the most first."""
