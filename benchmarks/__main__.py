@@ -17,6 +17,7 @@ LONG = (
     "interruptions",
     "published",
     "active",
+    "session",
 )
 
 

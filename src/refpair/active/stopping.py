@@ -116,15 +116,18 @@ class StablePredictions:
 class LowGain:
     """Stop when further labels hardly lower the cost that is to be expected.
 
+    Single rounds differ by chance, so the means of several are compared.
+
     Attributes
     ----------
     tolerance : float
-        How much less has to be expected than `n_rounds` rounds before, at least, as a share of that.
+        By how much the mean of the last `n_rounds` rounds has to be lower than that of as many rounds before,
+        at least, as a share of that.
     n_rounds : int
 
     Examples
     --------
-    >>> slow = [Round(n, expected_cost=0.5 - n / 1e5) for n in range(20, 31)]
+    >>> slow = [Round(n, expected_cost=0.5 - n / 1e5) for n in range(20, 41)]
     >>> LowGain(0.01, 10).reason(slow)
     'There is little to gain: in the last 10 rounds the expected cost fell by 0.02 %, where a fall of 1 %...'
     """
@@ -137,11 +140,11 @@ class LowGain:
 
     def reason(self, rounds: Sequence[Round]) -> str | None:
         """Return why to stop, or None."""
-        if len(rounds) <= self.n_rounds:
+        costs = [one.expected_cost for one in rounds[-2 * self.n_rounds :]]
+        known = [cost for cost in costs if cost is not None]
+        if len(known) < 2 * self.n_rounds:
             return None
-        before, now = rounds[-self.n_rounds - 1].expected_cost, rounds[-1].expected_cost
-        if before is None or now is None:
-            return None
+        before, now = float(np.mean(known[: self.n_rounds])), float(np.mean(known[self.n_rounds :]))
         gain = (before - now) / before if before > 0 else 0.0
         if gain >= self.tolerance:
             return None

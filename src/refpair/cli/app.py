@@ -187,6 +187,105 @@ def evaluate(
 
 
 @app.command()
+def label(
+    data: Data,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="The labels, as in joy,anger,calm. More can be added later.", show_default="those of before"
+        ),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            help="What a wrong prediction costs: f1, f2, f0.5, ..., accuracy, hamming, rank or zero_one.",
+            show_default="f1, or that of before",
+        ),
+    ] = None,
+    false_positive: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Instead of --cost, the price of a label too much: a number for all labels, label=number "
+            "for one. Can be repeated.",
+            metavar="PRICE",
+        ),
+    ] = None,
+    false_negative: Annotated[
+        list[str] | None,
+        typer.Option(help="The price of a missed label, likewise; as in fraud=50.", metavar="PRICE"),
+    ] = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id", help="The column with the names of rows.", metavar="COLUMN", show_default="id, if there"
+        ),
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(help="A column that is shown, but not learnt from. Can be repeated.", metavar="COLUMN"),
+    ] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(help="An .npy or .npz file with features of your own, such as embeddings."),
+    ] = None,
+    session: Annotated[
+        Path | None, typer.Option(help="Where answers are kept.", show_default="DATA.labels.sqlite")
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="How many rows to label before the page says stop.")
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="The port.", show_default="8732 or a free one")
+    ] = None,
+    token: Annotated[
+        str | None, typer.Option(help="The secret of the page.", show_default="made at random and kept")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Whether to open the page.")] = True,
+    export: Annotated[
+        Path | None,
+        typer.Option(help="Instead of the page: write labels and predictions to a .csv or .parquet file."),
+    ] = None,
+    to_label_studio: Annotated[
+        Path | None, typer.Option(help="Instead of the page: write tasks for Label Studio, in JSON.")
+    ] = None,
+    from_label_studio: Annotated[
+        Path | None, typer.Option(help="Instead of the page: read Label Studio's JSON export.")
+    ] = None,
+) -> None:
+    """Label a table in the browser, the rows first that teach most.
+
+    For example:
+
+    refpair label mails.csv --labels spam,fraud,urgent --cost f1
+
+    refpair label mails.csv --export labels.csv
+
+    refpair label digits
+    """
+    run_command(
+        "label",
+        data=data,
+        labels=labels,
+        cost=cost,
+        false_positive=false_positive or [],
+        false_negative=false_negative or [],
+        id_column=id_column,
+        drop=drop or [],
+        features=features,
+        session=session,
+        budget=budget,
+        host=host,
+        port=port,
+        token=token,
+        browser=browser,
+        export=export,
+        to_label_studio=to_label_studio,
+        from_label_studio=from_label_studio,
+    )
+
+
+@app.command()
 def datasets() -> None:
     """List the data sets that can be used by name."""
     run_command("datasets")

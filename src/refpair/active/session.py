@@ -1,0 +1,334 @@
+"""A labelling session: asks for rows, keeps the answers, learns from them, and says when to stop."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import uuid
+from collections.abc import Hashable, Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from refpair.active._ids import Id, Rows, id_of_key
+from refpair.active._lesson import Learner
+from refpair.active._session_input import (
+    check_cost,
+    read_answers,
+    read_cost,
+    read_labels,
+    read_rows,
+    read_time,
+    settle,
+)
+from refpair.active._session_view import SessionView
+from refpair.active._strategy import QueryStrategy
+from refpair.active._tables import check_column_names
+from refpair.active.ledger import Ledger
+from refpair.active.stopping import LowGain, StablePredictions, StoppingRule
+from refpair.active.store import AnswerStore, Earlier, Label, Said
+from refpair.classifiers._parameters import check_count, check_positive
+from refpair.costs import Cost
+
+__all__ = ["Session", "Undone"]
+
+_LEASE = 600.0  # seconds
+
+
+class Undone(NamedTuple):
+    """What was taken back.
+
+    Attributes
+    ----------
+    id : str or int
+        Of the row.
+    labels : list of str or None
+        What it was answered with; None if it was skipped.
+    """
+
+    id: Id
+    labels: list[str] | None
+
+
+class Session(SessionView):
+    """Rows without labels, a person who labels them, and a model that asks for those that teach it most.
+
+    All answers are in one file, and each is on the disk when :meth:`tell` returns. Several people may work
+    on one file, in one process or several: a row that was given to one of them is not given to another
+    before its lease expires. Open one by :meth:`open`.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    cost : Cost
+    labels : list of str
+    ids : list
+        Of all rows.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from refpair.active import Session
+    >>> from refpair.datasets import load_dataset
+    >>> digits = load_dataset("digits")
+    >>> folder = TemporaryDirectory()
+    >>> session = Session.open(
+    ...     Path(folder.name, "digits.sqlite"), X=digits.X, labels=digits.label_names, cost="f1"
+    ... )
+    >>> for _ in range(3):
+    ...     rows = session.ask(5)
+    ...     session.tell(rows, digits.Y[rows])  # ask a person
+    >>> session
+    Session(digits.sqlite: 15 of 3000 rows answered, 0 skipped, 10 labels, cost f1)
+    >>> session.undo().id == rows[-1]
+    True
+    >>> session.should_stop() is None
+    True
+    >>> session.close()
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        cost: Cost,
+        rows: Rows,
+        learner: Learner | None,
+        *,
+        rules: Sequence[StoppingRule],
+        lease: float,
+        who: str,
+    ) -> None:
+        super().__init__(ledger, cost, rows, learner, rules)
+        self._lease = lease
+        self._who = who
+        self._holder = uuid.uuid4().hex
+
+    @classmethod
+    def open(
+        cls,
+        path: str | PathLike[str],
+        X: Any = None,
+        labels: Sequence[str] | None = None,
+        cost: Any = None,
+        *,
+        ids: Sequence[Hashable] | None = None,
+        strategy: QueryStrategy | None = None,
+        estimator: Any = None,
+        rules: Sequence[StoppingRule] | None = None,
+        lease: float = _LEASE,
+        who: str = "me",
+        random_state: int = 0,
+    ) -> Session:
+        """Make a session, or go on with one.
+
+        Parameters
+        ----------
+        path : path-like
+            The file with the answers; it is made if it is not there.
+        X : array, sparse matrix or DataFrame of shape (n, n_features), optional
+            All rows. Of a DataFrame, texts, categories and pictures become features as
+            :func:`refpair.features.make_features` makes them; other features should have like scales. Rows
+            may be added or come in another order next time: answers are found by ids. Without X, what was
+            answered can be looked at and exported, but nothing is asked for.
+        labels : sequence of str, optional
+            The labels; needed for a new session. New ones are added to a session that goes on.
+        cost : str, Cost or callable, optional
+            What a wrong prediction costs; "f1" for a new session, else that of the file.
+        ids : sequence of str or int, optional
+            What rows are called, once and for all. By default the index of a DataFrame, else 0, 1, 2, …
+        strategy : QueryStrategy, optional
+            What chooses rows. By default those whose predictions the model expects to cost much, and which
+            tell much about others.
+        estimator : multi-label classifier, optional
+            What learns from the answers; by default :class:`refpair.CSRPEClassifier` with logistic
+            regressions.
+        rules : sequence of stopping rules, optional
+            When to stop; by default :class:`StablePredictions` and :class:`LowGain`.
+        lease : float, default=600
+            For how many seconds a row that was asked for is not given to others.
+        who : str, default="me"
+            Who answers.
+        random_state : int, default=0
+            Decides everything random.
+        """
+        path = Path(path)
+        if not path.exists() and labels is None:
+            raise ValueError(f"{path} is a new session: what are the labels? Give labels=['joy', 'anger', …]")
+        check_positive("lease", lease)
+        if not who:
+            raise ValueError('who must be a name, such as "me"')
+        names, given_cost = read_labels(labels), read_cost(cost)
+        known_ids, features = read_rows(X, ids)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        store = AnswerStore(path)
+        try:
+            cost = settle(store, names, given_cost)
+            learner = None
+            if features is not None:
+                learner = Learner(features, cost, estimator, strategy, random_state)
+            if rules is None:
+                rules = (StablePredictions(cost), LowGain())
+            return cls(Ledger(store), cost, Rows(known_ids), learner, rules=rules, lease=lease, who=who)
+        except BaseException:
+            store.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; rows that were asked for and not answered may be given to others.
+
+        Nothing needs to be saved.
+        """
+        store = self._ledger.store
+        if not store.is_closed:
+            with contextlib.suppress(sqlite3.OperationalError):  # others write for long: leases expire anyway
+                store.release(self._holder)
+            store.close()
+
+    def ask(self, n: int = 1, *, holder: str | None = None, wait: bool = True) -> list[Id]:
+        """Return the ids of the rows to label next, the best one first.
+
+        Rows that were asked for and neither answered nor skipped come again, first. Nobody else gets them
+        before their lease expires.
+
+        Parameters
+        ----------
+        n : int, default=1
+            How many; fewer if there are no more.
+        holder : str, optional
+            In which window: two windows get different rows.
+        wait : bool, default=True
+            Whether to learn from new answers first. If not, rows come as they were ranked last.
+        """
+        check_count("n", n)
+        if wait or self._course.lesson is None:
+            self.learn()
+
+        lesson = self._course.lesson
+        keys = self._ledger.lease(
+            n,
+            self._rows.places,
+            self._rows.ranked(() if lesson is None else lesson.order.tolist()),
+            holder=holder or self._holder,
+            seconds=self._lease,
+            model="" if lesson is None else lesson.name,
+        )
+        return [id_of_key(key) for key in keys]
+
+    def tell(
+        self,
+        ids: Iterable[Id],
+        Y: Any,
+        *,
+        who: str | None = None,
+        holder: str | None = None,
+        at: str | None = None,
+    ) -> None:
+        """Note the labels of rows; they are on the disk when this returns.
+
+        Parameters
+        ----------
+        ids : sequence
+            As `ask` returned them, or of any other rows: labels that exist already can be imported so. A row
+            that was answered before is corrected.
+        Y : array of shape (n, n_labels), or sequence of sequences of str
+            0 and 1 for each row and label, or the names of the labels that each row has; a row of zeros, or
+            no names, says that it has none of the labels.
+        who, holder : str, optional
+            Who answers, and in which window.
+        at : str, optional
+            When, in ISO 8601, and in UTC if it does not say; now by default.
+        """
+        keys, names = self._rows.keys_of(ids), self.labels
+        try:
+            chosen = read_answers(Y, len(keys), names)
+        except ValueError:  # others may have added labels
+            self._ledger.read()
+            if self.labels == names:
+                raise
+            names = self.labels
+            chosen = read_answers(Y, len(keys), names)
+        self._say("labels", keys, chosen, len(names), who, holder, at)
+
+    def skip(
+        self,
+        ids: Iterable[Id],
+        *,
+        who: str | None = None,
+        holder: str | None = None,
+        at: str | None = None,
+    ) -> None:
+        """Note that rows cannot be answered; they are not asked for again, and not learnt from."""
+        keys = self._rows.keys_of(ids)
+        self._say("skip", keys, [[]] * len(keys), len(self.labels), who, holder, at)
+
+    def undo(self, *, who: str | None = None, holder: str | None = None) -> Undone | None:
+        """Take back the last answer or skip; its row is asked for again, unless it corrected an answer.
+
+        Parameters
+        ----------
+        who, holder : str, optional
+            Whose answer; if `holder` is given, only what was said in that window.
+
+        Returns
+        -------
+        Undone or None
+            The `id` of the row, and the `labels` that were taken back, None for a skip; None if there is
+            nothing to take back.
+        """
+        event = self._ledger.undo(
+            who=who or self._who, said_in=holder, holder=holder or self._holder, lease=self._lease
+        )
+        if event is None:
+            return None
+        names = self.labels
+        labels = [names[place] for place in event.labels] if event.kind == "labels" else None
+        return Undone(id_of_key(event.row), labels)
+
+    def add_labels(self, names: Sequence[str], *, earlier: Earlier = "absent") -> None:
+        """Add labels to those that there are.
+
+        Parameters
+        ----------
+        names : sequence of str
+        earlier : {"absent", "unknown"}, default="absent"
+            How answers are read that were given before: as saying that rows do not have the label, or as
+            saying nothing of it. In the latter case these rows are asked for again, and not learnt from
+            before that.
+        """
+        if earlier not in ("absent", "unknown"):
+            raise ValueError(f'earlier must be "absent" or "unknown", not {earlier!r}')
+        self._ledger.read()
+        new = [name for name in read_labels(names) if name not in self.labels]
+        check_cost(self.cost, len(self.labels) + len(new))
+        check_column_names([*self.labels, *new])
+        self._ledger.add_labels([Label(name, earlier) for name in new])
+
+    def _say(
+        self,
+        kind: Said,
+        keys: Sequence[str],
+        chosen: Sequence[Sequence[int]],
+        n_labels: int,
+        who: str | None,
+        holder: str | None,
+        at: str | None,
+    ) -> None:
+        self._ledger.say(
+            kind,
+            keys,
+            chosen,
+            n_labels=n_labels,
+            who=who or self._who,
+            said_in=holder,
+            holder=holder or self._holder,
+            at=read_time(at),
+        )

@@ -1,0 +1,141 @@
+"""What the page shows of a row, as plain JSON: nothing in it is ever read as HTML."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pandas as pd
+
+from refpair.active._ids import id_key
+from refpair.features import find_picture
+from refpair.features.images import OutsideError, find_file
+from refpair.labeling.pool import LabelPool
+
+__all__ = ["IMAGE_TYPES", "Views"]
+
+# What browsers show and cannot run; no SVG, which may have scripts.
+IMAGE_TYPES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".bmp": "image/bmp",
+    ".webp": "image/webp",
+}
+_MOST_FIELDS = 200
+_LONGEST = 100_000  # characters of a text
+_DIGITS = 6
+
+
+class Views:
+    """Shows rows of a pool.
+
+    Parameters
+    ----------
+    pool : LabelPool
+    """
+
+    def __init__(self, pool: LabelPool) -> None:
+        self.pool = pool
+        self._places = {id_key(one): place for place, one in enumerate(pool.ids)}
+        numbers = [
+            str(name) for name, kind in pool.frame.dtypes.items() if pd.api.types.is_numeric_dtype(kind)
+        ]
+        self._picture = find_picture(numbers)
+        self._pixels = {name for row in self._picture or () for name in row}
+        if self._picture:
+            values = pool.frame[[name for row in self._picture for name in row]].to_numpy(dtype=np.float64)
+            finite = values[np.isfinite(values)]
+            self._darkest = float(np.abs(finite).max()) if finite.size else 1.0
+        self._is_uniform = pool.frame.dtypes.nunique() == 1
+        self._many = pool.frame.shape[1] > _MOST_FIELDS
+
+    def place_of(self, row: Any) -> int:
+        """Return which row of the table one is."""
+        return self._places[id_key(row)]
+
+    def show(self, row: Any) -> dict[str, Any]:
+        """Return a row: its fields, each with name, kind and value, and the picture, if its cells are one."""
+        place = self.place_of(row)
+        cells = self._cells(place)
+        fields = []
+        for name, value in cells.items():
+            if name in self._pixels:
+                continue
+            field = self._field(row, name, value)
+            # Of very wide tables, such as counts of words, only what is there.
+            if self._many and field["value"] in (None, 0, ""):
+                continue
+            fields.append(field)
+        picture = None
+        if self._picture:
+            pixels = [[_number(cells[name]) or 0.0 for name in line] for line in self._picture]
+            picture = {"pixels": pixels, "darkest": self._darkest or 1.0}
+        return {"id": row, "fields": _most_telling(fields), "picture": picture}
+
+    def _cells(self, place: int) -> dict[str, Any]:
+        frame = self.pool.frame
+        if self._is_uniform:
+            return {str(name): value for name, value in frame.iloc[place].items()}
+        # One cell at a time: a row as a whole would have one type, and round large numbers.
+        return {str(name): column.iloc[place] for name, column in frame.items()}
+
+    def image(self, row: Any, column: str) -> Path | None:
+        """Return the file of an image, or None if there is none that may be shown."""
+        if self.pool.folder is None or self.pool.kinds.get(column) != "image":
+            return None
+        value = self.pool.frame[column].iloc[self.place_of(row)]
+        if not isinstance(value, str):
+            return None
+        try:
+            path = find_file(value, self.pool.folder)
+        except OutsideError:
+            return None
+        return path if path is not None and path.suffix.lower() in IMAGE_TYPES else None
+
+    def _field(self, row: Any, name: str, value: Any) -> dict[str, Any]:
+        kind = self.pool.kinds.get(name, "ignored")
+        if kind == "image":
+            shown = f"/image?row={quote(id_key(row), safe='')}&column={quote(name, safe='')}"
+            found = self.image(row, name)
+            return {
+                "name": name,
+                "kind": "image" if found else "number",
+                "value": shown if found else _plain(value),
+            }
+        return {"name": name, "kind": kind, "value": _plain(value)}
+
+
+def _most_telling(fields: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return not more fields than can be looked at: texts and images, then the first ones."""
+    more = len(fields) - _MOST_FIELDS
+    if more <= 0:
+        return fields
+    fields = sorted(fields, key=lambda field: field["kind"] not in ("text", "image"))[:_MOST_FIELDS]
+    return [*fields, {"name": "…", "kind": "ignored", "value": f"{more:,} more columns are not shown"}]
+
+
+def _plain(value: Any) -> str | float | int | None:
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST else value[:_LONGEST] + " …"
+    if value is None or (pd.api.types.is_scalar(value) and pd.isna(value)):
+        return None
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    number = _number(value)
+    return str(value) if number is None else number
+
+
+def _number(value: Any) -> float | int | None:
+    if isinstance(value, int | np.integer):
+        return int(value) if abs(int(value)) < 2**53 else None  # as text: JavaScript would round it
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        if not math.isfinite(number):
+            return None
+        return int(number) if number.is_integer() and abs(number) < 2**53 else float(f"{number:.{_DIGITS}g}")
+    return None

@@ -1,0 +1,346 @@
+"""The file of a session: what is in it stays in it, and what is no such file is told as such."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from types import SimpleNamespace
+
+import pytest
+
+from refpair import _sqlite
+from refpair.active import store as store_module
+from refpair.active.store import AnswerStore, Event, Label, StoredRound
+
+ME = {"who": "me", "holder": "here"}
+SETTINGS = {"journal_mode": "wal", "synchronous": 2}  # 2 is FULL
+LABELS = [Label("joy", "absent"), Label("anger", "unknown")]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "answers.sqlite"
+
+
+@pytest.fixture
+def store(path):
+    with AnswerStore(path) as store:
+        store.add_labels(LABELS)
+        yield store
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that the test sets."""
+    clock = SimpleNamespace(now=1000.0)
+    times = SimpleNamespace(time=lambda: clock.now, monotonic=lambda: clock.now, sleep=lambda seconds: None)
+    monkeypatch.setattr(store_module, "time", times)
+    return clock
+
+
+def first_of(*rows):
+    """Choose as a session does: what the holder has, then others of these rows."""
+    return lambda others, own: [*own, *(row for row in rows if row not in {*own, *others})]
+
+
+def lease(store, n, *rows, holder="here", seconds=10.0, model=""):
+    return store.lease(n, first_of(*rows), holder=holder, seconds=seconds, model=model)
+
+
+# ---- events ----
+
+
+def test_what_was_said_comes_back_after_reopening(store, path):
+    assert store.add("labels", '"Hey Jude"', [0], **ME) == 1
+    assert store.add("skip", "7", who="you", holder="there") == 2
+    store.close()
+    with AnswerStore(path) as again:
+        first, second = again.events(after=0)
+        assert again.events(after=1) == [second]
+        assert again.labels() == LABELS
+    assert first == Event(1, '"Hey Jude"', "labels", (0,), 2, None, "me", "here", first.at, "")
+    assert second == Event(2, "7", "skip", (), 2, None, "you", "there", second.at, "")
+    assert first.at.endswith("+00:00")
+    assert first.at <= second.at
+
+
+def test_several_answers_are_noted_all_or_none(store):
+    with pytest.raises(TypeError, match="not iterable"):
+        store.add_many("labels", [("1", [0]), ("2", None)], **ME)
+    assert store.events(after=0) == []
+    assert store.add_many("labels", [("1", [0]), ("2", [])], **ME, at="2026-01-01T00:00:00.000+00:00") == 2
+    assert {event.at for event in store.events(after=0)} == {"2026-01-01T00:00:00.000+00:00"}
+
+
+def test_an_answer_knows_how_many_labels_there_were_to_choose_from(store):
+    store.add("labels", "1", [1], **ME)
+    store.add_labels([Label("calm", "unknown")])
+    store.add("labels", "2", [2], **ME)
+    store.add_many("labels", [("3", [1])], **ME, n_labels=2)
+    assert [event.n_labels for event in store.events(after=0)] == [2, 3, 2]
+
+
+def test_labels_are_added_behind_those_that_there_are_and_stay_as_they_are(store):
+    store.add_labels([Label("calm", "absent"), Label("joy", "unknown"), Label("awe", "unknown")])
+    assert store.labels() == [*LABELS, Label("calm", "absent"), Label("awe", "unknown")]
+
+
+def test_notes_are_plain_values(store):
+    assert store.about("cost") is None
+    store.note("cost", {"name": "f1"})
+    store.note("cost", {"name": "f2", "prices": [1, 2.5]})
+    assert store.about("cost") == {"name": "f2", "prices": [1, 2.5]}
+
+
+# ---- taking back ----
+
+
+def undo(store, who="me", said_in=None, holder="here", lease=10.0):
+    return store.undo(who=who, said_in=said_in, holder=holder, lease=lease)
+
+
+def test_what_was_said_last_is_taken_back_first(store):
+    for row in ("1", "2", "3"):
+        store.add("labels", row, [0], **ME)
+    assert [undo(store).row for _ in range(3)] == ["3", "2", "1"]
+    assert undo(store) is None
+    assert [event.undone for event in store.events(after=3)] == [3, 2, 1]
+    store.add("skip", "2", **ME)
+    assert (undo(store).kind, undo(store)) == ("skip", None)
+
+
+def test_nobody_takes_back_what_others_said(store):
+    store.add("labels", "1", [0], **ME)
+    store.add("labels", "2", [0], who="you", holder="here")
+    store.add("labels", "3", [0], who="me", holder="there")
+    assert undo(store, who="she") is None
+    assert undo(store, said_in="here").row == "1"
+    assert undo(store, said_in="here") is None
+    assert undo(store).row == "3"
+    assert undo(store, who="you").row == "2"
+
+
+def test_a_row_that_was_taken_back_is_held(store, clock):
+    lease(store, 1, "1", model="CSRPE")
+    store.add("labels", "1", [0], **ME)
+    assert undo(store, lease=5.0).model == "CSRPE"
+    assert lease(store, 2, "1", "2", holder="there") == ["2"]
+    assert lease(store, 1, "2") == ["1"]
+    store.add("labels", "1", [1], **ME)
+    assert store.events(after=2)[0].model == "CSRPE"  # it is still the one that asked
+
+
+# ---- leases ----
+
+
+def test_two_holders_get_different_rows(store, clock):
+    assert lease(store, 2, "1", "2", "3") == ["1", "2"]
+    assert lease(store, 2, "1", "2", "3", holder="there") == ["3"]
+    assert lease(store, 2, "1", "2", "3", holder="elsewhere") == []
+    store.release("here")
+    assert lease(store, 2, "1", "2", "3", holder="elsewhere") == ["1", "2"]
+
+
+def test_a_holder_gets_the_same_rows_until_they_are_answered(store, clock):
+    assert lease(store, 2, "1", "2", "3") == ["1", "2"]
+    assert lease(store, 2, "3", "2", "1") == ["1", "2"]
+    store.add("labels", "1", [], **ME)
+    assert lease(store, 2, "3") == ["2", "3"]
+
+
+def test_leases_expire(store, clock):
+    lease(store, 1, "1", seconds=10.0)
+    clock.now += 9.9
+    assert lease(store, 1, "1", holder="there") == []
+    clock.now += 0.1
+    assert lease(store, 1, "1", holder="there") == ["1"]
+    assert lease(store, 1, "1") == []
+
+
+def test_to_ask_again_prolongs_a_lease(store, clock):
+    lease(store, 1, "1", seconds=10.0)
+    clock.now += 9.0
+    lease(store, 1, "1", seconds=10.0)
+    clock.now += 9.0
+    assert lease(store, 1, "1", holder="there") == []
+
+
+def test_a_lease_begins_when_nobody_else_writes_any_more(store, path, monkeypatch):
+    """Or who waited for long would get rows whose leases are over."""
+    clock = SimpleNamespace(now=1000.0)
+    monkeypatch.setattr(store_module, "time", SimpleNamespace(time=lambda: clock.now))
+    given = []
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        thread = threading.Thread(target=lambda: given.append(lease(store, 1, "1", seconds=10.0)))
+        thread.start()
+        thread.join(0.2)
+        assert thread.is_alive()
+        clock.now += 30.0
+        other.execute("COMMIT")
+    thread.join()
+    assert given == [["1"]]
+    assert lease(store, 1, "1", holder="there") == []
+
+
+def test_answers_note_which_model_asked(store):
+    lease(store, 1, "1", model="CSRPE, 3 answers")
+    store.add("labels", "1", [0], who="you", holder="there")
+    store.add("labels", "2", [0], **ME)
+    assert [event.model for event in store.events(after=0)] == ["CSRPE, 3 answers", ""]
+
+
+# ---- rounds ----
+
+
+def test_rounds_come_back_and_are_noted_once(store, path):
+    first = StoredRound(3, 2, 0.1 + 0.2, "5 rows", b"\x00\xff")
+    second = StoredRound(4, 3, None, "5 rows", None)
+    for one in (first, second, StoredRound(4, 3, 0.5, "5 rows", b"other"), first):
+        store.add_round(one)
+    with AnswerStore(path) as other:
+        other.add_round(second)
+        other.add_round(StoredRound(4, 3, None, "6 rows", None))
+        assert other.rounds() == [first, second, StoredRound(4, 3, None, "6 rows", None)]
+
+
+# ---- the file ----
+
+
+def test_answers_are_on_the_disk_when_a_call_returns(store):
+    settings = [store._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in SETTINGS]
+    assert dict(zip(SETTINGS, settings, strict=True)) == SETTINGS
+
+
+def test_one_file_is_left(store, path):
+    store.add("labels", "1", [0], **ME)
+    store.close()
+    store.close()
+    assert [file.name for file in path.parent.iterdir()] == ["answers.sqlite"]
+
+
+def test_another_file_is_no_session(path):
+    path.write_text("label,joy\n" * 100)
+    with pytest.raises(
+        ValueError, match=r"answers\.sqlite is no labelling session of refpair .*choose another"
+    ):
+        AnswerStore(path)
+    assert path.read_text() == "label,joy\n" * 100
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_database_of_another_program_is_left_alone(path, version):
+    """Programs number their versions as this one does."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE labels (name)")
+        connection.execute(f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    with pytest.raises(
+        ValueError, match=r"answers\.sqlite (is no labelling session|was made by another ver)"
+    ):
+        AnswerStore(path)
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_file_of_another_version_is_refused(store, path):
+    store.close()
+    with closing(sqlite3.connect(path)) as connection:
+        for version in (0, 99):
+            connection.execute(f"PRAGMA user_version = {version}")
+            with pytest.raises(ValueError, match="another version of refpair; choose another file"):
+                AnswerStore(path)
+
+
+def test_a_folder_in_its_place_is_told(path):
+    path.mkdir()
+    with pytest.raises(OSError, match=r"answers\.sqlite: unable to open database file; choose another file"):
+        AnswerStore(path)
+
+
+def test_a_file_that_cannot_be_written_to_is_told(store, path, monkeypatch):
+    """As root, to which all files can be written, it is opened such that it cannot."""
+    store.close()
+
+    def open_to_read(path, *_, **__):
+        return sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
+
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    monkeypatch.setattr(store_module, "open_tables", open_to_read)
+    with pytest.raises(
+        OSError, match=r"answers\.sqlite: attempt to write a readonly database; choose another"
+    ):
+        AnswerStore(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write to all files")
+def test_a_file_without_permission_is_told(store, path):
+    store.close()
+    path.chmod(0o400)
+    path.parent.chmod(0o500)
+    try:
+        with pytest.raises(OSError, match=r"answers\.sqlite: .*choose another file"):
+            AnswerStore(path)
+    finally:
+        path.parent.chmod(0o700)
+
+
+def test_a_file_that_stays_locked_is_told_as_such(path, monkeypatch):
+    monkeypatch.setattr(_sqlite, "_PATIENCE", 0.0)
+    monkeypatch.setattr(store_module, "_PATIENCE", 0.0)
+    AnswerStore(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode = DELETE")
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(OSError, match=r"answers\.sqlite: database is locked; wait for the process"):
+            AnswerStore(path)
+
+
+def test_a_file_that_is_busy_for_a_moment_is_waited_for(path):
+    """SQLite itself gives up at once if another connection reads while the log is switched on."""
+    AnswerStore(path).close()
+    opened = []
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode = DELETE")
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM labels").fetchall()
+        thread = threading.Thread(target=lambda: opened.append(AnswerStore(path)))
+        thread.start()
+        thread.join(0.2)
+        assert thread.is_alive()
+        other.execute("COMMIT")
+        thread.join()
+    for one in opened:
+        assert one.labels() == []
+        one.close()
+    assert len(opened) == 1
+
+
+def test_many_open_a_new_file_at_once(tmp_path):
+    """In processes of their own; threads would rarely meet."""
+    code = (
+        "import sys, time; from pathlib import Path; from refpair.active.store import AnswerStore, Label\n"
+        "print('ready', flush=True); sys.stdin.readline()\n"
+        "for number in range(20):\n"
+        f"    with AnswerStore(Path({str(tmp_path)!r}, str(number))) as store:\n"
+        "        store.add_labels([Label('joy', 'absent')])\n"
+        "        store.add('labels', '1', [0], who='me', holder='here')\n"
+        "print('done')"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    workers = [subprocess.Popen([sys.executable, "-c", code], **pipes) for _ in range(2)]
+    for worker in workers:
+        assert worker.stdout.readline() == "ready\n"
+    for worker in workers:
+        worker.stdin.write("go\n")
+        worker.stdin.flush()
+    assert [worker.communicate()[0] for worker in workers] == ["done\n"] * 2
+    for number in range(20):
+        with AnswerStore(tmp_path / str(number)) as store:
+            assert [label.name for label in store.labels()] == ["joy"]
+            assert len(store.events(after=0)) == 2

@@ -1,0 +1,361 @@
+"""``refpair label``: what it says, writes, takes over and refuses. The page has tests of its own."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from refpair.active import Session
+from refpair.active.store import AnswerStore
+from tests.cli.running import refpair_, refuses
+
+LABELS = ("--labels", "joy,anger")
+N = 30
+
+
+@pytest.fixture
+def pool(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "key": [f"s{i}" for i in range(N)],
+            "tempo": rng.normal(size=N).round(3),
+            "said": [f"so {'good' if i % 2 else 'bad'} it is {i % 7}" for i in range(N)],
+        }
+    )
+    frame.to_csv("pool.csv", index=False)
+    return frame
+
+
+def label(*args, data="pool.csv"):
+    """Run the command; return what it says, which is on standard error, as standard output is for tables."""
+    result = refpair_("label", data, *args)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == ""
+    return result.stderr
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """Instead of serving, note what would be served, and do what the test says with it."""
+    seen = SimpleNamespace(calls=[], works=[], opened=[])
+
+    def serve(session, pool, listening, *, token, names, ready):
+        ready()
+        seen.calls.append(
+            SimpleNamespace(labels=session.labels, token=token, port=listening.getsockname()[1])
+        )
+        for work in seen.works:
+            work(session)
+
+    monkeypatch.setattr("refpair.labeling.serve.serve", serve)
+    monkeypatch.setattr("webbrowser.open", seen.opened.append)
+    return seen
+
+
+def answered(session="pool.labels.sqlite"):
+    with Session.open(session) as opened:
+        return opened.answers()
+
+
+# -- the page ----------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_announced_and_opened(pool, served):
+    said = label(*LABELS, "--cost", "hamming").splitlines()
+    (call,) = served.calls
+    address = f"http://127.0.0.1:{call.port}/?token={call.token}"
+    assert said[0] == "pool.csv: 30 rows, labels joy, anger"
+    assert "  tempo: number, standardised" in said
+    assert "Answers are kept in pool.labels.sqlite" in said
+    assert f"Label at {address}" in said
+    assert said[-1] == "0 rows are answered; they are in pool.labels.sqlite"
+    assert served.opened == [address]
+    with Session.open("pool.labels.sqlite") as session:
+        assert session.cost.name == "hamming"
+
+
+def test_no_browser_is_opened_if_none_is_wanted(pool, served):
+    label(*LABELS, "--no-browser", "--token", "a-token-of-my-own")
+    assert served.opened == []
+    assert served.calls[0].token == "a-token-of-my-own"
+
+
+def test_the_same_command_goes_on_with_the_same_token(pool, served):
+    label(*LABELS)
+    label(*LABELS)
+    label(*LABELS, "--session", "other.sqlite")
+    first, second, other = (call.token for call in served.calls)
+    assert first == second != other
+
+
+def test_markup_in_names_is_no_markup(pool, served, tmp_path):
+    pool.to_csv("[red]x.csv", index=False)
+    said = label("--labels", "[bold]joy[/bold],[/]", data="[red]x.csv")
+    assert "[red]x.csv: 30 rows, labels [bold]joy[/bold], [/]" in said
+
+
+def test_going_on_needs_no_labels_and_may_add_some(pool, served):
+    served.works.append(lambda session: session.tell(session.ids[:3], [["joy"], [], ["anger"]]))
+    label(*LABELS)
+    served.works.clear()
+    said = label()
+    assert served.calls[-1].labels == ["joy", "anger"]
+    assert "3 rows are answered already, 0 skipped" in said
+    label("--labels", "anger,calm,joy")
+    assert served.calls[-1].labels == ["joy", "anger", "calm"]
+    assert answered().to_numpy().tolist() == [[1, 0, 0], [0, 0, 0], [0, 1, 0]]
+    assert "labels joy, anger, calm" in label()
+
+
+def test_prices_go_with_their_labels_whatever_the_order(pool, served):
+    label(*LABELS)
+    label("--labels", "anger,joy", "--false-negative", "anger=50")
+    with Session.open("pool.labels.sqlite") as session:
+        assert session.labels == ["joy", "anger"]
+        assert list(session.cost.prices(2)[1]) == [1.0, 50.0]
+
+
+def test_the_cost_is_kept_unless_another_one_is_given(pool, served):
+    label(*LABELS, "--cost", "rank")
+    for option, name in [((), "rank"), (("--cost", "accuracy"), "accuracy"), ((), "accuracy")]:
+        label(*option)
+        with Session.open("pool.labels.sqlite") as session:
+            assert session.cost.name == name
+
+
+def test_a_budget_ends_with_a_sentence(pool, served):
+    reasons = []
+
+    def work(session):
+        for i in range(6):
+            session.tell([session.ids[i]], [["joy"] if i % 2 else ["anger"]])
+            session.learn()
+            reasons.append(session.should_stop())
+
+    served.works.append(work)
+    label(*LABELS, "--budget", "5")
+    assert reasons[:4] == [None] * 4
+    assert reasons[4] == "The budget is used up: 5 of 5 rows have labels."
+
+
+def test_rows_that_are_gone_are_told(pool, served):
+    served.works.append(lambda session: session.tell(session.ids[:3], [["joy"]] * 3))
+    label(*LABELS)
+    served.works.clear()
+    pool.iloc[2:].to_csv("pool.csv", index=False)
+    said = label()
+    assert "1 rows are answered already, 0 skipped" in said
+    assert "2 answers are of rows that are not in the table" in said
+
+
+# -- files instead of the page -----------------------------------------------------------------------------
+
+
+def test_labels_of_the_table_are_taken_over_and_exported(pool):
+    pool["joy"] = [1, 0] * 5 + [None] * 20
+    pool["anger"] = [0, 1] * 5 + [None] * 20
+    pool.to_csv("pool.csv", index=False)
+    said = label(*LABELS, "--id", "key", "--export", "out.csv")
+    assert "10 answers are taken over" in said
+    assert "Labels and predictions are in out.csv" in said
+    table = pd.read_csv("out.csv")
+    assert table["id"].tolist() == table["key"].tolist() == pool["key"].tolist()
+    assert table["joy"].tolist()[:4] == [1, 0, 1, 0]
+    assert table["said"].tolist() == pool["said"].tolist()
+    assert set(table["joy_predicted"]) <= {0, 1}
+    assert table["who"].tolist()[:2] == ["pool.csv", "pool.csv"]
+    assert "10 answers are taken over" not in label("--id", "key", "--export", "out.parquet")
+    same = ["id", "said", "joy_predicted"]
+    assert pd.read_parquet("out.parquet")[same].values.tolist() == table[same].values.tolist()
+
+
+def test_an_export_without_answers_has_no_predictions(pool):
+    label(*LABELS, "--export", "out.csv")
+    assert list(pd.read_csv("out.csv").columns) == [
+        "id",
+        "key",
+        "tempo",
+        "said",
+        "joy",
+        "anger",
+        "skipped",
+        "who",
+        "at",
+    ]
+
+
+def test_to_label_studio_and_back(pool):
+    said = label(*LABELS, "--id", "key", "--to-label-studio", "tasks.json")
+    assert "Tasks for Label Studio are in tasks.json" in said
+    assert "Its labelling interface is tasks.xml; choose Uncertainty sampling" in said
+    tasks = json.loads(Path("tasks.json").read_text())
+    assert sorted(task["data"]["refpair_id"] for task in tasks) == sorted(pool["key"])
+    view = ElementTree.parse("tasks.xml").getroot()
+    assert view.find("Text").get("value") == "$said"
+    for minute, task in enumerate(tasks[:3]):
+        chosen = [{"type": "choices", "value": {"choices": ["joy"]}}]
+        task["annotations"] = [
+            {
+                "completed_by": 1,
+                "was_cancelled": minute == 2,
+                "result": chosen,
+                "updated_at": f"2026-03-01T10:0{minute}:00Z",
+            }
+        ]
+    done = [{"annotations": [], **task} for task in tasks]
+    Path("export.json").write_text(json.dumps(done))
+    said = label("--id", "key", "--from-label-studio", "export.json")
+    assert "3 answers are taken over" in said
+    assert "2 rows are answered already, 1 skipped" in said
+    assert "taken over" not in label(
+        "--id", "key", "--from-label-studio", "export.json", "--export", "out.csv"
+    )
+    assert answered()["joy"].tolist() == [1, 1]
+    assert pd.read_csv("out.csv")["skipped"].sum() == 1
+
+
+def test_embeddings_and_columns_that_are_not_learnt_from(pool):
+    np.save("emb.npy", np.random.default_rng(0).normal(size=(N, 4)))
+    assert "emb.npy: 4 features, standardised" in label(
+        *LABELS, "--features", "emb.npy", "--export", "out.csv"
+    )
+    said = label("--drop", "tempo", "--export", "out.csv")
+    assert "tempo: ignored (as asked for)" in said
+    assert "tempo" in pd.read_csv("out.csv").columns
+
+
+def test_a_data_set_is_labelled_by_its_name(pool):
+    said = label("--export", "out.csv", data="digits")
+    assert "digits: 3,000 rows, labels 0, 1, 2, 3, 4, 5, 6, 7, 8, 9" in said
+    assert "Answers are kept in digits.labels.sqlite" in said
+    assert len(pd.read_csv("out.csv")) == 3000
+
+
+@pytest.mark.parametrize("name", ["pool.csv.gz", "pool.tsv", "pool.parquet", "POOL.CSV"])
+def test_answers_are_kept_beside_the_table(pool, name, tmp_path):
+    (tmp_path / "sub").mkdir()
+    path = tmp_path / "sub" / name
+    if "parquet" in name:
+        pool.to_parquet(path)
+    else:
+        pool.to_csv(path, index=False, sep="\t" if "tsv" in name else ",")
+    label(*LABELS, "--export", "out.csv", data=path)
+    assert [one.name for one in path.parent.glob("*.sqlite")] == [f"{name.split('.')[0]}.labels.sqlite"]
+
+
+# -- mistakes ----------------------------------------------------------------------------------------------
+
+NEW = ("pool.csv", *LABELS)
+MISTAKES = {
+    "no file": (("nosuch.csv", *LABELS), "nosuch.csv: there is no such file"),
+    "no data set": (("digit",), "there is no such file; unknown data set 'digit'; did you mean 'digits'?"),
+    "no labels": (("pool.csv",), "pool.csv: what are the labels? For example --labels joy,anger,calm"),
+    "empty labels": (("pool.csv", "--labels", " , "), "pool.csv: what are the labels?"),
+    "label twice": (("pool.csv", "--labels", "joy,joy"), "the label 'joy' is named"),
+    "label of the export": (("pool.csv", "--labels", "joy,who"), "'who'"),
+    "clashing labels": (("pool.csv", "--labels", "joy,joy_predicted"), "'joy_predicted'"),
+    "text as label": (("pool.csv", "--labels", "said"), "label column 'said', row 1: expected 0, 1"),
+    "unknown cost": ((*NEW, "--cost", "haming"), "did you mean 'hamming'?"),
+    "cost before table": (("nosuch.csv", *LABELS, "--cost", "haming"), "did you mean 'hamming'?"),
+    "two costs": ((*NEW, "--cost", "f1", "--false-positive", "2"), "--cost goes without"),
+    "price of no label": ((*NEW, "--false-negative", "angr=2"), "did you mean 'anger'?"),
+    "unknown id": ((*NEW, "--id", "kee"), "pool.csv: unknown column 'kee'; did you mean 'key'?"),
+    "id not unique": (("twice.csv", *LABELS, "--id", "key"), "twice.csv: several rows have the id 'a'"),
+    "id of a data set": (("digits", "--id", "key"), "digits: only CSV and Parquet files have columns of ids"),
+    "unknown drop": ((*NEW, "--drop", "temp"), "pool.csv: unknown column 'temp'; did you mean 'tempo'?"),
+    "no features": ((*NEW, "--features", "nosuch.npy"), "nosuch.npy: no such file or directory"),
+    "few features": ((*NEW, "--features", "few.npy"), "few.npy: has 2 rows, and the table 30"),
+    "nothing to learn": (("same.csv", *LABELS), "same.csv: nothing to learn from in 1 column and 2 rows"),
+    "unknown export": ((*NEW, "--export", "out.xlsx"), "out.xlsx: the name of a table ends in"),
+    "no folder": ((*NEW, "--export", "no/out.csv"), "no: there is no such folder"),
+    "export before table": (("nosuch.csv", *LABELS, "--export", "out.xlsx"), "ends in .csv or .parquet"),
+    "tasks as text": ((*NEW, "--to-label-studio", "tasks.xml"), "the name of tasks for Label Studio ends"),
+    "no folder of tasks": ((*NEW, "--to-label-studio", "no/t.json"), "no: there is no such folder"),
+    "no Label Studio": ((*NEW, "--from-label-studio", "no.json"), "no.json: no such file or directory"),
+    "session is a table": ((*NEW, "--session", "pool.csv"), "pool.csv is no labelling session of refpair"),
+    "session is a folder": ((*NEW, "--session", "folder"), "folder: unable to open database file"),
+    "short token": ((*NEW, "--token", "short"), "--token must have 16 characters or more"),
+    "odd token": ((*NEW, "--token", "a; Domain=evil.example; x"), "a to z, digits and ._~- only"),
+    "token for a page": ((*NEW, "--token", "a" * 20 + "\n"), "a to z, digits and ._~- only"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def mistakes(pool, tmp_path):
+    (tmp_path / "twice.csv").write_text("key,n\na,1\na,2\n")
+    (tmp_path / "same.csv").write_text("a\nx\nx\n")
+    (tmp_path / "folder").mkdir()
+    np.save("few.npy", np.eye(2))
+
+
+@pytest.mark.usefixtures("mistakes")
+@pytest.mark.parametrize("what", MISTAKES)
+def test_a_mistake_ends_in_one_sentence_and_leaves_nothing_behind(what, tmp_path):
+    args, sentence = MISTAKES[what]
+    before = sorted(tmp_path.rglob("*"))
+    assert sentence in refuses("label", *args)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_session_that_was_begun_without_labels_can_be_gone_on_with(pool):
+    AnswerStore(Path("pool.labels.sqlite")).close()
+    assert "what are the labels?" in refuses("label", "pool.csv", "--export", "out.csv")
+    assert "labels joy, anger" in label(*LABELS, "--export", "out.csv")
+
+
+def test_labels_cannot_be_taken_away(pool):
+    label(*LABELS, "--export", "out.csv")
+    said = refuses("label", "pool.csv", "--labels", "anger,calm", "--export", "out.csv")
+    assert "pool.labels.sqlite has labels that are not named: joy" in said
+
+
+def test_new_labels_need_prices_where_the_others_have_some(pool):
+    label(*LABELS, "--false-negative", "joy=5", "--export", "out.csv")
+    said = refuses("label", "pool.csv", "--labels", "joy,anger,calm", "--export", "out.csv")
+    assert "2" in said
+    assert "3" in said
+    label("--labels", "joy,anger,calm", "--false-negative", "joy=5", "--export", "out.csv")
+
+
+@pytest.mark.parametrize("export", ["{}", "[{}]", "[", '[{"data": {}, "annotations": [{"result": []}]}]'])
+def test_a_wrong_export_of_label_studio_is_refused(pool, export):
+    Path("export.json").write_text(export)
+    assert "export.json: " in refuses("label", *NEW, "--from-label-studio", "export.json")
+    assert len(answered()) == 0
+
+
+def test_a_port_that_is_taken_is_told(pool):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        result = refpair_("label", *NEW, "--port", port, "--no-browser")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == (
+        f"error: 127.0.0.1:{port} cannot be listened at (Address already in use); choose another --port"
+    )
+
+
+def test_an_address_of_another_machine_is_told(pool):
+    result = refpair_("label", *NEW, "--host", "203.0.113.7", "--no-browser")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == "error: --host 203.0.113.7: this machine has no such address"
+
+
+@pytest.mark.parametrize(
+    "option", [("--port", "0"), ("--port", "70000"), ("--budget", "0"), ("--budget", "x")]
+)
+def test_a_mistyped_option_ends_with_code_2(pool, option):
+    result = refpair_("label", *NEW, *option)
+    assert result.exit_code == 2
+    assert "Usage: refpair label" in result.stderr

@@ -1,0 +1,361 @@
+"""Where the server listens, which token it has, and what is there without its extra."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from refpair.labeling.serve import PORT, kept_token, open_socket, page_address
+from refpair.labeling.teacher import Teacher
+
+CSV = "id,tempo,said\n" + "".join(f"{i},{i * 7 % 5},so {i % 3}\n" for i in range(9))
+
+
+@pytest.fixture
+def state(tmp_path, monkeypatch):
+    """Where tokens are kept in the test."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state" / "refpair" / "tokens"
+
+
+@pytest.fixture
+def taken():
+    """A port that somebody else listens at."""
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        yield other.getsockname()[1]
+
+
+# -- tokens ------------------------------------------------------------------------------------------------
+
+
+def test_a_token_is_kept_where_only_the_user_may_read_it(state, tmp_path):
+    old = os.umask(0)
+    try:
+        token = kept_token(tmp_path / "a.sqlite")
+    finally:
+        os.umask(old)
+    (path,) = state.iterdir()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(state.stat().st_mode) == 0o700
+    assert path.read_text() == token
+    assert "a.sqlite" not in path.name
+
+
+def test_a_session_has_one_token_and_another_session_another_one(state, tmp_path, monkeypatch):
+    token = kept_token(tmp_path / "a.sqlite")
+    assert len(token) == 32
+    assert kept_token(tmp_path / "a.sqlite") == token
+    monkeypatch.chdir(tmp_path)
+    assert kept_token(Path("a.sqlite")) == token
+    (tmp_path / "link.sqlite").symlink_to(tmp_path / "a.sqlite")
+    assert kept_token(tmp_path / "link.sqlite") == token
+    assert kept_token(tmp_path / "b.sqlite") != token
+    (tmp_path / "sub").mkdir()
+    assert kept_token(tmp_path / "sub" / "a.sqlite") != token
+
+
+@pytest.mark.parametrize("content", [b"", b"short", b"\n", b"\xff" * 40, b"a" * 23])
+def test_a_broken_token_is_replaced(state, tmp_path, content):
+    first = kept_token(tmp_path / "a.sqlite")
+    (path,) = state.iterdir()
+    path.write_bytes(content)
+    path.chmod(0o644)
+    second = kept_token(tmp_path / "a.sqlite")
+    assert second not in ("", first, content.decode("latin-1"))
+    assert kept_token(tmp_path / "a.sqlite") == second
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_token_that_others_may_have_read_is_replaced(state, tmp_path):
+    first = kept_token(tmp_path / "a.sqlite")
+    (path,) = state.iterdir()
+    path.chmod(0o644)
+    assert kept_token(tmp_path / "a.sqlite") != first
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_home_that_cannot_be_written_to_gives_a_new_token_each_time(state, tmp_path):
+    state.parent.parent.write_text("a file where the folder should be")
+    first, second = kept_token(tmp_path / "a.sqlite"), kept_token(tmp_path / "a.sqlite")
+    assert first != second
+    assert len(first) == len(second) == 32
+
+
+def test_a_token_that_is_a_folder_or_a_link_is_not_followed(state, tmp_path):
+    kept_token(tmp_path / "a.sqlite")
+    (path,) = state.iterdir()
+    path.unlink()
+    (tmp_path / "elsewhere").write_text("x" * 40)
+    (tmp_path / "elsewhere").chmod(0o600)
+    path.symlink_to(tmp_path / "elsewhere")
+    token = kept_token(tmp_path / "a.sqlite")
+    assert (tmp_path / "elsewhere").read_text() == "x" * 40 != token
+    assert kept_token(tmp_path / "a.sqlite") == token
+    path.unlink()
+    path.mkdir()
+    assert len(kept_token(tmp_path / "a.sqlite")) == 32
+
+
+# -- sockets -----------------------------------------------------------------------------------------------
+
+
+def test_without_a_port_a_free_one_is_found(monkeypatch, taken):
+    monkeypatch.setattr("refpair.labeling.serve.PORT", taken)
+    with open_socket("127.0.0.1", None) as listening:
+        assert listening.getsockname()[0] == "127.0.0.1"
+        assert listening.getsockname()[1] != taken
+
+
+def test_the_usual_port_is_taken_if_it_is_free(monkeypatch, taken):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    monkeypatch.setattr("refpair.labeling.serve.PORT", port)
+    with open_socket("127.0.0.1", None) as listening:
+        assert listening.getsockname() == ("127.0.0.1", port)
+    assert PORT == 8732
+
+
+def test_a_port_that_was_asked_for_and_is_taken_is_an_error(taken):
+    with pytest.raises(
+        OSError, match=f"127.0.0.1:{taken} cannot be listened at .Address already in use.; choose"
+    ):
+        open_socket("127.0.0.1", taken)
+
+
+@pytest.mark.parametrize("host", ["203.0.113.7", "", "a" * 80, "ü" * 80])
+@pytest.mark.parametrize("port", [None, 54321])
+def test_an_address_that_this_machine_has_not_is_an_error(host, port):
+    with pytest.raises(ValueError, match="this machine has no such address"):
+        open_socket(host, port)
+
+
+def test_a_name_that_nobody_knows_is_an_error(monkeypatch):
+    def unknown(*args, **how):
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr("socket.getaddrinfo", unknown)
+    with pytest.raises(ValueError, match=r"--host nosuch\.example: this machine has no such address"):
+        open_socket("nosuch.example", None)
+
+
+def test_localhost_is_this_machine_only():
+    with open_socket("localhost", None) as listening:
+        assert listening.getsockname()[0] in ("127.0.0.1", "::1")
+
+
+def test_the_address_of_the_page(monkeypatch):
+    monkeypatch.setattr("socket.gethostname", lambda: "lab")
+    hosts = {"127.0.0.1": "127.0.0.1", "0.0.0.0": "lab"}
+    if socket.has_ipv6 and _has_ipv6():
+        hosts |= {"::1": "[::1]", "::": "lab"}
+    for host, name in hosts.items():
+        with open_socket(host, None) as listening:
+            port = listening.getsockname()[1]
+            assert page_address(listening, "abc") == f"http://{name}:{port}/?token=abc"
+
+
+def _has_ipv6():
+    try:
+        with socket.socket(socket.AF_INET6) as attempt:
+            attempt.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+# -- a real server -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def serving(tmp_path):
+    """Start the command, and end it after the test; `get` asks it under a name."""
+    running = []
+
+    def start(*options):
+        (tmp_path / "pool.csv").write_text(CSV)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        command = [
+            sys.executable,
+            "-m",
+            "refpair",
+            "label",
+            "pool.csv",
+            "--labels",
+            "joy,anger",
+            "--no-browser",
+        ]
+        process = subprocess.Popen(
+            [*command, "--port", str(port), *options],
+            cwd=tmp_path,
+            env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "COLUMNS": "200"},
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        running.append(process)
+        told = []
+        for line in process.stderr:
+            told.append(line)
+            if line.startswith("Ctrl-C"):
+                break
+        address = next(
+            line.removeprefix("Label at ").strip() for line in told if line.startswith("Label at ")
+        )
+        return process, port, address
+
+    yield start
+    for process in running:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def get(port, target, host, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        connection.request("GET", target, headers={"Host": host, **headers})
+        answer = connection.getresponse()
+        answer.read()
+        return answer
+    finally:
+        connection.close()
+
+
+def test_the_command_serves_the_page_and_ends_by_ctrl_c(serving):
+    process, port, address = serving()
+    assert address.startswith(f"http://127.0.0.1:{port}/?token=")
+    token = address.partition("token=")[2]
+    assert get(port, "/", f"127.0.0.1:{port}").status == 403
+    opened = get(port, f"/?token={token}", f"127.0.0.1:{port}")
+    assert opened.getheader("set-cookie").startswith(f"refpair_{port}={token}; HttpOnly")
+    bearer = {"Authorization": f"Bearer {token}"}
+    assert get(port, "/api/state", f"localhost:{port}", **bearer).status == 200
+    assert get(port, "/api/state", f"{socket.gethostname()}:{port}", **bearer).status == 403
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert told.strip() == "0 rows are answered; they are in pool.labels.sqlite"
+
+
+def test_a_server_for_others_is_called_by_the_name_that_it_prints(serving):
+    _, port, address = serving("--host", "0.0.0.0", "--token", "a-token-for-tests-only")
+    assert address == f"http://{socket.gethostname()}:{port}/?token=a-token-for-tests-only"
+    bearer = {"Authorization": "Bearer a-token-for-tests-only"}
+    assert get(port, "/api/state", f"{socket.gethostname()}:{port}", **bearer).status == 200
+    assert get(port, "/api/state", f"192.0.2.9:{port}", **bearer).status == 200
+    assert get(port, "/api/state", f"{socket.gethostname()}:{port}").status == 403
+    assert get(port, "/api/state", f"evil.example:{port}", **bearer).status == 403
+
+
+# -- learning in the background ----------------------------------------------------------------------------
+
+
+class Lessons:
+    def __init__(self, *outcomes):
+        self.outcomes = list(outcomes)
+        self.n = 0
+        self.learnt = threading.Condition()
+
+    def learn(self):
+        with self.learnt:
+            self.n += 1
+            self.learnt.notify_all()
+        if self.outcomes and (outcome := self.outcomes.pop(0)):
+            raise outcome
+
+    def wait_for(self, n):
+        with self.learnt:
+            assert self.learnt.wait_for(lambda: self.n >= n, timeout=20)
+
+
+def test_a_teacher_learns_when_woken_and_survives_what_goes_wrong(capsys):
+    lessons = Lessons(None, ZeroDivisionError("by zero"), None)
+    teacher = Teacher(lessons)
+    teacher.start()
+    lessons.wait_for(1)
+    teacher.wake()
+    lessons.wait_for(2)
+    end = time.monotonic() + 20
+    while teacher.problem is None and time.monotonic() < end:
+        time.sleep(0.01)
+    assert teacher.problem == "ZeroDivisionError: by zero"
+    teacher.wake()
+    lessons.wait_for(3)
+    teacher.stop()
+    assert teacher.problem is None
+    assert "ZeroDivisionError: by zero" in capsys.readouterr().err
+
+
+def test_a_teacher_that_is_stopped_while_it_begins_a_lesson_does_not_miss_it(monkeypatch):
+    teacher = Teacher(Lessons())
+    clear = teacher._wake.clear
+
+    def clear_after_stop():
+        stopping.start()
+        teacher._wake.wait(20)
+        clear()
+
+    stopping = threading.Thread(target=teacher.stop)
+    monkeypatch.setattr(teacher._wake, "clear", clear_after_stop)
+    begin = time.monotonic()
+    teacher.start()
+    while not stopping.ident:
+        time.sleep(0.001)
+    stopping.join(20)
+    assert time.monotonic() - begin < 4  # else it sleeps for five seconds
+
+
+# -- without starlette and uvicorn -------------------------------------------------------------------------
+
+WITHOUT = """
+import sys
+sys.modules["starlette"] = sys.modules["uvicorn"] = None  # as if they were not installed
+{}
+"""
+
+
+def without_the_extra(code, folder):
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(code)],
+        check=False,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_everything_but_the_page_is_there_without_the_extra(tmp_path):
+    (tmp_path / "pool.csv").write_text(CSV)
+    code = """
+import refpair, refpair.active, refpair.labeling.exchange, refpair.labeling.pool, refpair.labeling.views
+from typer.testing import CliRunner
+from refpair.cli.app import app
+label = ["label", "pool.csv", "--labels", "joy,anger"]
+run = lambda *args: CliRunner(env={"COLUMNS": "200"}).invoke(app, [*label, *args])
+print(run("--export", "labels.csv").exit_code, run("--to-label-studio", "tasks.json").exit_code)
+page = run("--no-browser")
+print(page.exit_code, page.stderr.splitlines()[-1])
+"""
+    done = without_the_extra(code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert first == "0 0"
+    assert (tmp_path / "labels.csv").exists()
+    assert second.startswith("2 error: the labelling page needs starlette and uvicorn (")
+    assert second.endswith("): pip install 'refpair[label]'")

@@ -1,0 +1,355 @@
+"""What the page and hostile programs say to the server, and what it makes of it."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.labeling.desk import COOKIE, HOLDER, HOST, Desk, call
+
+LABELS = ["joy", "anger", "calm"]
+N_ROWS = 40
+CSV = "id,tempo,lyrics\n" + "".join(f"{i},{i * 7 % 11},la {i % 5} lala {i % 3}\n" for i in range(N_ROWS))
+POSTS = ["/api/ask", "/api/answer", "/api/undo", "/api/labels"]
+OTHER = "another-window-of-tests"
+
+
+@pytest.fixture
+def desk(tmp_path):
+    desk = Desk(tmp_path, CSV, LABELS)
+    yield desk
+    desk.session.close()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    desk = Desk(tmp_path_factory.mktemp("shared"), CSV, LABELS)
+    yield desk
+    desk.session.close()
+
+
+@pytest.fixture
+def quiet(shared):
+    """A server at which nothing must change in the test."""
+    before = shared.n_events(), shared.session.labels
+    yield shared
+    assert (shared.n_events(), shared.session.labels) == before
+
+
+# -- what it is for ----------------------------------------------------------------------------------------
+
+
+def test_a_row_is_asked_for_answered_and_taken_back(desk):
+    row = desk.ask()
+    assert row["id"] in desk.session.ids
+    assert [(field["name"], field["kind"]) for field in row["fields"]] == [
+        ("id", "number"),
+        ("tempo", "number"),
+        ("lyrics", "text"),
+    ]
+    assert desk.answer(row["id"], ["calm", "joy"], who="Ada").json() == {"saved": True}
+    (event,) = desk.session.history.itertuples()
+    assert (event.id, event.kind, event.labels, event.who) == (row["id"], "labels", ["joy", "calm"], "Ada")
+    second = desk.ask()["id"]
+    assert second != row["id"]
+    undone = desk.post("/api/undo", {"holder": HOLDER, "who": "Ada"}).json()["row"]
+    assert (undone["id"], undone["answer"]) == (row["id"], ["joy", "calm"])
+    assert desk.session.n_answered == 0
+    assert desk.ask()["id"] in (row["id"], second)  # both are with this window
+    assert {desk.ask(f"other-window-{i}")["id"] for i in range(5)}.isdisjoint({row["id"], second})
+
+
+def test_a_skip_and_none_of_the_labels_are_different(desk):
+    first = desk.ask()["id"]
+    assert desk.post("/api/answer", {"holder": HOLDER, "id": first, "skip": True}).status == 200
+    second = desk.ask()["id"]
+    assert desk.answer(second, []).status == 200
+    assert (desk.session.n_skipped, desk.session.n_answered) == (1, 1)
+    assert list(desk.session.answers().loc[second]) == [0, 0, 0]
+    assert desk.post("/api/undo", {"holder": HOLDER}).json()["row"]["answer"] == []
+    assert desk.post("/api/undo", {"holder": HOLDER}).json()["row"]["answer"] is None
+    assert desk.post("/api/undo", {"holder": HOLDER}).json()["row"] is None
+
+
+def test_an_answer_that_comes_twice_counts_once(desk):
+    row = desk.ask()["id"]
+    for _ in range(3):
+        assert desk.answer(row, ["joy"]).json() == {"saved": True}
+    assert desk.n_events() == 1
+
+
+def test_an_acknowledged_answer_is_in_the_file(desk, tmp_path):
+    row = desk.ask()["id"]
+    desk.answer(row, ["anger"])
+    (tmp_path / "copy.sqlite").write_bytes((tmp_path / "answers.sqlite").read_bytes())
+    (tmp_path / "copy.sqlite-wal").write_bytes((tmp_path / "answers.sqlite-wal").read_bytes())
+    with type(desk.session).open(tmp_path / "copy.sqlite") as copy:  # as after a crash at this moment
+        assert list(copy.answers().loc[row]) == [0, 1, 0]
+
+
+def test_an_answer_wakes_the_teacher(desk):
+    row = desk.ask()["id"]
+    assert not desk.teacher._wake.is_set()
+    desk.answer(row, ["joy"])
+    assert desk.teacher._wake.is_set()
+
+
+def test_windows_get_different_rows_until_nothing_is_left(desk):
+    given = [desk.ask(f"window-{i:08d}") for i in range(N_ROWS)]
+    assert len({row["id"] for row in given}) == N_ROWS
+    assert desk.ask() is None
+    assert desk.ask("window-00000003")["id"] == given[3]["id"]  # it is asked for again after a reload
+
+
+def test_a_lease_ends(tmp_path, monkeypatch):
+    desk = Desk(tmp_path, "id,tempo\n1,3\n2,4\n", ["joy"], lease=50.0)
+    now = [1000.0]
+    monkeypatch.setattr("refpair.active.store.time.time", lambda: now[0])
+    first, second = desk.ask()["id"], desk.ask(OTHER)["id"]
+    assert {first, second} == {1, 2}
+    now[0] += 49.0
+    assert desk.ask("a-third-window") is None
+    now[0] += 2.0
+    assert desk.ask("a-third-window")["id"] in (1, 2)
+    desk.session.close()
+
+
+def test_the_guess_comes_with_the_model(desk):
+    assert desk.ask()["probabilities"] == {}
+    for i in range(12):
+        desk.answer(i, ["joy"] if i % 2 else ["anger"])
+    desk.session.learn()
+    row = desk.ask()
+    assert list(row["probabilities"]) == LABELS
+    assert all(0 <= p <= 1 for p in row["probabilities"].values())
+    state = desk.get("/api/state").json()
+    assert state["curve"][-1][0] == state["n_answered"] == 12
+    assert (state["labels"], state["cost"], state["n_rows"], state["name"]) == (
+        LABELS,
+        "f1",
+        N_ROWS,
+        "pool.csv",
+    )
+
+
+def test_a_label_is_added_and_can_be_chosen(desk):
+    row = desk.ask()["id"]
+    assert desk.post("/api/labels", {"name": " <b>new</b> "}).json()["state"]["labels"] == [
+        *LABELS,
+        "<b>new</b>",
+    ]
+    assert desk.answer(row, ["<b>new</b>"]).status == 200
+    assert desk.post("/api/labels", {"name": "joy"}).json()["state"]["labels"] == [*LABELS, "<b>new</b>"]
+
+
+@pytest.mark.parametrize(
+    "name", ["id", "who", "at", "skipped", "expected_cost", "joy_predicted", "joy_probability"]
+)
+def test_a_label_that_would_clash_in_the_export_is_refused(quiet, name):
+    answer = quiet.post("/api/labels", {"name": name})
+    assert answer.status == 400
+    assert name in answer.json()["error"]
+    assert quiet.get("/api/table.csv").status == 200
+
+
+def test_the_table_is_a_file_to_keep(desk):
+    row = desk.ask()["id"]
+    desk.answer(row, ["joy"], who='=cmd|"/C calc"!A0\n<script>')
+    answer = desk.get("/api/table.csv")
+    assert answer.header("content-type").startswith("text/csv")
+    assert answer.header("content-disposition") == 'attachment; filename="labels.csv"'
+    table = pd.read_csv(io.BytesIO(answer.body)).set_index("id")
+    assert len(table) == N_ROWS
+    assert table.loc[row, "joy"] == 1
+    assert table.loc[row, "who"] == '=cmd|"/C calc"!A0\n<script>'
+
+
+# -- the page ----------------------------------------------------------------------------------------------
+
+
+def test_the_page_runs_its_own_script_only(quiet):
+    first, second = quiet.get("/"), quiet.get("/")
+    nonces = [
+        re.fullmatch(
+            r"default-src 'none'; script-src 'nonce-([\w-]{22})'; style-src 'nonce-\1'; img-src 'self' data:;"
+            r" connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+            answer.header("content-security-policy"),
+        )[1]
+        for answer in (first, second)
+    ]
+    assert nonces[0] != nonces[1]
+    text = first.body.decode()
+    assert first.header("content-type") == "text/html; charset=utf-8"
+    assert text.count(f'nonce="{nonces[0]}"') == text.count("<script") + text.count("<style") == 2
+    assert "{{" not in text
+    assert not re.search(
+        r"\son\w+=|javascript:|innerHTML|outerHTML|document\.write|eval\(|https?://(?!www\.w3)", text
+    )
+
+
+def test_nothing_of_the_data_is_in_the_page(tmp_path):
+    desk = Desk(tmp_path, "id,<i>cell</i>\n<b>a</b>,<u>x</u> y\n<b>b</b>,z w\n", ["<s>label</s>"])
+    page = desk.get("/").body
+    assert not any(tag in page for tag in (b"<i>", b"<b>", b"<u>", b"<s>", b"pool.csv"))
+    assert desk.get("/api/state").header("content-type") == "application/json"
+    desk.session.close()
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "status"),
+    [
+        ("GET", "/nosuch", 404), ("GET", "/../etc/passwd", 404), ("GET", "/%2e%2e/a", 404),
+        ("GET", "/api", 404), ("GET", "/page.html", 404), ("GET", "/api/state/", 404),
+        ("GET", "////evil.example//", 404),
+        ("GET", "/api/ask", 405), ("GET", "/api/answer?holder=aaaaaaaa&id=1&skip=true", 405),
+        ("GET", "/api/undo", 405), ("GET", "/api/labels?name=x", 405), ("HEAD", "/", 200),
+        ("HEAD", "/image", 404), ("POST", "/image", 405), ("POST", "/", 405), ("POST", "/api/state", 405),
+        ("POST", "/api/table.csv", 405),
+        ("PUT", "/api/answer", 405), ("DELETE", "/api/answer", 405), ("PATCH", "/api/labels", 405),
+        ("OPTIONS", "/api/answer", 405), ("TRACE", "/", 405), ("get", "/", 405), ("\u0130", "/", 405),
+    ],
+)  # fmt: skip
+def test_other_addresses_and_methods_do_nothing(quiet, method, target, status):
+    headers = [("Host", HOST), ("Cookie", COOKIE), ("Content-Type", "application/json")]
+    answer = call(
+        quiet.app, method, target, headers, [b"{}"]
+    )  # which looks at the headers of the answer, too
+    assert answer.status == status
+
+
+@pytest.mark.parametrize(
+    "target", [*POSTS, "/", "/api/state", "/api/table.csv", "/image?row=1&column=id", "/nosuch"]
+)
+def test_nothing_is_answered_without_the_token(quiet, target):
+    assert quiet.get(target, token=False).status == 403
+    assert quiet.post(target, {"holder": HOLDER, "id": 1, "labels": []}, token=False).status == 403
+
+
+# -- requests that are wrong -------------------------------------------------------------------------------
+
+BODIES = [
+    b"", b"{", b"null", b"[]", b"1", b'"a"', b"\xff", b"\x00", b"{}\x00", b"{} {}", b"\xef\xbb\xbf{}", b"NaN",
+    b"[" * 100_000, b'{"a":' * 100_000, b"9" * 100_000, b'{"holder": "\xed\xa0\x80aaaaaaaa"}',
+    "{}".encode("utf-16")[:3], b'{"anything": ["\\ud800"]}',
+    b'{"holder": "aaaaaaaa", "id": ' + b"9" * 5000 + b"}", b"'", b"holder=aaaaaaaa&id=1&skip=true",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("target", POSTS)
+@pytest.mark.parametrize("place", range(len(BODIES)))
+def test_what_is_no_json_object_is_refused(quiet, target, place):
+    answer = quiet.post(target, BODIES[place])
+    assert answer.status == 400
+    assert answer.json()["error"]
+
+
+WRONG = {
+    "holder": [None, "", "short", "a" * 65, 12345678, ["aaaaaaaa"], {}, True, "\ud800aaaaaaaa"],
+    "who": [7, True, ["x"], {"a": 1}, "a" * 101, "\ud800", "\udfff" * 3],
+    "id": [None, "", "0", "nosuch", 40, -1, 1.0, 0.5, 1e400, 10**400, True, False, [0], {"id": 0}, "\ud800",
+           "\x00"],
+    "labels": [None, "joy", 1, True, {}, {"joy": 1}, [1], [None], [["joy"]], ["nosuch"], ["joy", "Joy"],
+               ["\ud800"], ["joy "], ["joy\x00"], [True], [0, 1, 0], [""]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("field", WRONG)
+def test_a_wrong_field_of_an_answer_is_refused(desk, field):
+    valid = {"holder": HOLDER, "who": "me", "id": 0, "labels": ["joy"]}
+    for wrong in WRONG[field]:
+        answer = desk.post("/api/answer", {**valid, field: wrong})
+        assert answer.status == 400, wrong
+        assert answer.json()["error"]
+        if field in ("holder", "who"):
+            for target in ("/api/ask", "/api/undo"):
+                assert desk.post(target, {**valid, field: wrong}).status == 400, wrong
+    without = {name: value for name, value in valid.items() if name != field}
+    assert desk.post("/api/answer", without).status == (200 if field == "who" else 400)
+    assert desk.n_events() == (field == "who")
+
+
+@pytest.mark.parametrize("name", [None, "", "  ", 7, True, ["x"], {}, "a" * 201, "\ud800", "a\udc00b"])
+def test_a_wrong_name_of_a_label_is_refused(quiet, name):
+    assert quiet.post("/api/labels", {"name": name}).status == 400
+
+
+@pytest.mark.parametrize("skip", [1, "true", "yes", [True], {"a": 1}])
+def test_only_true_skips(quiet, skip):
+    assert quiet.post("/api/answer", {"holder": HOLDER, "id": 0, "skip": skip}).status == 400
+
+
+def test_text_of_any_kind_is_kept_to_the_letter(desk):
+    odd = "\x00\u202e<script>\n\r\t\ufeff\U0001f600'\"=1+1"
+    assert desk.post("/api/labels", {"name": f"l{odd}l"}).status == 200
+    assert desk.answer(3, [f"l{odd}l"], holder=f"{odd}-holder", who=odd).status == 200
+    event = desk.session.history.iloc[-1]
+    assert (event["labels"], event["who"]) == ([f"l{odd}l"], odd)
+    assert desk.get("/api/table.csv").status == 200
+    assert desk.get("/api/state").json()["labels"][-1] == f"l{odd}l"
+
+
+def test_another_window_cannot_undo(desk):
+    desk.answer(desk.ask()["id"], ["joy"])
+    assert desk.post("/api/undo", {"holder": OTHER}).json()["row"] is None
+    assert desk.post("/api/undo", {"holder": HOLDER, "who": "other"}).json()["row"] is None
+    assert desk.session.n_answered == 1
+
+
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None), max_size=12)
+)
+JSON = st.recursive(
+    SCALARS,
+    lambda some: st.lists(some, max_size=3) | st.dictionaries(st.text(max_size=4), some, max_size=3),
+    max_leaves=6,
+)
+FIELDS = {
+    "holder": st.just(HOLDER) | JSON,
+    "who": st.sampled_from(["me", "Ada", None]) | JSON,
+    "id": st.integers(-2, N_ROWS + 2) | JSON,
+    "labels": st.lists(st.sampled_from([*LABELS, "other"]), max_size=4) | JSON,
+    "skip": st.booleans() | JSON,
+}
+
+
+def is_text(value, least, most):
+    return isinstance(value, str) and least <= len(value) <= most
+
+
+def is_valid(body):
+    said = body.get("skip") is True or (
+        isinstance(body.get("labels"), list)
+        and all(isinstance(one, str) and one in LABELS for one in body["labels"])
+    )
+    row = body.get("id")
+    known = isinstance(row, int) and not isinstance(row, bool) and 0 <= row < N_ROWS
+    who = body.get("who") or "me"
+    if re.search("[\ud800-\udfff]", json.dumps(body, ensure_ascii=False)):
+        return False
+    return is_text(body.get("holder"), 8, 64) and is_text(who, 1, 100) and known and said
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    body=st.fixed_dictionaries({}, optional=FIELDS) | st.dictionaries(st.text(max_size=4), JSON, max_size=3)
+)
+def test_no_object_breaks_it_and_only_valid_answers_are_noted(shared, body):
+    before = shared.n_events()
+    answer = shared.post("/api/answer", json.dumps(body).encode())
+    assert answer.status == (200 if is_valid(body) else 400)
+    assert shared.n_events() - before in ((0, 1) if is_valid(body) else (0,))
+    for target in ("/api/ask", "/api/undo"):
+        assert shared.post(target, body).status in (200, 400)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(body=JSON)
+@pytest.mark.parametrize("target", POSTS[:3])
+def test_any_json_is_answered(quiet, target, body):
+    assert quiet.post(target, json.dumps(body).encode()).status == 400
