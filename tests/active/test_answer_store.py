@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
-import sys
 import threading
 from contextlib import closing
 from types import SimpleNamespace
@@ -301,46 +299,24 @@ def test_a_file_that_stays_locked_is_told_as_such(path, monkeypatch):
             AnswerStore(path)
 
 
-def test_a_file_that_is_busy_for_a_moment_is_waited_for(path):
-    """SQLite itself gives up at once if another connection reads while the log is switched on."""
+class Busy(sqlite3.Connection):
+    """Others open the same new file: SQLite does not wait for them here, in about one case of a hundred."""
+
+    n_times = 3
+
+    def execute(self, sql, *parameters):
+        if "journal_mode" in sql and self.n_times:
+            self.n_times -= 1
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise error
+        return super().execute(sql, *parameters)
+
+
+def test_a_file_that_others_are_making_is_waited_for(path, clock, monkeypatch):
     AnswerStore(path).close()
-    opened = []
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("PRAGMA journal_mode = DELETE")
-        other.execute("BEGIN")
-        other.execute("SELECT * FROM labels").fetchall()
-        thread = threading.Thread(target=lambda: opened.append(AnswerStore(path)))
-        thread.start()
-        thread.join(0.2)
-        assert thread.is_alive()
-        other.execute("COMMIT")
-        thread.join()
-    for one in opened:
-        assert one.labels() == []
-        one.close()
-    assert len(opened) == 1
-
-
-def test_many_open_a_new_file_at_once(tmp_path):
-    """In processes of their own; threads would rarely meet."""
-    code = (
-        "import sys, time; from pathlib import Path; from refpair.active.store import AnswerStore, Label\n"
-        "print('ready', flush=True); sys.stdin.readline()\n"
-        "for number in range(20):\n"
-        f"    with AnswerStore(Path({str(tmp_path)!r}, str(number))) as store:\n"
-        "        store.add_labels([Label('joy', 'absent')])\n"
-        "        store.add('labels', '1', [0], who='me', holder='here')\n"
-        "print('done')"
-    )
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    workers = [subprocess.Popen([sys.executable, "-c", code], **pipes) for _ in range(2)]
-    for worker in workers:
-        assert worker.stdout.readline() == "ready\n"
-    for worker in workers:
-        worker.stdin.write("go\n")
-        worker.stdin.flush()
-    assert [worker.communicate()[0] for worker in workers] == ["done\n"] * 2
-    for number in range(20):
-        with AnswerStore(tmp_path / str(number)) as store:
-            assert [label.name for label in store.labels()] == ["joy"]
-            assert len(store.events(after=0)) == 2
+    made = sqlite3.connect(path, isolation_level=None, factory=Busy)
+    monkeypatch.setattr(store_module, "open_tables", lambda *_, **__: made)
+    with AnswerStore(path) as store:
+        assert made.n_times == 0
+        assert store.labels() == []

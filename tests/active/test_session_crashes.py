@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -27,7 +28,7 @@ def say(*words):
     os.write(1, (" ".join(map(str, words)) + "\\n").encode())  # the whole line or nothing
 
 for line in sys.stdin:
-    path, start = line.split()
+    path, start = line.rsplit(maxsplit=1)
     child = os.fork()
     if not child:
         say("pid", os.getpid())
@@ -151,7 +152,8 @@ print(json.dumps([log, errors]))
 def test_many_ask_and_answer_at_once(tmp_path):
     n_rows, seconds = 6000, 2.5
     path = tmp_path / "answers.sqlite"
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    root = Path(__file__).parents[2]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": root}
     workers = [
         subprocess.Popen([sys.executable, "-c", WORKER, str(path), name, str(n_rows), str(seconds)], **pipes)
         for name in ("left", "right")

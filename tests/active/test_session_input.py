@@ -55,7 +55,7 @@ HOSTILE = [
     "<script>",
     "null",
     "NaN",
-    "a\r\nb\tc\0d\u2028",
+    "a\rb\tc\0d\u2028",
 ]
 
 

@@ -111,6 +111,11 @@ def test_numbers_are_shown_as_they_are(tmp_path):
     json.dumps([first, second], allow_nan=False)
 
 
+def test_numbers_of_different_kinds_in_a_row_do_not_round_each_other(tmp_path):
+    views = views_of(tmp_path, pd.DataFrame({"big": [2**53 + 1, 2**60 + 1], "share": [0.5, 1.5]}))
+    assert [fields_of(views.show(row))["big"] for row in views.pool.ids] == [str(2**53 + 1), str(2**60 + 1)]
+
+
 def test_a_huge_cell_is_cut(tmp_path):
     views = views_of(tmp_path, pd.DataFrame({"text": ["word " * 30_000, "other words"], "n": [1, 2]}))
     shown = fields_of(views.show(views.pool.ids[0]))["text"]

@@ -170,7 +170,7 @@ class Learner:
     def _representative_risk(self, model: Any, Y: Floats, candidates: Indices) -> tuple[Indices, Floats]:
         """Return rows to ask for first, and what each candidate is worth.
 
-        That is the square of what the model's answer is expected to cost, times how much a label would tell
+        That is what the model's answer is expected to cost, times how much a label of the row would tell
         about others. :class:`RepresentativeUncertainty` is the same for classifiers that know no cost.
         """
         rng = np.random.default_rng((self.random_state, len(candidates)))
@@ -178,7 +178,7 @@ class Learner:
         rows = candidates[looked_at]
         labelled = np.flatnonzero(~np.isnan(Y).any(axis=1))
         costs = [model.expected_cost(self.X[rows[part]]) for part in chunks_of(len(rows), _ROWS_A_CALL)]
-        utilities = np.concatenate(costs) ** 2 * variance_removed(self._seen, labelled, rows, rng)
+        utilities = np.concatenate(costs) * variance_removed(self._seen, labelled, rows, rng)
         worth = np.full(len(candidates), np.nan)
         worth[looked_at] = utilities
         n = min(_AHEAD, len(rows))

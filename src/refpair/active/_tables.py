@@ -22,6 +22,7 @@ __all__ = [
     "answers_table",
     "check_column_names",
     "check_table_name",
+    "csv_text",
     "history_table",
     "predict_rows",
     "rows_table",
@@ -144,10 +145,7 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
     """Write a table as CSV or Parquet, the whole of it or nothing."""
     check_table_name(path)
     if path.suffix.lower() == ".csv":
-        text = table.to_csv(index=False)
-        if "\r" in text:  # it is quoted only if it may end a line
-            text = table.to_csv(index=False, lineterminator="\r\n")
-        content = text.encode()
+        content = csv_text(table).encode()
     else:
         if table["id"].dtype == object:  # numbers and text, or numbers of more than 64 bits
             table = table.assign(id=table["id"].map(str))
@@ -161,6 +159,14 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
         content = stream.getvalue()
     with written_whole(path) as file:
         file.write(content)
+
+
+def csv_text(table: pd.DataFrame) -> str:
+    """Return a table as CSV that has a row for each row, whatever is in its cells."""
+    text = table.to_csv(index=False)
+    if "\r" in text:  # it is quoted only if it may end a line
+        text = table.to_csv(index=False, lineterminator="\r\n")
+    return text
 
 
 def _index(ids: Sequence[Id]) -> pd.Index[Any]:

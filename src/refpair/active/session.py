@@ -134,7 +134,8 @@ class Session(SessionView):
             may be added or come in another order next time: answers are found by ids. Without X, what was
             answered can be looked at and exported, but nothing is asked for.
         labels : sequence of str, optional
-            The labels; needed for a new session. New ones are added to a session that goes on.
+            The labels; needed for a new session. To one that goes on, new ones are added: name them behind
+            those that it has, in their order.
         cost : str, Cost or callable, optional
             What a wrong prediction costs; "f1" for a new session, else that of the file.
         ids : sequence of str or int, optional

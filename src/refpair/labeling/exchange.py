@@ -29,7 +29,7 @@ _SHOWABLE = re.compile("[A-Za-z0-9_]+")  # columns of other names are shown in a
 
 
 def import_table(session: Session, answered: pd.DataFrame, source: str) -> int:
-    """Take over labels of rows that have no answer yet, and return how many there were.
+    """Take over labels of rows that were neither answered nor skipped, and return how many there were.
 
     Parameters
     ----------
@@ -39,7 +39,8 @@ def import_table(session: Session, answered: pd.DataFrame, source: str) -> int:
     source : str
         Noted as who said it.
     """
-    known = set(session.answers().index)
+    history = session.history
+    known = set(history.loc[(history["kind"] != "undo") & ~history["undone"].astype(bool), "id"])
     new = [row for row in answered.index if row not in known]
     if new:
         session.tell(new, answered.loc[new], who=source)

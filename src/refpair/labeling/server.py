@@ -16,7 +16,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from refpair.active import Session
+from refpair.active._tables import csv_text
 from refpair.active.stopping import Round
+from refpair.labeling.exchange import table_with_cells
 from refpair.labeling.guard import Guard
 from refpair.labeling.pool import LabelPool
 from refpair.labeling.teacher import Teacher
@@ -143,9 +145,9 @@ class _Desk:
         return {"state": self.state()}
 
     async def table(self, request: Request) -> Response:
-        """Return labels and predictions of all rows as CSV."""
+        """Return the table with labels and predictions as CSV."""
         disposition = {"content-disposition": 'attachment; filename="labels.csv"'}
-        text = await run_in_threadpool(lambda: self.session.table().to_csv(index=False))
+        text = await run_in_threadpool(lambda: csv_text(table_with_cells(self.session, self.pool)))
         return Response(text, media_type="text/csv", headers=disposition)
 
     async def image(self, request: Request) -> Response:
