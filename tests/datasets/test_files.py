@@ -133,6 +133,7 @@ def test_a_model_takes_its_columns_and_ignores_text(csv):
         ("a,joy\n", {"labels": ["joy"]}, "no rows below the header"),
         ("", {"labels": ["joy"]}, "cannot read it as a table"),
         ("a,joy\n1,1,5\n1,0,5\n", {"labels": ["joy"]}, "rows have more cells than the header"),
+        ("a,joy\n0,1,5\n1,0,5\n", {"labels": ["joy"]}, "rows have more cells than the header"),
         ("a,joy\n1,1\n1,0,5\n", {"labels": ["joy"]}, "cannot read it as a table .*line 3"),
         ("joy\n1\n", {"labels": ["joy"]}, "no feature columns are left"),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from xml.etree import ElementTree
 
@@ -10,6 +9,7 @@ import pandas as pd
 import pytest
 
 from refpair.active import Session
+from refpair.active._tables import write_table
 from refpair.labeling.exchange import (
     import_label_studio,
     import_table,
@@ -59,6 +59,15 @@ def test_what_a_person_said_counts_more_than_the_table(start):
     session.tell(["a"], [["anger"]], who="Ada")
     assert import_table(session, pool.answered, "pool.csv") == 1
     assert list(session.answers().loc["a"]) == [0, 1]
+
+
+def test_rows_that_a_person_skipped_stay_skipped(start):
+    session, pool = start("id,n,joy,anger\na,1,1,0\nb,2,1,1\n")
+    session.skip(["a"])
+    assert import_table(session, pool.answered, "pool.csv") == 1
+    assert (session.n_answered, session.n_skipped) == (1, 1)
+    session.undo()
+    assert import_table(session, pool.answered, "pool.csv") == 1  # it was taken back: the table counts again
 
 
 def test_labels_in_another_order_are_not_mixed_up(start, tmp_path):
@@ -156,18 +165,32 @@ def test_an_export_is_a_table_to_go_on_with(start, tmp_path):
         assert other.answers().to_dict("index") == session.answers().to_dict("index")
 
 
-HOSTILE = ["<script>", '"', "two\nlines", "\u202eright", "=1+1", "'", "a,b", "🙂", "\t.", "%00"]
+HOSTILE = [
+    "<script>",
+    '"',
+    "two\nlines",
+    "\u202eright",
+    "=1+1",
+    "'",
+    "a,b",
+    "🙂",
+    "\t.",
+    "%00",
+    "a\rb",
+    "\r\n.",
+]
 
 
-def test_hostile_cells_are_exported_to_the_letter(start):
+def test_hostile_cells_are_exported_to_the_letter(start, tmp_path):
     frame = pd.DataFrame(
         {"id": HOSTILE, "said": [f"x {cell} y" for cell in HOSTILE], "n": range(len(HOSTILE))}
     )
-    session, pool = start(frame.to_csv(index=False), ["<b>joy</b>", "=anger"])
+    text = frame.to_csv(index=False, lineterminator="\r\n")
+    session, pool = start(text, ["<b>joy</b>", "=anger"])
     for row in HOSTILE:
         session.tell([row], [["=anger"]], who=row)
-    text = table_with_cells(session, pool).to_csv(index=False)
-    table = pd.read_csv(io.StringIO(text))
+    write_table(table_with_cells(session, pool), tmp_path / "out.csv")
+    table = pd.read_csv(tmp_path / "out.csv")
     assert table["id"].tolist() == table["who"].tolist() == HOSTILE
     assert table["said"].tolist() == frame["said"].tolist()
     assert table["=anger"].tolist() == [1] * len(HOSTILE)

@@ -160,14 +160,25 @@ def test_a_label_that_would_clash_in_the_export_is_refused(quiet, name):
 
 def test_the_table_is_a_file_to_keep(desk):
     row = desk.ask()["id"]
-    desk.answer(row, ["joy"], who='=cmd|"/C calc"!A0\n<script>')
+    desk.answer(row, ["joy"], who='=cmd|"/C calc"!A0\n\r<script>')
     answer = desk.get("/api/table.csv")
     assert answer.header("content-type").startswith("text/csv")
     assert answer.header("content-disposition") == 'attachment; filename="labels.csv"'
     table = pd.read_csv(io.BytesIO(answer.body)).set_index("id")
     assert len(table) == N_ROWS
     assert table.loc[row, "joy"] == 1
-    assert table.loc[row, "who"] == '=cmd|"/C calc"!A0\n<script>'
+    assert table.loc[row, "who"] == '=cmd|"/C calc"!A0\n\r<script>'
+
+
+def test_the_file_keeps_columns_of_the_table_that_are_called_like_its_own(tmp_path):
+    desk = Desk(tmp_path, "id,who,joy_predicted,at\na,x y,1,5\nb,z w,2,6\nc,u v,3,7\n", ["joy"])
+    desk.answer("b", ["joy"])
+    table = pd.read_csv(io.BytesIO(desk.get("/api/table.csv").body))
+    assert table["id"].tolist() == ["a", "b", "c"]
+    assert table["who_cell"].tolist() == ["x y", "z w", "u v"]
+    assert table["at_cell"].tolist() == [5, 6, 7]
+    assert table["who"].tolist()[1] == "me"
+    desk.session.close()
 
 
 # -- the page ----------------------------------------------------------------------------------------------

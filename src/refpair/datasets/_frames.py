@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from gzip import BadGzipFile
@@ -39,14 +40,16 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
 def _read_csv(path: Path) -> pd.DataFrame:
     separator = "\t" if ".tsv" in path.name.lower() else ","
+    too_many = f"{path}: rows have more cells than the header; name all columns, quote commas"
     try:
         # The header by itself and as text: pandas would rename the second of two equal names in silence,
-        # and a copy of a label column would pass as a feature.
+        # and a copy of a label column would pass as a feature. And the first row: if it has more cells, pandas
+        # would take the first column for the index, in silence if that counts from 0.
         header = pd.read_csv(
             path,
             sep=separator,
             header=None,
-            nrows=1,
+            nrows=2,
             dtype=str,
             keep_default_na=False,
             skipinitialspace=True,
@@ -60,10 +63,14 @@ def _read_csv(path: Path) -> pd.DataFrame:
             skipinitialspace=True,
             low_memory=False,
         )
+    except pd.errors.ParserError as error:
+        if re.search(r"Expected \d+ fields in line 2, saw", str(error)):
+            raise ValueError(too_many) from error
+        raise ValueError(f"{path}: cannot read it as a table ({str(error).strip()})") from error
     except (ValueError, EOFError, BadGzipFile) as error:  # errors of pandas are ValueErrors
         raise ValueError(f"{path}: cannot read it as a table ({str(error).strip()})") from error
     if not isinstance(frame.index, pd.RangeIndex):
-        raise ValueError(f"{path}: rows have more cells than the header; name all columns, quote commas")
+        raise ValueError(too_many)
     frame.columns = pd.Index(names)
     return frame
 
