@@ -43,8 +43,8 @@ def _read_csv(path: Path) -> pd.DataFrame:
     too_many = f"{path}: rows have more cells than the header; name all columns, quote commas"
     try:
         # The header by itself and as text: pandas would rename the second of two equal names in silence,
-        # and a copy of a label column would pass as a feature. And the first row: if it has more cells, pandas
-        # would take the first column for the index, in silence if that counts from 0.
+        # and a copy of a label column would pass as a feature. And the first row: if it has more cells,
+        # pandas would take the first column for the index, in silence if that counts from 0.
         header = pd.read_csv(
             path,
             sep=separator,
