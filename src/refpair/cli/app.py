@@ -34,6 +34,19 @@ Model = Annotated[
     Path, typer.Argument(help="A file that refpair fit wrote.", metavar="MODEL", show_default=False)
 ]
 
+FalsePositive = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Instead of --cost, the price of a label too much: a number for all labels, label=number "
+        "for one. Can be repeated.",
+        metavar="PRICE",
+    ),
+]
+FalseNegative = Annotated[
+    list[str] | None,
+    typer.Option(help="The price of a missed label, likewise; as in fraud=50.", metavar="PRICE"),
+]
+
 
 def main() -> None:
     """Run the command line."""
@@ -78,18 +91,8 @@ def fit(
             show_default="f1",
         ),
     ] = None,
-    false_positive: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Instead of --cost, the price of a label too much: a number for all labels, label=number "
-            "for one. Can be repeated.",
-            metavar="PRICE",
-        ),
-    ] = None,
-    false_negative: Annotated[
-        list[str] | None,
-        typer.Option(help="The price of a missed label, likewise; as in fraud=50.", metavar="PRICE"),
-    ] = None,
+    false_positive: FalsePositive = None,
+    false_negative: FalseNegative = None,
     drop: Annotated[
         list[str] | None, typer.Option(help="A column that is no feature. Can be repeated.", metavar="COLUMN")
     ] = None,
@@ -202,18 +205,8 @@ def label(
             show_default="f1, or that of before",
         ),
     ] = None,
-    false_positive: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Instead of --cost, the price of a label too much: a number for all labels, label=number "
-            "for one. Can be repeated.",
-            metavar="PRICE",
-        ),
-    ] = None,
-    false_negative: Annotated[
-        list[str] | None,
-        typer.Option(help="The price of a missed label, likewise; as in fraud=50.", metavar="PRICE"),
-    ] = None,
+    false_positive: FalsePositive = None,
+    false_negative: FalseNegative = None,
     id_column: Annotated[
         str | None,
         typer.Option(
