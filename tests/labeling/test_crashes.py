@@ -19,7 +19,7 @@ LABELS = ["joy", "anger", "calm"]
 
 def test_what_was_acknowledged_is_there_after_kills(tmp_path):
     draw = random.Random(0)
-    n_rows = 3000
+    n_rows = 2000 + 100 * KILLS  # more than can be answered
     cells = {"id": range(n_rows), "tempo": [draw.random() for _ in range(n_rows)]}
     pd.DataFrame(cells).to_csv(tmp_path / "songs.csv", index=False)
     server = Server("songs.csv", "--labels", ",".join(LABELS), "--session", "a.sqlite", folder=tmp_path)
