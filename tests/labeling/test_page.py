@@ -103,7 +103,7 @@ def test_thirty_digits_by_keyboard(server, browser, digits, tmp_path):
     page.keyboard.press("Space")  # takes it over
     assert chosen(page) or "none of these" in page.inner_text("#hint")
     assert page.inner_text("#why").startswith("Why this row?")
-    page.wait_for_selector("#curve path")
+    page.wait_for_selector("#curve circle")
     page.screenshot(path=tmp_path / "laptop.png")
     assert page.problems == []
 
