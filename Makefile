@@ -5,7 +5,7 @@ PYTHON ?= $(firstword $(foreach name,python3.12 python3.13 python3.11 python3,\
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help demo compare test lint format bench clean
+.PHONY: help demo compare label test lint format bench clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -13,7 +13,7 @@ help:  ## this list
 $(VENV)/installed-base: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "refpair needs Python 3.11 or newer: make PYTHON=/path/to/python $(MAKECMDGOALS)"; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[label,plot]'
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed-base
@@ -25,6 +25,9 @@ demo: $(VENV)/installed-base  ## two models on pictures of digits, each best on 
 
 compare: $(VENV)/installed-base  ## eight algorithms on the same pictures: a report in two minutes
 	$(BIN)/refpair compare --data digits --splits 3
+
+label: $(VENV)/installed-base  ## a page to label pictures of digits in, the ones first that teach most
+	$(BIN)/refpair label digits
 
 test: $(VENV)/installed-dev  ## all tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
