@@ -228,7 +228,7 @@ def _grey_square(path: Path) -> Floats:
 
 def _small(image: Any, mode: str) -> Any:
     """Return the square in this mode, turned as the camera says."""
-    from PIL import Image, ImageOps  # noqa: PLC0415
+    from PIL import Image, ImageOps  # noqa: PLC0415  (comes with scikit-image)
 
     image = image if image.mode == mode else image.convert(mode)
     return ImageOps.exif_transpose(image.resize((_SIDE, _SIDE), Image.Resampling.BILINEAR))
