@@ -5,7 +5,7 @@ PYTHON ?= $(firstword $(foreach name,python3.12 python3.13 python3.11 python3,\
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help demo compare label test lint format bench clean
+.PHONY: help demo compare label test lint format docs fuzz bench clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -42,9 +42,15 @@ format: $(VENV)/installed-dev  ## rewrite the files in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: $(VENV)/installed-dev  ## the pages of the documentation, in site/
+	$(BIN)/mkdocs build --strict --quiet
+
+fuzz: $(VENV)/installed-dev  ## 100,000 hostile inputs for each reader of files and for costs: half an hour
+	$(BIN)/python -m fuzz
+
 bench: $(VENV)/installed-dev  ## ratios against peers; see benchmarks/README.md
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
