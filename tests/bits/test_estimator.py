@@ -45,8 +45,7 @@ def test_each_bit_is_a_clone_fitted_on_its_rows_and_weights(data, learner, max_s
         target = targets[problems.vector_of_row[rows], bit]
         rows, target = rows[target != 0], target[target != 0]
         if max_samples is not None:
-            in_bag = np.unpackbits(bank.in_bag_[bit], count=60)
-            assert np.flatnonzero(in_bag).tolist() == sorted(draw_rows(60, n_sampled, seed).tolist())
+            assert bank.bags_.rows(bit).tolist() == draw_rows(60, n_sampled, seed).tolist()
         if len(set(np.sign(target))) < 2:
             assert bank.estimators_[bit] == (np.sign(target[0]) if len(target) else -1)
             assert (signs[:, bit] == bank.estimators_[bit]).all()
@@ -56,7 +55,7 @@ def test_each_bit_is_a_clone_fitted_on_its_rows_and_weights(data, learner, max_s
             by_hand.set_params(random_state=bank.estimators_[bit].random_state)
         by_hand.fit(X[rows], np.sign(target), sample_weight=np.abs(target))
         np.testing.assert_array_equal(signs[:, bit], by_hand.predict(X))
-    assert (bank.in_bag_ is None) == (max_samples is None)
+    assert (bank.bags_ is None) == (max_samples is None)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -108,7 +107,7 @@ def test_threads_and_sparse_features_change_nothing(data):
     for n_jobs, given in [(2, X), (1, sp.csr_array(X)), (2, sp.csr_array(X))]:
         bank = EstimatorBank(LogisticRegression(), max_samples=0.7, n_jobs=n_jobs).fit(given, problems)
         np.testing.assert_array_equal(bank.predict(given), expected.predict(X))
-        np.testing.assert_array_equal(bank.in_bag_, expected.in_bag_)
+        np.testing.assert_array_equal(bank.bags_.seeds, expected.bags_.seeds)
 
 
 def test_no_bits():
@@ -117,7 +116,7 @@ def test_no_bits():
     problems = BitProblems(np.zeros(10, np.int32), 0, lambda bits: np.empty((1, 0)), np.empty(0, np.uint64))
     bank = EstimatorBank(LogisticRegression(), max_samples=0.5).fit(X, problems)
     assert bank.predict(X).shape == (10, 0)
-    assert bank.in_bag_.shape == (0, 2)
+    assert len(bank.bags_) == 0
 
 
 class Opinionated(ClassifierMixin, BaseEstimator):

@@ -50,7 +50,7 @@ def test_each_bit_is_scikit_learns_logistic_regression(shape, sparse, most_axes,
     decisions, signs, values = bank.decisions(X_in), bank.predict(X_in), bank.values(X_in)
     assert signs.dtype == np.int8
     assert values.dtype == np.float32
-    assert bank.in_bag_ is None
+    assert bank.bags_ is None
     for bit in range(len(bank)):
         if bit in CONSTANT:
             assert (signs[:, bit] == CONSTANT[bit]).all()
@@ -118,7 +118,7 @@ def test_a_bit_is_learnt_from_its_own_rows(max_samples):
     bank = LogisticBank(max_samples=max_samples, tol=1e-7).fit(X, problems)
     for bit, seed in enumerate(problems.seeds):
         rows = np.sort(draw_rows(40, 20, seed))
-        np.testing.assert_array_equal(np.flatnonzero(np.unpackbits(bank.in_bag_[bit], count=40)), rows)
+        np.testing.assert_array_equal(np.sort(bank.bags_.rows(bit)), rows)
         target = targets[problems.vector_of_row[rows], bit]
         if bit not in CONSTANT and len(set(np.sign(target[target != 0]))) == 2:
             model = by_scikit_learn(X[rows], target, 1.0)
@@ -139,7 +139,7 @@ def test_a_bit_uses_its_first_features_as_if_there_were_no_others(max_samples):
         assert (bank.coef_[bit, limit:] == 0).all()
         expected = alone.values(X[:, :limit], slice(bit, bit + 1))
         np.testing.assert_allclose(bank.values(X, slice(bit, bit + 1)), expected, atol=1e-5)
-    assert (bank.in_bag_ is None) == (max_samples is None)
+    assert (bank.bags_ is None) == (max_samples is None)
 
 
 def test_bits_can_be_taken_and_asked_for_in_parts():
@@ -150,7 +150,7 @@ def test_bits_can_be_taken_and_asked_for_in_parts():
     some = bank.take(np.array([7, 0, 3]))
     assert len(some) == 3
     np.testing.assert_allclose(some.values(X), bank.values(X)[:, [7, 0, 3]], atol=1e-6)
-    np.testing.assert_array_equal(some.in_bag_, bank.in_bag_[[7, 0, 3]])
+    np.testing.assert_array_equal(some.bags_.seeds, bank.bags_.seeds[[7, 0, 3]])
     signs, values = bank.predict_and_values(X, 4)
     np.testing.assert_array_equal(signs, bank.predict(X)[:, :4])
     np.testing.assert_allclose(values, bank.values(X)[:, 4:], atol=1e-6)

@@ -241,7 +241,7 @@ def test_limits_of_trees_do_what_they_say(small):
     assert fit(X, Y, max_bins=2).bits_.bins_.n_bins.max() == 2
     for decoder, n_trees in (("nearest", 40), ("posterior", 40 + 20 * 4)):  # 20 more for each of 4 labels
         bagged = fit(X, Y, max_samples=30, decoder=decoder)
-        assert np.unpackbits(bagged.bits_.in_bag_, axis=1, count=120).sum(axis=1).tolist() == [30] * n_trees
+        assert (bagged.bits_.bags_.n_sampled, len(bagged.bits_.bags_)) == (30, n_trees)
         assert bagged.predict_code(X).shape == (120, 40)
         full = {"max_depth": None, "decoder": decoder}
         coarse, fine = (fit(X, Y, min_samples_leaf=n, **full).bits_.trees_ for n in (20, 1))

@@ -184,7 +184,7 @@ def test_bits_learnt_from_all_rows_are_judged_by_folds(small, monkeypatch):
         learnt.clear()
         model = fit(X, Y, max_samples=max_samples)
         assert len(learnt) == n_banks
-        assert (model.bits_.in_bag_ is None) == (n_banks == 4)
+        assert (model.bits_.bags_ is None) == (n_banks == 4)
         everything(model, X, Y)
 
 

@@ -44,3 +44,21 @@ def test_entries_that_add_up_are_checked_by_their_sum(kind):
 def test_a_sparse_vector_is_no_label_matrix():
     with pytest.raises(ValueError, match="Y must have a row for each sample and a column for each label"):
         read_labels(sp.coo_array(np.array([0, 1, 1])))
+
+
+def test_rows_are_told_apart_even_if_their_sums_are_the_same(monkeypatch):
+    class Unlucky:
+        def __init__(self):
+            self.draws = iter(
+                [np.uint64([1, 2, 3, 4]), np.uint64([1, 1, 1, 1]), np.uint64([1, 20, 300, 4000])]
+            )
+
+        def integers(self, *_, **__):
+            return next(self.draws)
+
+    labels = np.uint8([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0]])  # 1 + 2 = 3
+    expected = distinct_labels(labels)
+    monkeypatch.setattr("refpair.classifiers._labels.np.random.default_rng", lambda _: Unlucky())
+    found = distinct_labels(read_labels(sp.csr_array(labels))[0])
+    np.testing.assert_array_equal(found.vectors, expected.vectors)
+    np.testing.assert_array_equal(found.of_row, expected.of_row)

@@ -161,3 +161,13 @@ def test_draws_are_rounded_row_by_row():
         )
         mean += drawn / 1000
     np.testing.assert_allclose(mean, expected, atol=0.002)
+
+
+def test_a_classifier_that_says_nan_is_refused():
+    class Broken:
+        def predict_proba(self, X):
+            return np.full((len(X), 2), np.nan)
+
+    links = EstimatorLinks([Broken()])
+    with pytest.raises(ValueError, match="the classifier of link 0 says NaN"):
+        links.chance(0, np.zeros((3, 2)), np.arange(3), np.zeros((3, 0), np.uint8))

@@ -73,7 +73,7 @@ def test_the_posterior_reads_what_stays_as_it_read_all(data, posterior, n_bits):
     n_votes_of_all = 2 * N_BITS // N_LABELS
     assert len(posterior.bits_) == N_BITS + n_votes_of_all * N_LABELS
     n_votes = max(1, 2 * n_bits // N_LABELS)
-    assert len(new.bits) == len(new.bits.in_bag_) == n_bits + n_votes * N_LABELS
+    assert len(new.bits) == len(new.bits.bags_) == n_bits + n_votes * N_LABELS
     stay = [*kept(n_bits), *range(N_BITS, N_BITS + n_votes * N_LABELS)]
     np.testing.assert_array_equal(new.bits.values(X), posterior.bits_.values(X)[:, stay])
     words = posterior.encode(short.relevant_set_)[:, kept(n_bits)]

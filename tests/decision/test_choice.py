@@ -298,3 +298,10 @@ def test_threads_change_nothing():
     together = choose_reading(views, reader, truths, get_cost("f1"), n_jobs=2)
     assert keys(alone) == keys(together)
     assert [c.cost for c in alone] == [c.cost for c in together]
+
+
+def test_costs_that_are_never_above_zero_count_by_their_size():
+    costs = np.array([-1e100, 0.0, -1e100])
+    np.testing.assert_allclose(choice._count_costly(costs), [1, 1, 2])
+    np.testing.assert_array_equal(choice._count_costly(costs), choice._count_costly(-costs))
+    np.testing.assert_array_equal(choice._count_costly(np.zeros(3)), np.zeros(3))

@@ -36,21 +36,21 @@ def limits_for(X, *, weight_bits=None, max_depth=None, min_samples_leaf=1) -> Li
 def grow(
     features, differences, limits: Limits, *, seeds=None, n_sampled=None, n_features=None, max_features=None
 ):
-    """Trees for the columns of differences, given by row; and which rows were in the bag."""
+    """Trees for the columns of differences, given by row."""
     n_rows, n_trees = differences.shape
     allowed = np.full(n_trees, n_features or len(features.n_bins), np.int64)
     seeds = np.arange(n_trees, dtype=np.uint64) * np.uint64(7919) if seeds is None else np.uint64(seeds)
-    *arrays, in_bag = grow_trees(
+    arrays = grow_trees(
         features,
         allowed,
         np.full(n_trees, max_features or allowed, np.int64),
         np.arange(n_rows, dtype=np.int32),
-        np.ascontiguousarray(differences, dtype=np.float64),
+        np.ascontiguousarray(differences.T, dtype=np.float64),
         n_rows if n_sampled is None else n_sampled,
         seeds,
         limits,
     )
-    return Trees(*arrays), in_bag
+    return Trees(*arrays)
 
 
 def grow_all_forms(
@@ -65,14 +65,13 @@ def grow_all_forms(
         name: grow(features, differences, limits, **options)
         for name, features in forms_of(X, find_bins(X, max_bins)).items()
     }
-    trees, in_bag = grown["dense"]
+    trees = grown["dense"]
     for name in ("sparse", "csr"):
         for field in vars(trees):
             np.testing.assert_array_equal(
-                getattr(grown[name][0], field), getattr(trees, field), err_msg=f"{field} of {name}"
+                getattr(grown[name], field), getattr(trees, field), err_msg=f"{field} of {name}"
             )
-        np.testing.assert_array_equal(grown[name][1], in_bag)
-    return trees, in_bag
+    return trees
 
 
 def integer_weights(differences, rows, limits: Limits) -> list[int]:
@@ -80,8 +79,7 @@ def integer_weights(differences, rows, limits: Limits) -> list[int]:
     n = len(differences)
     values, kept = np.zeros(n, np.int64), np.empty(n, np.int32)
     n_kept = pack_row_weights(
-        np.float64(differences)[:, None],
-        0,
+        np.float64(differences),
         np.arange(n, dtype=np.int32),
         np.int32(rows),
         limits.weight_bits,

@@ -21,7 +21,7 @@ def codes_of(X, max_bins):
 
 def check(X, differences, *, max_bins=64, n_checked=2, **limits):
     """Grow in all forms, check some of the trees node by node, and return the depth of the first."""
-    trees, _ = grow_all_forms(X, differences, max_bins=max_bins, **limits)
+    trees = grow_all_forms(X, differences, max_bins=max_bins, **limits)
     codes, missing = codes_of(X, max_bins)
     limits = limits_for(X, **limits)
     depths = []
@@ -99,9 +99,9 @@ def test_arrays_grow_with_the_number_of_nodes():
     differences = rng.standard_normal((500, 60))
     seeds = rng.integers(0, 2**63, 60, dtype=np.uint64)
     features, limits = forms_of(X, find_bins(X, 64))["dense"], limits_for(X)
-    together, _ = grow(features, differences, limits, seeds=seeds)
+    together = grow(features, differences, limits, seeds=seeds)
     assert len(together.feature) > 2 * (64 * 60 + 2 * 500), "too few nodes to enlarge any array"
-    one_by_one = [grow(features, differences[:, [t]], limits, seeds=seeds[[t]])[0] for t in range(60)]
+    one_by_one = [grow(features, differences[:, [t]], limits, seeds=seeds[[t]]) for t in range(60)]
     joined = Trees.join(one_by_one)
     for field in vars(together):
         np.testing.assert_array_equal(getattr(together, field), getattr(joined, field))
@@ -123,7 +123,7 @@ def test_training_rows_are_learnt_as_scikit_learn_learns_them(max_values):
     rng = np.random.default_rng(3)
     X = rng.integers(0, max_values, (600, 5)).astype(float)
     bits, weights = rng.choice([-1, 1], (600, 8)), rng.uniform(0.5, 2.0, (600, 8))
-    trees, _ = grow_all_forms(X, bits * weights)
+    trees = grow_all_forms(X, bits * weights)
     ours = predicted(trees, find_bins(X, 64), X)
     for tree in range(8):
         theirs = DecisionTreeClassifier(random_state=0).fit(X, bits[:, tree], sample_weight=weights[:, tree])
@@ -136,7 +136,7 @@ def test_new_rows_are_predicted_about_as_well_as_by_scikit_learn():
     score = X[:, [0]] + X[:, [1]] * X[:, [2]] + rng.standard_normal((2000, 20))
     new = np.arange(2000) >= 1000
     bins, limits = find_bins(X[~new], 64), limits_for(X[~new], max_depth=6)
-    trees, _ = grow(forms_of(X[~new], bins)["dense"], score[~new], limits)
+    trees = grow(forms_of(X[~new], bins)["dense"], score[~new], limits)
     ours = predicted(trees, bins, X[new]) == np.sign(score[new])
     theirs = np.column_stack([
         DecisionTreeClassifier(max_depth=6, random_state=0)

@@ -50,14 +50,11 @@ def problems(draw, max_rows=40):
 def check(X, differences, seed, *, max_bins=64, n_sampled=None, n_features=None, max_features=None, **limits):
     n = len(X)
     n_sampled = n_sampled or n
-    trees, in_bag = grow_all_forms(
+    trees = grow_all_forms(
         X, differences[:, None], max_bins=max_bins, weight_bits=8, seeds=[seed], n_sampled=n_sampled,
         n_features=n_features, max_features=max_features, **limits,
     )  # fmt: skip
     rows = draw_rows(n, n_sampled, np.uint64(seed))
-    assert in_bag.shape == (0 if n_sampled == n else 1, n)
-    if n_sampled < n:
-        assert np.flatnonzero(in_bag[0]).tolist() == sorted(rows.tolist())
     signed = integer_weights(differences, rows, limits_for(X, weight_bits=8, **limits))
     codes = naive_codes(X[:, :n_features], max_bins)
     assert_same_tree(trees, 0, naive.grow_tree(codes, signed, seed, max_features=max_features, **limits))
@@ -140,7 +137,7 @@ def test_few_bins(problem, max_bins):
 )
 def test_nothing_to_split(differences):
     X = np.arange(len(differences), dtype=float)[:, None]
-    trees, _ = grow_all_forms(X, np.array(differences)[:, None])
+    trees = grow_all_forms(X, np.array(differences)[:, None])
     assert trees.feature.tolist() == [-1]
     assert trees.value.tolist() == [np.sign(sum(differences))]
 
@@ -149,9 +146,9 @@ def test_rows_that_tie_change_nothing():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 5, (40, 4)).astype(float)
     differences = rng.standard_normal(40) * (np.arange(40) % 2)
-    trees, _ = grow_all_forms(X, differences[:, None])
+    trees = grow_all_forms(X, differences[:, None])
     X[::2] = rng.integers(0, 5, (20, 4))  # other values of the same bins
-    again, _ = grow_all_forms(X, differences[:, None])
+    again = grow_all_forms(X, differences[:, None])
     for field in vars(trees):
         np.testing.assert_array_equal(getattr(trees, field), getattr(again, field))
 
@@ -161,7 +158,7 @@ def test_the_search_goes_on_past_features_that_cannot_be_split():
     X = np.zeros((30, 50))
     X[:, 17] = np.arange(30) >= 15
     differences = np.tile(np.where(np.arange(30) >= 15, 1.0, -1.0)[:, None], 20)
-    trees, _ = grow_all_forms(X, differences, max_features=1)
+    trees = grow_all_forms(X, differences, max_features=1)
     assert trees.feature[trees.start[:-1]].tolist() == [17] * 20
 
 
@@ -171,7 +168,7 @@ def test_with_some_features_no_feature_is_favoured_by_its_number():
     useful = np.arange(1, 140, 3)[:40]
     X[:, useful] = (np.arange(30) >= 15)[:, None]
     differences = np.tile(np.where(np.arange(30) >= 15, 1.0, -1.0)[:, None], 4000)
-    trees, _ = grow_all_forms(X, differences, max_features=1)
+    trees = grow_all_forms(X, differences, max_features=1)
     counts = np.bincount(trees.feature[trees.start[:-1]], minlength=140)[useful]
     assert counts.sum() == 4000
     assert 55 < counts.min() <= counts.max() < 150  # 100 each, and a standard deviation of 10

@@ -2,6 +2,8 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from refpair._kernels.rng import below, draw_rows, next_state, output, shuffle_prefix
@@ -71,6 +73,15 @@ def test_rows_are_drawn_without_replacement():
     assert all(len(set(rows)) == 5 for rows in drawn.tolist())
     assert chisquare(np.bincount(drawn.ravel(), minlength=12)).pvalue > 0.001
     np.testing.assert_array_equal(draw_rows(12, 5, np.uint64(7)), drawn[7])
+
+
+@settings(deadline=None)
+@given(st.integers(17, 3000), st.data(), st.integers(0, 2**64 - 1))
+def test_few_rows_are_the_first_of_a_shuffle_of_all(n_rows, data, seed):
+    n_drawn = data.draw(st.integers(1, (n_rows - 1) // 16))
+    rows = np.arange(n_rows, dtype=np.int32)
+    shuffle_prefix(rows, n_drawn, ~np.uint64(seed))
+    assert draw_rows(n_rows, n_drawn, np.uint64(seed)).tolist() == rows[:n_drawn].tolist()
 
 
 def test_all_rows_come_in_order():

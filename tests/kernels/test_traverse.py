@@ -44,7 +44,7 @@ def test_rows_reach_the_leaf_of_a_walk(seed):
     X[:, 0] = np.nan_to_num(X[:, 0])
     bins = find_bins(X, MAX_BINS)
     features = forms_of(X, bins)["dense"]
-    trees, _ = grow(features, rng.standard_normal((200, 5)), limits_for(X, max_depth=7))
+    trees = grow(features, rng.standard_normal((200, 5)), limits_for(X, max_depth=7))
 
     new = np.round(rng.standard_normal((3000, 4)) * 8) / 8
     new[rng.random(new.shape) < 0.15] = np.nan
@@ -65,7 +65,7 @@ def test_what_is_missing_only_now_follows_the_larger_part():
     bins = find_bins(X, 64)
     for differences, expected in [([1, 1, -1, -1, -1], -1), ([1, 1, 1, -1, -1], 1), ([1, 1, 0, -1, -1], 1)]:
         for features in forms_of(X, bins).values():
-            trees, _ = grow(features, np.float64(differences)[:, None], limits_for(X))
+            trees = grow(features, np.float64(differences)[:, None], limits_for(X))
             _, signs = traverse(trees, np.full((1, 1), MISSING, np.uint8))
             assert signs.item() == expected
 
@@ -75,7 +75,7 @@ def test_what_was_missing_follows_the_better_side():
     bins = find_bins(X, 64)
     for differences in ([1, 1, 1, 1, -1, -1], [1, 1, -1, -1, 1, 1], [1, 1, -1, -1, -1, -1]):
         for features in forms_of(X, bins).values():
-            trees, _ = grow(features, np.float64(differences)[:, None], limits_for(X))
+            trees = grow(features, np.float64(differences)[:, None], limits_for(X))
             assert len(trees.feature) == 3, "one split is enough"
             codes = np.concatenate([block for _, block in bins.blocks(X)])
             assert traverse(trees, codes)[1].ravel().tolist() == differences

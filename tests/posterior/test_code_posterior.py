@@ -23,7 +23,7 @@ BORDERS = [0, 1, 127, 128, 300, 4095, 4096, 4097, 4230, 5000]
 class Columns:
     """Bits that are the columns of X."""
 
-    in_bag_: None = None
+    bags_: None = None
     asked: list = field(default_factory=list)
 
     def predict(self, X, bits=slice(None)):

@@ -68,8 +68,8 @@ def grow_trees(
     n_sampled: int,
     seeds: Words,
     limits: Limits,
-) -> tuple[Longs, Ints, Bytes, Bools, Ints, Floats, Bools]:
-    """Grow one tree for each column of `differences`.
+) -> tuple[Longs, Ints, Bytes, Bools, Ints, Floats]:
+    """Grow one tree for each row of `differences`.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def grow_trees(
         How many of these, drawn anew, each split looks at.
     vector_of_row : (n,) int32 array
         Which distinct label vector each row carries.
-    differences : (n_vectors, n_trees) float array
+    differences : (n_trees, n_vectors) float array
         C(y, β) − C(y, α): the sign is the bit, the size is the weight.
     n_sampled : int
         How many rows, drawn without replacement, each tree may use.
@@ -100,10 +100,8 @@ def grow_trees(
         Counted from the tree's first node; the right child is the next one.
     value : float32 array
         S / W of the node's training rows, in [−1, 1]; its sign is the predicted bit.
-    in_bag : (n_trees, n) bool array
-        Which rows each tree could use; without rows if all trees could use all.
     """
-    n_rows, n_trees = vector_of_row.shape[0], differences.shape[1]
+    n_rows, n_trees = vector_of_row.shape[0], differences.shape[0]
     weight_bits, count_bits = limits.weight_bits, limits.count_bits
     any_kept, any_drawn, most_features = False, False, 0
     for tree in range(n_trees):
@@ -120,12 +118,9 @@ def grow_trees(
     value = np.empty(capacity, np.float32)
     tree_start = np.zeros(n_trees + 1, np.int64)
 
-    in_bag = np.zeros((n_trees if n_sampled < n_rows else 0, n_rows), np.bool_)
-
     by_row = np.empty(n_rows, np.int64)
     rows = np.empty(n_rows, np.int32)
     all_order, all_place = np.empty(most_features, np.int32), np.empty(most_features, np.int32)
-    column = np.empty((differences.shape[0], 1))
 
     # Nodes that wait: node, start, end, depth, total, slot of its histogram. The smaller child is split
     # first, so no more than log2(n) larger ones wait with a histogram of their own.
@@ -146,13 +141,9 @@ def grow_trees(
 
         state = seeds[tree]
         sampled = rng.draw_rows(n_rows, n_sampled, state)
-        if n_sampled < n_rows:
-            for i in range(n_sampled):
-                in_bag[tree, sampled[i]] = True
-        # Side by side, since rows ask for them in no order.
-        for vector in range(column.shape[0]):
-            column[vector, 0] = differences[vector, tree]
-        n_kept = pack_row_weights(column, 0, vector_of_row, sampled, weight_bits, count_bits, by_row, rows)
+        n_kept = pack_row_weights(
+            differences[tree], vector_of_row, sampled, weight_bits, count_bits, by_row, rows
+        )
         total = 0
         for i in range(n_kept):
             total += by_row[rows[i]]
@@ -237,5 +228,5 @@ def grow_trees(
     n_used = int(tree_start[n_trees])
     return (
         tree_start, resized(feature, n_used), resized(threshold, n_used), resized(missing_left, n_used),
-        resized(left_child, n_used), resized(value, n_used), in_bag,
+        resized(left_child, n_used), resized(value, n_used),
     )  # fmt: skip

@@ -57,7 +57,6 @@ def row_count(packed: int, count_bits: int) -> int:
 @kernel
 def pack_row_weights(
     differences: Floats,
-    bit: int,
     vector_of_row: Ints,
     rows: Ints,
     weight_bits: int,
@@ -69,10 +68,8 @@ def pack_row_weights(
 
     Parameters
     ----------
-    differences : (n_vectors, n_bits) float array
+    differences : (n_vectors,) float array
         C(y, β) − C(y, α) of each distinct label vector.
-    bit : int
-        The column of `differences` to use.
     vector_of_row : (n,) int array
         Which distinct label vector each row carries.
     rows : (r,) int array
@@ -91,18 +88,18 @@ def pack_row_weights(
     # In parts of the largest weight, so that neither a huge nor a tiny cost leaves the range of the floats.
     largest, total = 0.0, 0.0
     for i in range(rows.shape[0]):
-        largest = max(largest, abs(differences[vector_of_row[rows[i]], bit]))
+        largest = max(largest, abs(differences[vector_of_row[rows[i]]]))
     if largest == 0.0:
         return 0
     for i in range(rows.shape[0]):
-        total += abs(differences[vector_of_row[rows[i]], bit]) / largest
+        total += abs(differences[vector_of_row[rows[i]]]) / largest
     # Each weight is rounded up to at least 1, hence the room left for one unit a row.
     scale = (float((1 << weight_bits) - 1) - 2.0 * rows.shape[0]) / total
     one_row = 1 if count_bits > 0 else 0
     n_kept = 0
     for i in range(rows.shape[0]):
         row = rows[i]
-        difference = differences[vector_of_row[row], bit]
+        difference = differences[vector_of_row[row]]
         if difference != 0.0:
             weight = max(np.int64(1), np.int64(abs(difference) / largest * scale + 0.5))
             signed = weight if difference > 0.0 else -weight

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from refpair._kernels.jit import helper, kernel
-from refpair._kernels.types import Ints
+from refpair._kernels.types import Bools, Ints, Words
+
+_FEW = 16  # if less than one row of so many is drawn, the others are not written down
+_EMPTY = -1
 
 
 @helper
@@ -45,10 +48,57 @@ def shuffle_prefix(items: Ints, n_first: int, state: np.uint64) -> np.uint64:
 @kernel
 def draw_rows(n_rows: int, n_drawn: int, seed: np.uint64) -> Ints:
     """Draw rows of a bit without replacement; all of them, in order, if `n_drawn` is their number."""
+    # A stream of its own, so that the rows do not depend on anything else the bit draws.
+    if n_drawn * _FEW < n_rows:
+        return draw_few(n_rows, n_drawn, ~seed)
     rows = np.empty(n_rows, np.int32)
     for i in range(n_rows):
         rows[i] = i
     if n_drawn < n_rows:
-        # A stream of its own, so that the rows do not depend on anything else the bit draws.
         shuffle_prefix(rows, n_drawn, ~seed)
     return rows[:n_drawn]
+
+
+@kernel
+def draw_few(n_rows: int, n_drawn: int, state: np.uint64) -> Ints:
+    """Return the first items of 0 … n−1 after `shuffle_prefix`, in memory for those alone.
+
+    What was moved to a place is looked up in a table, of at least twice as many slots as items are drawn.
+    """
+    n_bits = 2
+    while (1 << n_bits) < 2 * n_drawn:
+        n_bits += 1
+    last_slot, shift = (1 << n_bits) - 1, np.uint64(64 - n_bits)
+    places, items = np.full(1 << n_bits, _EMPTY, np.int32), np.empty(1 << n_bits, np.int32)
+    drawn = np.empty(n_drawn, np.int32)
+    for i in range(n_drawn):
+        state = next_state(state)
+        j = i + below(state, n_rows - i)
+        own = slot_of(i, places, last_slot, shift)
+        item = items[own] if places[own] == i else i
+        slot = slot_of(j, places, last_slot, shift)
+        drawn[i] = items[slot] if places[slot] == j else j
+        places[slot], items[slot] = j, item
+    return drawn
+
+
+@helper
+def slot_of(place: int, places: Ints, last_slot: int, shift: np.uint64) -> int:
+    """Return the slot of a place, or the free one where it belongs."""
+    slot = np.int64((np.uint64(place) * np.uint64(0x9E3779B97F4A7C15)) >> shift)
+    while places[slot] != _EMPTY and places[slot] != place:
+        slot = np.int64((slot + 1) & last_slot)
+    return int(slot)
+
+
+@kernel
+def write_out_of_bag(n_rows: int, n_drawn: int, seeds: Words, place: Ints, out: Bools) -> None:
+    """Write which of some rows the bits of some seeds do not draw: ``out[p, b]`` is that of row i.
+
+    ``place[i]`` is p, or −1 if the row is not asked for.
+    """
+    out[:] = True
+    for bit in range(seeds.shape[0]):
+        for row in draw_rows(n_rows, n_drawn, seeds[bit]):
+            if place[row] >= 0:
+                out[place[row], bit] = False

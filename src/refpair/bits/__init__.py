@@ -1,13 +1,14 @@
 """Learners of bits: from the rows of X to the code of their label vectors."""
 
+from refpair.bits.bags import Bags
 from refpair.bits.class_trees import ClassProblems, ClassTreeBank
 from refpair.bits.estimator import EstimatorBank
 from refpair.bits.logistic import LogisticBank
-from refpair.bits.out_of_bag import out_of_bag
 from refpair.bits.problem import BitLearner, BitProblems
 from refpair.bits.trees import TreeBank
 
 __all__ = [
+    "Bags",
     "BitLearner",
     "BitProblems",
     "ClassProblems",
@@ -15,5 +16,4 @@ __all__ = [
     "EstimatorBank",
     "LogisticBank",
     "TreeBank",
-    "out_of_bag",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,11 +12,13 @@ import scipy.sparse as sp
 
 from refpair._kernels import binning as kernels
 from refpair._kernels.dense import DenseBins
+from refpair._kernels.rng import draw_rows
 from refpair._kernels.sparse import SparseBins
+from refpair.on_disk import RowsOnDisk
 
 __all__ = ["Bins", "Features", "bin_for_training", "find_bins"]
 
-Matrix: TypeAlias = Any  # a float ndarray or a csr_array without duplicates; SciPy carries no types
+Matrix: TypeAlias = Any  # a float ndarray, a csr_array without duplicates or rows on disk; SciPy has no types
 Features: TypeAlias = DenseBins | SparseBins
 
 # Below this share of cells outside their feature's common bin the sparse form is the faster one: 9 times on
@@ -24,6 +26,8 @@ Features: TypeAlias = DenseBins | SparseBins
 SPARSE_BELOW = 0.25
 _BLOCK_BYTES = 1 << 20  # binned rows a block when predicting: they stay in the second-level cache
 _SORTED_CELLS = 1 << 20  # of a dense matrix that are copied at a time
+_MOST_ROWS = 100_000  # that are looked at for where bins end: more would hardly move them
+_ROWS_A_LOOK = 4096  # for missing values
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +90,8 @@ class Bins:
 def find_bins(X: Matrix, max_bins: int) -> Bins:
     """Cut each feature into at most `max_bins` bins.
 
-    A feature with no more values than that has a bin for each; else the bins are about equally full.
+    A feature with no more values than that has a bin for each; else the bins are about equally full. Of more
+    than 100,000 rows, so many are looked at, always the same ones.
 
     Parameters
     ----------
@@ -108,6 +113,11 @@ def find_bins(X: Matrix, max_bins: int) -> Bins:
     array([3, 3], dtype=int32)
     """
     n_rows, n_features = X.shape
+    if n_rows > _MOST_ROWS or isinstance(X, RowsOnDisk):
+        some = np.sort(draw_rows(n_rows, min(n_rows, _MOST_ROWS), np.uint64(0)))
+        bins = find_bins(X[some], max_bins)
+        # A missing value must have a bin, even if it is the only one.
+        return replace(bins, has_missing=_find_missing(X))
     has_missing = np.empty(n_features, bool)
     n_edges = np.empty(n_features, np.int64)
     found = []
@@ -136,6 +146,20 @@ def _sorted_columns(X: Matrix) -> Iterator[tuple[slice, npt.NDArray[Any], npt.ND
         columns = np.array(X[:, first : first + width].T, order="C")  # always a copy
         columns.sort(axis=1)  # NaN last
         yield slice(first, first + len(columns)), columns.ravel(), np.arange(len(columns) + 1) * n_rows
+
+
+def _find_missing(X: Matrix) -> npt.NDArray[np.bool_]:
+    """Return which features have a missing value."""
+    n_rows, n_features = X.shape
+    missing = np.zeros(n_features, bool)
+    if sp.issparse(X):
+        missing[X.indices[np.isnan(X.data)]] = True
+        return missing
+    if isinstance(X, RowsOnDisk):
+        return X.has_missing
+    for first in range(0, n_rows, _ROWS_A_LOOK):
+        missing |= np.isnan(X[first : first + _ROWS_A_LOOK]).any(axis=0)
+    return missing
 
 
 def bin_for_training(X: Matrix, bins: Bins) -> Features:

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, clone
 
 from refpair._kernels.rng import draw_rows
 from refpair._progress import run_chunks
+from refpair.bits.bags import Bags
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import ALL, BitProblems, chunks_of
 from refpair.bits.sizes import resolve_share
@@ -44,8 +45,8 @@ class EstimatorBank:
     ----------
     estimators_ : list
         One a bit: a fitted classifier, or −1 or +1 where all rows agree.
-    in_bag_ : ndarray of uint8, shape (n_bits, ceil(n / 8)), or None
-        Which rows each bit was learnt from, as packed bits (``numpy.unpackbits``); None if from all.
+    bags_ : Bags or None
+        Which rows each bit was learnt from; None if from all.
     n_features_ : ndarray of int32, shape (n_bits,), or None
         How many of the first features each bit uses; None if all.
 
@@ -81,12 +82,9 @@ class EstimatorBank:
         learn = partial(_learn, self.estimator, X, problems, n_sampled)
         chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
         parts = run_chunks(learn, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
-        learnt = [bit for part in parts for bit in part]
-        self.estimators_ = [estimator for estimator, _ in learnt]
+        self.estimators_ = [estimator for part in parts for estimator in part]
         self.n_features_ = problems.n_features
-        self.in_bag_ = None
-        if n_sampled < n_rows:
-            self.in_bag_ = np.array([in_bag for _, in_bag in learnt], np.uint8).reshape(-1, -(-n_rows // 8))
+        self.bags_ = Bags.of(problems.seeds, n_rows, n_sampled)
         return self
 
     def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
@@ -108,7 +106,7 @@ class EstimatorBank:
         bank = copy(self)
         bank.estimators_ = [self.estimators_[bit] for bit in bits]
         bank.n_features_ = None if self.n_features_ is None else self.n_features_[bits]
-        bank.in_bag_ = None if self.in_bag_ is None else self.in_bag_[bits]
+        bank.bags_ = None if self.bags_ is None else self.bags_.take(bits)
         return bank
 
     def __len__(self) -> int:
@@ -153,8 +151,8 @@ def _value(learnt: Any, X: Matrix) -> Any:
 
 def _learn(
     estimator: BaseEstimator, X: Matrix, problems: BitProblems, n_sampled: int, bits: slice
-) -> list[tuple[Any, npt.NDArray[np.uint8]]]:
-    """Learn some bits; return with each the rows it was learnt from."""
+) -> list[Any]:
+    """Learn some bits."""
     differences = problems.differences(bits)[problems.vector_of_row]
     learnt = []
     for bit, difference in zip(range(bits.start, bits.stop), differences.T, strict=True):
@@ -162,7 +160,7 @@ def _learn(
         in_bag = np.zeros(len(difference), bool)
         in_bag[draw_rows(len(difference), n_sampled, seed)] = True
         own = _first_features(X, problems.n_features, bit)
-        learnt.append((_learn_bit(estimator, own, difference * in_bag, seed), np.packbits(in_bag)))
+        learnt.append(_learn_bit(estimator, own, difference * in_bag, seed))
     return learnt
 
 

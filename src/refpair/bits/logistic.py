@@ -16,6 +16,7 @@ from refpair._blas import one_blas_thread
 from refpair._kernels.rng import draw_rows
 from refpair._progress import run_chunks
 from refpair.bits.axes import Axes, check_finite, find_axes, products
+from refpair.bits.bags import Bags
 from refpair.bits.binning import Matrix
 from refpair.bits.newton import minimise_logistic
 from refpair.bits.problem import ALL, BitProblems, chunks_of
@@ -59,8 +60,8 @@ class LogisticBank:
         None stands for single features: then `weights_` are their weights.
     intercept_ : ndarray of shape (n_bits,)
         −∞ or ∞ where all rows agree.
-    in_bag_ : ndarray of uint8, shape (n_bits, ceil(n / 8)), or None
-        Which rows each bit was learnt from, as packed bits (``numpy.unpackbits``); None if from all.
+    bags_ : Bags or None
+        Which rows each bit was learnt from; None if from all.
 
     Notes
     -----
@@ -122,13 +123,12 @@ class LogisticBank:
             )
             chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
             parts = run_chunks(learn, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
-            weights = np.concatenate([weights for weights, _, _ in parts])
+            weights = np.concatenate([weights for weights, _ in parts])
             self.weights_ = weights[:, :-1] if axes.back is None else weights[:, :-1] @ axes.back.T
         self.basis_ = None if axes.basis is None else axes.basis.copy()  # X is its owner's to change
         self.intercept_ = weights[:, -1]
-        in_bag = [drawn for _, drawn, _ in parts if drawn is not None]
-        self.in_bag_ = np.concatenate(in_bag) if in_bag else None
-        n_left = sum(n_left for _, _, n_left in parts)
+        self.bags_ = Bags.of(problems.seeds, n_rows, n_sampled)
+        n_left = sum(n_left for _, n_left in parts)
         if n_left:
             warnings.warn(
                 f"{n_left} of {problems.n_bits} logistic regressions are not done after max_iter="
@@ -143,15 +143,12 @@ class LogisticBank:
         assert problems.n_features is not None
         n_bits, n_features = problems.n_bits, X.shape[1]
         weights, intercept = np.zeros((n_bits, n_features)), np.empty(n_bits)
-        in_bag = np.zeros((n_bits, -(-X.shape[0] // 8)), np.uint8)
         for limit in np.unique(problems.n_features):
             bits = np.flatnonzero(problems.n_features == limit)
             bank = copy(self).fit(X[:, :limit], problems.take(bits))
             weights[bits, :limit], intercept[bits] = bank.coef_, bank.intercept_
-            if bank.in_bag_ is not None:
-                in_bag[bits] = bank.in_bag_
         self.basis_, self.weights_, self.intercept_ = None, weights, intercept
-        self.in_bag_ = in_bag if resolve_share(self.max_samples, X.shape[0]) < X.shape[0] else None
+        self.bags_ = Bags.of(problems.seeds, X.shape[0], resolve_share(self.max_samples, X.shape[0]))
         return self
 
     @property
@@ -212,7 +209,7 @@ class LogisticBank:
         """Return the bank of some of the bits, as they were learnt."""
         bank = copy(self)
         bank.weights_, bank.intercept_ = self.weights_[bits], self.intercept_[bits]
-        bank.in_bag_ = None if self.in_bag_ is None else self.in_bag_[bits]
+        bank.bags_ = None if self.bags_ is None else self.bags_.take(bits)
         return bank
 
     def renumbered(self, places: npt.NDArray[np.intp]) -> Self:
@@ -254,20 +251,18 @@ def _learn(
     n_sampled: int,
     start: Floats,
     bits: slice,
-) -> tuple[Floats, npt.NDArray[np.uint8] | None, int]:
-    """Learn some bits; return their weights, the rows they were learnt from and how many are not done.
+) -> tuple[Floats, int]:
+    """Learn some bits; return their weights and how many are not done.
 
     Not a method: another process is given its name, and finds it and the compiled kernels by itself.
     """
     n_rows = Z.shape[0]
     targets = np.ascontiguousarray(problems.differences(bits).T[:, problems.vector_of_row])
-    in_bag = None
     if n_sampled < n_rows:
         drawn = np.zeros((len(targets), n_rows), bool)
         for of_bit, seed in zip(drawn, problems.seeds[bits], strict=True):
             of_bit[draw_rows(n_rows, n_sampled, seed)] = True
         targets *= drawn
-        in_bag = np.packbits(drawn, axis=1)
     high, low = (targets > 0.0).any(axis=1), (targets < 0.0).any(axis=1)
     open_bits = np.flatnonzero(high & low)
     weights = np.zeros((len(targets), Z.shape[1] + 1))
@@ -278,4 +273,4 @@ def _learn(
     begin = start[bits][open_bits]
     with one_blas_thread():  # of this worker: in some libraries each thread has a number of its own
         weights[open_bits], done = minimise_logistic(Z, asked, begin, tol=tol, max_iter=max_iter)
-    return weights, in_bag, int((~done).sum())
+    return weights, int((~done).sum())

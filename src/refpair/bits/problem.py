@@ -10,6 +10,7 @@ from typing import Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
+from refpair.bits.bags import Bags
 from refpair.bits.binning import Matrix
 
 __all__ = ["ALL", "BitLearner", "BitProblems", "chunks_of"]
@@ -61,7 +62,7 @@ class BitLearner(Protocol):
     def fit(self, X: Matrix, problems: BitProblems) -> Self:
         """Learn every bit from the rows of X."""
 
-    in_bag_: npt.NDArray[np.uint8] | None
+    bags_: Bags | None
 
     def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
         """Return the predicted code of each row, or some bits of it: −1 and +1, one column a bit."""

@@ -13,16 +13,20 @@ import numpy.typing as npt
 
 from refpair._kernels.grow import grow_trees
 from refpair._kernels.packed import field_widths
+from refpair._kernels.rng import draw_rows
 from refpair._kernels.split import Limits
 from refpair._kernels.traverse import leaf_signs, leaf_values
 from refpair._progress import run_chunks
+from refpair.bits.bags import Bags
 from refpair.bits.binning import Bins, Features, Matrix, bin_for_training, find_bins
 from refpair.bits.problem import ALL, BitProblems, chunks_of
 from refpair.bits.sizes import MaxFeatures, choose_max_features, resolve_max_features, resolve_share
+from refpair.on_disk import RowsOnDisk
 
 __all__ = ["TreeBank", "Trees"]
 
 _BITS_A_CALL = 50
+_FEW = 4  # if a bit has no more than one row of so many, it is given these alone
 _ROWS_A_CALL = 2048
 
 
@@ -144,8 +148,8 @@ class TreeBank:
     ----------
     bins_ : Bins
     trees_ : Trees
-    in_bag_ : ndarray of uint8, shape (n_bits, ceil(n / 8)), or None
-        Which rows each bit was learnt from, as packed bits (``numpy.unpackbits``); None if from all.
+    bags_ : Bags or None
+        Which rows each bit was learnt from; None if from all.
     """
 
     def __init__(
@@ -188,23 +192,26 @@ class TreeBank:
         """
         n_rows, n_features = X.shape
         self.bins_ = find_bins(X, self.max_bins) if bins is None else bins
-        features = bin_for_training(X, self.bins_)
-        weight_bits, count_bits = field_widths(n_rows, self.min_samples_leaf)
+        n_sampled = resolve_share(self.max_samples, n_rows)
+        weight_bits, count_bits = field_widths(n_sampled, self.min_samples_leaf)
         limits = Limits(
             max_depth=np.iinfo(np.int32).max if self.max_depth is None else self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
             weight_bits=weight_bits,
             count_bits=count_bits,
         )
-        n_sampled = resolve_share(self.max_samples, n_rows)
         limit = n_features if problems.n_features is None else problems.n_features
         allowed = np.full(problems.n_bits, limit, np.int64)
 
-        grow = partial(_grow, features, problems, allowed, self._n_drawn(allowed), limits, n_sampled)
+        bits = _Bits(problems, allowed, self._n_drawn(allowed), limits, n_sampled)
+        if isinstance(X, RowsOnDisk) or n_sampled * _FEW <= n_rows:
+            grow = partial(_grow_on_own_rows, X, self.bins_, bits)
+        else:
+            grow = partial(_grow, bin_for_training(X, self.bins_), bits)
         chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
         grown = run_chunks(grow, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
-        self.trees_ = Trees.join([trees for trees, _ in grown])
-        self.in_bag_ = np.concatenate([in_bag for _, in_bag in grown]) if n_sampled < n_rows else None
+        self.trees_ = Trees.join(grown)
+        self.bags_ = Bags.of(problems.seeds, n_rows, n_sampled)
         return self
 
     def _n_drawn(self, allowed: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -254,7 +261,7 @@ class TreeBank:
         """Return the bank of some of the bits, as they were learnt."""
         bank = copy(self)
         bank.trees_ = self.trees_.take(bits)
-        bank.in_bag_ = None if self.in_bag_ is None else self.in_bag_[bits]
+        bank.bags_ = None if self.bags_ is None else self.bags_.take(bits)
         return bank
 
     def __len__(self) -> int:
@@ -281,23 +288,55 @@ class TreeBank:
         )
 
 
-def _grow(
-    features: Features,
-    problems: BitProblems,
-    n_features: npt.NDArray[np.int64],
-    n_drawn: npt.NDArray[np.int64],
-    limits: Limits,
-    n_sampled: int,
-    bits: slice,
-) -> tuple[Trees, npt.NDArray[np.uint8]]:
-    """Grow the trees of some bits; return also their rows.
+@dataclass(frozen=True, eq=False)
+class _Bits:
+    """What a tree needs to know besides the features."""
 
-    Not a method: another process is given its name, and finds it and the compiled kernels by itself.
+    problems: BitProblems
+    n_features: npt.NDArray[np.int64]
+    n_drawn: npt.NDArray[np.int64]
+    limits: Limits
+    n_sampled: int
+
+    def grow(
+        self,
+        features: Features,
+        vector_of_row: npt.NDArray[np.int32],
+        differences: npt.NDArray[np.float64],
+        bits: slice,
+    ) -> Trees:
+        """Grow the trees of some bits."""
+        grown = grow_trees(
+            features, self.n_features[bits], self.n_drawn[bits], vector_of_row, differences, self.n_sampled,
+            self.problems.seeds[bits], self.limits,
+        )  # fmt: skip
+        return Trees(*grown)
+
+
+# Not methods of the bank: another process is given their names, and finds them and the compiled kernels by
+# itself.
+
+
+def _grow(features: Features, bits: _Bits, some: slice) -> Trees:
+    """Grow some trees on features that are at hand."""
+    return bits.grow(features, bits.problems.vector_of_row, _by_bit(bits.problems, some), some)
+
+
+def _grow_on_own_rows(X: Matrix, bins: Bins, bits: _Bits, some: slice) -> Trees:
+    """Grow some trees, each on its own rows, which alone are read and binned: the same trees.
+
+    Rows stay in the order in which a bit draws them: so the sum of their weights is rounded as ever.
     """
-    # Always in the same order, column by column as it is read: the kernel is compiled for one.
-    differences = np.asfortranarray(problems.differences(bits))
-    grown = grow_trees(
-        features, n_features[bits], n_drawn[bits], problems.vector_of_row, differences, n_sampled,
-        problems.seeds[bits], limits,
-    )  # fmt: skip
-    return Trees(*grown[:-1]), np.packbits(grown[-1], axis=1)
+    problems, n_rows = bits.problems, X.shape[0]
+    parts = []
+    for bit, difference in zip(range(some.start, some.stop), _by_bit(problems, some), strict=True):
+        rows = draw_rows(n_rows, bits.n_sampled, problems.seeds[bit])
+        features = bin_for_training(X[rows], bins)
+        one = slice(bit, bit + 1)
+        parts.append(bits.grow(features, problems.vector_of_row[rows], difference[None], one))
+    return Trees.join(parts)
+
+
+def _by_bit(problems: BitProblems, bits: slice) -> npt.NDArray[np.float64]:
+    """Return what bits have to learn, one row a bit."""
+    return np.ascontiguousarray(problems.differences(bits).T)

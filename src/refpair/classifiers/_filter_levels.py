@@ -205,7 +205,7 @@ class TreeLevels:
         return TreeBank(**self.settings, n_jobs=self.n_jobs)
 
     def _chain(self, bank: TreeBank) -> TreeLinks:
-        bank.bins_, bank.in_bag_ = _with_labels(self.bins, self.n_levels), None
+        bank.bins_, bank.bags_ = _with_labels(self.bins, self.n_levels), None
         return TreeLinks(bank, self.n_trees, self.n_levels, self.n_jobs)
 
     def _voters(self, n_trees: int) -> tuple[Bools, Rows]:

@@ -215,9 +215,7 @@ def distinct_labels(labels: LabelMatrix) -> DistinctLabels:
     ([[0, 1], [1, 0]], [1, 0, 1], [1, 2])
     """
     if sp.issparse(labels):
-        ends = zip(labels.indptr[:-1], labels.indptr[1:], strict=True)
-        keys = np.array([labels.indices[start:end].tobytes() for start, end in ends], dtype=object)
-        _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
+        first, of_row = _alike(labels)
         vectors = labels[first].toarray()
         # Numbered as below, so that the same labels give the same model in either form.
         _, order, rank = np.unique(_as_bytes(vectors), return_index=True, return_inverse=True)
@@ -228,6 +226,29 @@ def distinct_labels(labels: LabelMatrix) -> DistinctLabels:
     return DistinctLabels(
         np.ascontiguousarray(vectors), of_row.astype(np.int32), np.bincount(of_row, minlength=len(vectors))
     )
+
+
+def _alike(labels: sp.csr_array) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Find rows that have the same labels: return the first of each kind, and the kind of each row.
+
+    Each label has a random number, and a row the sum of those of its labels: the same for the same labels,
+    and hardly ever for others. That is looked at, and new numbers are drawn if it ever happens.
+    """
+    n_rows, n_labels = labels.shape
+    start, sizes = labels.indptr[:-1].astype(np.int64), np.diff(labels.indptr)
+    rng = np.random.default_rng(0)
+    while True:
+        numbers = rng.integers(2**64, size=n_labels, dtype=np.uint64)
+        keys = np.zeros(n_rows, np.uint64)
+        filled = sizes > 0  # reduceat has no empty sums
+        if filled.any():
+            keys[filled] = np.add.reduceat(numbers[labels.indices], start[filled])
+        _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
+        same = first[of_row]
+        if (sizes == sizes[same]).all():
+            theirs = np.repeat(start[same] - start, sizes) + np.arange(len(labels.indices))
+            if (labels.indices == labels.indices[theirs]).all():
+                return first, of_row
 
 
 def _as_bytes(labels: npt.NDArray[np.uint8]) -> npt.NDArray[np.void]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from refpair.bits import BitLearner, BitProblems, TreeBank, out_of_bag
+from refpair.bits import Bags, BitLearner, BitProblems, TreeBank
 from refpair.bits.binning import Matrix
 from refpair.classifiers._labels import DistinctLabels
 from refpair.coding import ReferencePairCode
@@ -178,9 +178,9 @@ def choose_posterior(
     anchor_rows = anchor_rows[training.vector_of_row[anchor_rows] >= 0]
     truths = training.distinct.vectors[training.distinct.of_row[rows]]
     reader = Reader(training.vectors)
-    in_bag = bits.in_bag_
-    if in_bag is not None:
-        views = _oob_views(bits, in_bag, training, rows, anchor_rows)
+    bags = bits.bags_
+    if bags is not None:
+        views = _oob_views(bits, bags, training, rows, anchor_rows)
     else:
         views = _fold_views(training, learn, rows, anchor_rows, rng)
     candidates = choose_reading(
@@ -209,7 +209,7 @@ def choose_posterior(
 
     if isinstance(bits, TreeBank) and view.depth is not None:
         bits = bits.cut(view.depth)
-    anchors = view.anchors if in_bag is not None else _anchors(view.kind, bits, training, anchor_rows)
+    anchors = view.anchors if bags is not None else _anchors(view.kind, bits, training, anchor_rows)
     return ChosenPosterior(
         posterior=CodePosterior(bits, anchors, training.vectors, reading, line),
         search=pd.DataFrame(
@@ -230,14 +230,14 @@ def choose_posterior(
 
 def _oob_views(
     bits: BitLearner,
-    in_bag: npt.NDArray[np.uint8],
+    bags: Bags,
     training: Training,
     rows: npt.NDArray[np.integer],
     anchor_rows: npt.NDArray[np.integer],
 ) -> list[View]:
     n_code_bits = len(training.code)
-    known = out_of_bag(in_bag, rows, slice(0, n_code_bits))
-    known_votes = out_of_bag(in_bag, rows, slice(n_code_bits, None))
+    out_of_bag = bags.leave_out(rows)
+    known, known_votes = out_of_bag[:, :n_code_bits], out_of_bag[:, n_code_bits:]
     needed, place = np.unique(np.concatenate([rows, anchor_rows]), return_inverse=True)
     words = Anchors.of_words(training.code.encode(training.vectors), training.counts)
     views = []

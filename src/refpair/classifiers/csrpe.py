@@ -28,6 +28,7 @@ __all__ = ["CSRPEClassifier"]
 
 # Shares of the rows. Of many rows, fewer out-of-bag bits each are enough to choose by, and larger bags help.
 _BAG, _LARGE_BAG, _MANY_ROWS = 0.632, 0.8, 2000
+_MOST_VECTORS = 20_000  # that a posterior weighs: each row is compared with all of them
 
 
 class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
@@ -58,8 +59,9 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         posterior, or by the nearest code word, as in the paper.
     relevant_set : array-like of shape (n_vectors, n_labels), optional
         The label vectors that codes are compared with: the only ones that "nearest" can predict, and that
-        "posterior" gives weight to. By default the distinct ones of the training set; "posterior" then gives
-        weight to new ones, too, if that clearly costs less out of bag.
+        "posterior" gives weight to. By default the distinct ones of the training set, for "posterior" the
+        20,000 most frequent of them; it then gives weight to others, too, if that clearly costs less out of
+        bag.
     max_depth : int, "auto" or None, default="auto"
         The depth of the trees; None lets them grow until their leaves are pure. "auto" grows them so, and
         cuts them off at 6 if that costs less out of bag (never if the decoder is "nearest").
@@ -180,8 +182,8 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-            NaN is a missing value.
+        X : array, sparse matrix, DataFrame or rows on disk of shape (n, n_features)
+            NaN is a missing value. See :func:`refpair.on_disk.open_rows` for more rows than fit into memory.
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
             The labels, 0/1 or boolean. A one-dimensional y of two classes is taken as a single label.
 
@@ -359,6 +361,8 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
             known = {vector.tobytes(): count for vector, count in zip(vectors, counts, strict=True)}
             vectors, counts = given, np.array([known.get(vector.tobytes(), 0) for vector in given])
         order = np.argsort(-counts, kind="stable")
+        if self.decoder == "posterior" and self.relevant_set is None:
+            order = order[:_MOST_VECTORS]
         self.relevant_set_, self.relevant_counts_ = vectors[order], counts[order]
 
     def _make_code_book(self) -> None:
@@ -381,6 +385,9 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         if self.decoder == "nearest":
             return None
         return _BAG if n_rows < _MANY_ROWS else _LARGE_BAG
+
+    def _learns_from_rows_on_disk(self) -> bool:
+        return isinstance(self.learner, str) and self.learner == "tree"
 
     def _check_parameters(self) -> None:
         check_csrpe_parameters(self)

@@ -277,7 +277,7 @@ def _round_sizes(
 def _count_costly(costs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return how many of the first rows cost something, or fewer if some cost far more: (Σc)² / Σc²."""
     tiny = np.finfo(np.float64).tiny
-    costs = costs / max(float(costs.max()), tiny)
+    costs = np.abs(costs) / max(float(np.abs(costs).max()), tiny)  # a cost of one's own may be negative
     return np.asarray(np.cumsum(costs) ** 2 / np.maximum(np.cumsum(costs**2), tiny))
 
 
