@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refpair import Cost, get_cost
+from refpair import BinaryRelevance, Cost, get_cost, save
 from tests.cli.running import FEATURES, FIT, LABELS, same_in_python, works
 
 
@@ -40,3 +40,11 @@ def test_evaluate_label_by_label(folder):
         ["two", "1.000", "1.000", "1.000", "1", "1"],
         ["[b]", "–", "0.000", "0.000", "1", "0"],
     ]
+
+
+def test_evaluate_a_model_that_knows_no_cost(folder, songs):
+    save(BinaryRelevance("tree", random_state=0).fit(songs[FEATURES], songs[LABELS]), folder / "model")
+    songs.to_csv("songs.csv", index=False)
+    printed = works("evaluate", "model", "songs.csv", "--cost", "f1")
+    assert "f1 " in printed
+    assert "*" not in printed

@@ -1,17 +1,23 @@
-"""Files that are no model, or a broken one, or a bomb."""
+"""Files that are no model, or only a part of one, or have a byte that is wrong."""
 
 from __future__ import annotations
 
 import io
 import pickle
-import tracemalloc
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from refpair.persistence import ModelFileError, load
-from refpair.persistence import _file as model_file
+from tests.persistence.forging import entries_of, forge, write_entries
+from tests.persistence.make_files import FOLDER, data
+
+FILES = sorted(FOLDER.glob("*.refpair"))
+SMALL = FOLDER / "format-4-logistic.refpair"
 
 
 def zipped(**entries):
@@ -30,10 +36,16 @@ NO_MODELS = {
     "other header": zipped(header_json=b'{"format": "something else"}'),
     "list for header": zipped(header_json=b"[]"),
     "no JSON": zipped(header_json=b"{"),
+    "not even text": zipped(header_json=b"\xff\xfe\x00"),
     "deep JSON": zipped(header_json=b"[" * 200_000),
+    "deep objects": zipped(header_json=b'{"a":' * 200_000),
+    "endless number": zipped(header_json=b'{"format": "refpair model", "version": ' + b"1" * 100_000 + b"}"),
     "no version": zipped(header_json=b'{"format": "refpair model"}'),
+    "true for a version": zipped(header_json=b'{"format": "refpair model", "version": true}'),
+    "version 0": zipped(header_json=b'{"format": "refpair model", "version": 0}'),
     "header only": zipped(header_json=b'{"format": "refpair model", "version": 1}'),
     "wrong checksum": zipped(header_json=b'{"format": "refpair model", "version": 1}', sha256=b"\xff"),
+    "NaN": zipped(header_json=b'{"format": "refpair model", "version": NaN}'),
 }
 
 
@@ -44,22 +56,57 @@ def test_files_that_are_no_models_are_refused_by_name(name, tmp_path):
         load(tmp_path / "some.file")
 
 
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+def test_a_header_alone_is_refused(version, tmp_path):
+    header = b'{"format": "refpair model", "version": %d}' % version
+    write_entries(tmp_path / "m", {"header.json": header})
+    with pytest.raises(ModelFileError, match="damaged"):
+        load(tmp_path / "m")
+
+
 def test_a_newer_format_asks_for_an_update(path):
-    header, arrays = model_file.read_model_file(path)
-    model_file.write_model_file(path, {**header, "version": 99, "refpair": "7.0"}, arrays)
+    forge(path, lambda header, arrays: header.update(version=99, refpair="7.0"))
     with pytest.raises(ModelFileError, match=r"refpair 7\.0 wrote it in format 99.*pip install --upgrade"):
         load(path)
 
 
-def test_a_part_of_a_file_is_refused(path):
-    whole = path.read_bytes()
-    for size in range(0, len(whole), 97):
+def test_every_part_of_a_small_file_is_refused(tmp_path):
+    whole, path = SMALL.read_bytes(), tmp_path / "m"
+    for size in range(len(whole)):
         path.write_bytes(whole[:size])
         with pytest.raises(ModelFileError):
             load(path)
 
 
-def test_a_changed_byte_is_noticed_or_changes_nothing(path, model, data):
+@pytest.mark.parametrize("source", FILES, ids=lambda path: path.stem)
+def test_a_part_of_a_file_is_refused(source, tmp_path):
+    whole, path = source.read_bytes(), tmp_path / "m"
+    for size in range(0, len(whole), 211):
+        path.write_bytes(whole[:size])
+        with pytest.raises(ModelFileError):
+            load(path)
+
+
+@pytest.mark.parametrize("source", FILES, ids=lambda path: path.stem)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(flips=st.lists(st.tuples(st.integers(0, 2**20), st.integers(0, 7)), min_size=1, max_size=3))
+def test_a_changed_bit_is_noticed_or_changes_nothing(source, flips, tmp_path):
+    whole, path = source.read_bytes(), tmp_path / "m"
+    broken = bytearray(whole)
+    for place, bit in flips:
+        broken[place % len(whole)] ^= 1 << bit
+    path.write_bytes(broken)
+    try:
+        loaded = load(path)
+    except ModelFileError:
+        return
+    rows = data()[0]  # zip files hold dates and other things that do not matter
+    if hasattr(loaded, "feature_names_in_"):
+        rows = pd.DataFrame(rows, columns=loaded.feature_names_in_)
+    np.testing.assert_array_equal(loaded.predict(rows), load(source).predict(rows))
+
+
+def test_most_changed_bytes_are_noticed(path):
     whole, rng = path.read_bytes(), np.random.default_rng(0)
     refused = 0
     for place in rng.integers(len(whole), size=300):
@@ -67,48 +114,31 @@ def test_a_changed_byte_is_noticed_or_changes_nothing(path, model, data):
         broken[place] ^= 1 << rng.integers(8)
         path.write_bytes(broken)
         try:
-            loaded = load(path)
+            load(path)
         except ModelFileError:
             refused += 1
-        else:  # zip files hold dates and other things that do not matter
-            np.testing.assert_array_equal(loaded.predict(data[0]), model.predict(data[0]))
     assert refused > 200
 
 
 def test_a_changed_array_with_the_old_checksum_is_refused(path):
     with zipfile.ZipFile(path) as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
-    value = bytearray(entries["trees_value.npy"])
+    value = bytearray(entries["bits_.trees_.value.npy"])
     value[-2] ^= 1
     with zipfile.ZipFile(path, "w") as archive:
-        for name, content in {**entries, "trees_value.npy": bytes(value)}.items():
+        for name, content in {**entries, "bits_.trees_.value.npy": bytes(value)}.items():
             archive.writestr(name, content)
     with pytest.raises(ModelFileError, match="checksum"):
         load(path)
 
 
-def test_an_entry_that_is_there_twice_is_refused(path):
-    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as archive:
-        archive.writestr("alpha.npy", b"")
-    with pytest.raises(ModelFileError, match="there twice"):
+def test_the_checksum_is_of_names_too(path):
+    entries = entries_of(path)
+    entries["alpha.npy"], entries["beta.npy"] = entries["beta.npy"], entries["alpha.npy"]
+    with zipfile.ZipFile(path) as archive:
+        checksum = archive.read("sha256")
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in {**entries, "sha256": checksum}.items():
+            archive.writestr(name, content)
+    with pytest.raises(ModelFileError, match="checksum"):
         load(path)
-
-
-def test_a_zip_bomb_is_refused_before_it_is_unpacked(path):
-    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("alpha2.npy", bytes(200 << 20))
-    with pytest.raises(ModelFileError, match="grow more than 100 times"):
-        load(path)
-
-
-def test_an_entry_larger_than_it_says_is_not_unpacked(path):
-    content = zipped(header_json=b" " * (50 << 20))
-    size = (50 << 20).to_bytes(4, "little")
-    assert content.count(size) == 2  # where the entry is, and in the list of entries at the end
-    path.write_bytes(content.replace(size, (10).to_bytes(4, "little")))
-    tracemalloc.start()
-    with pytest.raises(ModelFileError):
-        load(path)
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert most < 1 << 20

@@ -1,185 +1,282 @@
-"""Files made to do harm, with a right checksum."""
+"""Files of a CSRPEClassifier that are made to do harm, with a right checksum."""
 
 from __future__ import annotations
 
 import io
 import os
-import zipfile
 
 import numpy as np
 import pytest
 
-from refpair.persistence import ModelFileError, load
-from refpair.persistence import _file as model_file
+from refpair import CSRPEClassifier
+from refpair.classifiers import _posterior_fit
+from refpair.persistence import ModelFileError, load, save
+from tests.persistence.forging import at, changed, entries_of, forge, in_header, write_entries
 
-
-def changed(name, change):
-    """Return a forger of one array."""
-
-    def forge(header, arrays):
-        array = arrays[name].copy()
-        changed = change(array)
-        arrays[name] = array if changed is None else changed
-
-    return forge
-
-
-def at(where, value):
-    def change(array):
-        array[where] = value
-
-    return change
-
-
-def in_header(*keys, value):
-    def forge(header, arrays):
-        *outer, last = keys
-        for key in outer:
-            header = header[key]
-        header[last] = value
-
-    return forge
+TREES, BINS = "bits_.trees_.", "bits_.bins_."
 
 
 def first_inner(arrays):
-    return int(np.flatnonzero(arrays["trees_feature"] >= 0)[0])
+    return int(np.flatnonzero(arrays[TREES + "feature"] >= 0)[0])
 
 
 def loop(header, arrays):
-    left = arrays["trees_left_child"].copy()
-    left[first_inner(arrays)] = 0
-    arrays["trees_left_child"] = left
+    arrays[TREES + "left_child"][first_inner(arrays)] = 0
 
 
 def child_outside(header, arrays):
-    left = arrays["trees_left_child"].copy()
-    start = arrays["trees_start"]
-    left[first_inner(arrays)] = start[1] - start[0] - 1  # then the right child is outside
-    arrays["trees_left_child"] = left
+    start = arrays[TREES + "start"]
+    arrays[TREES + "left_child"][first_inner(arrays)] = (
+        start[1] - start[0] - 1
+    )  # then the right child is outside
 
 
 def starts_that_wrap_around(header, arrays):
-    start = arrays["trees_start"].copy()
-    start[1:4] = 2**62, -(2**63), -(2**62)
-    arrays["trees_start"] = start
+    arrays[TREES + "start"][1:4] = 2**62, -(2**63), -(2**62)
+
+
+def too_many_edges(header, arrays):
+    arrays.update({BINS + "edges": np.arange(1275.0), BINS + "edge_start": np.arange(6) * 255})
+
+
+def no_posterior(header, arrays):
+    header["model"]["posterior_"] = None
+    for name in [name for name in arrays if name.startswith("posterior_")]:
+        del arrays[name]
+
+
+def no_anchors(header, arrays):
+    arrays["posterior_.plus"] = arrays["posterior_.plus"][:0]
+    arrays["posterior_.vector"] = arrays["posterior_.vector"][:0].astype(np.int32)
+
+
+def model(*keys, value):
+    return in_header("model", *keys, value=value)
 
 
 FORGED = {
-    "loop": loop,
-    "child outside": child_outside,
-    "negative child": changed("trees_left_child", lambda left: np.full_like(left, -5)),
-    "huge child": changed("trees_left_child", lambda left: np.full_like(left, 2**31 - 1)),
-    "feature outside": changed("trees_feature", at(0, 5)),
-    "negative feature": changed("trees_feature", at(0, -2)),
-    "NaN value": changed("trees_value", at(0, np.nan)),
-    "bool of 2": changed("trees_missing_left", lambda a: (np.ones(a.size, np.uint8) * 2).view(bool)),
-    "fewer nodes": changed("trees_threshold", lambda a: a[:-1]),
-    "trees start late": changed("trees_start", at(0, 1)),
-    "trees end early": changed("trees_start", at(-1, 3)),
-    "trees go back": changed("trees_start", at(2, 0)),
-    "trees wrap around": starts_that_wrap_around,
-    "fewer trees": changed("trees_start", lambda a: np.delete(a, 1)),
-    "edges outside": changed("bins_edge_start", at(-1, 10**6)),
-    "edges go back": changed("bins_edge_start", at(1, -1)),
-    "NaN edge": changed("bins_edges", at(0, np.nan)),
-    "more features in bins": changed("bins_has_missing", lambda a: np.append(a, True)),
-    "too many edges": lambda header, arrays: arrays.update(
-        bins_edges=np.arange(1275.0), bins_edge_start=np.arange(6) * 255
+    "loop": (loop, "comes before its parent"),
+    "child outside": (child_outside, "outside its tree"),
+    "negative child": (changed(TREES + "left_child", lambda a: np.full_like(a, -5)), "before its parent"),
+    "huge child": (changed(TREES + "left_child", lambda a: np.full_like(a, 30_000)), "outside its tree"),
+    "feature outside": (changed(TREES + "feature", at(0, 5)), "asks for no feature"),
+    "negative feature": (changed(TREES + "feature", at(0, -2)), "asks for no feature"),
+    "NaN value": (changed(TREES + "value", at(0, np.nan)), "not from -1 to 1"),
+    "large value": (changed(TREES + "value", at(0, 2.0)), "not from -1 to 1"),
+    "fewer nodes": (changed(TREES + "threshold", lambda a: a[:-1]), "wrong shape"),
+    "trees start late": (changed(TREES + "start", at(0, 1)), "follow one another"),
+    "trees end early": (changed(TREES + "start", at(-1, 3)), "follow one another"),
+    "trees go back": (changed(TREES + "start", at(2, 0)), "follow one another"),
+    "trees wrap around": (starts_that_wrap_around, "follow one another"),
+    "fewer trees": (changed(TREES + "start", lambda a: np.delete(a, 1)), "its parent|bag for each bit"),
+    "edges outside": (changed(BINS + "edge_start", at(-1, 10**6)), "too few edges"),
+    "edges go back": (changed(BINS + "edge_start", at(1, -1)), "too few edges"),
+    "NaN edge": (changed(BINS + "edges", at(0, np.nan)), "edge of a bin"),
+    "more features in bins": (changed(BINS + "has_missing", lambda a: np.append(a, True)), "wrong shape"),
+    "too many edges": (too_many_edges, "too many or too few edges"),
+    "other type": (changed(TREES + "feature", lambda a: a.astype(np.float64)), "holds float64"),
+    "too large a type": (changed(TREES + "feature", at(0, 2**40)), "holds uint64|holds int64"),
+    "missing array": (lambda header, arrays: arrays.pop("beta"), "beta is missing"),
+    "unknown array": (lambda header, arrays: arrays.update(gamma=np.zeros(3)), "'gamma' does not belong"),
+    "array that is used twice": (model("beta", "bits", value="alpha"), "beta is missing"),
+    "same pair": (lambda header, arrays: arrays.update(beta=arrays["alpha"]), "two distinct vectors"),
+    "wide labels": (changed("alpha", lambda a: np.hstack([a, a])), "wrong shape"),
+    "flat labels": (changed("relevant_set_", lambda a: a.ravel()), "wrong shape"),
+    "no vectors": (changed("relevant_set_", lambda a: a[:0]), "wrong shape"),
+    "fewer counts": (changed("relevant_counts_", lambda a: a[1:]), "wrong shape"),
+    "fewer bags": (changed("bits_.bags_.seeds", lambda a: a[1:]), "bag for each bit"),
+    "large bags": (model("bits_", "bags_", "n_sampled", value=10**6), "empty or too large"),
+    "text for threads": (model("n_jobs", value="all"), "not a number of threads"),
+    "a million threads": (model("n_jobs", value=10**6), "too large"),
+    "a million threads of the bank": (model("bits_", "n_jobs", value=10**6), "too large"),
+    "fraction of features": (model("n_features_in_", value=5.0), "not a number from"),
+    "other number of features": (model("n_features_in_", value=4), "not those of the features"),
+    "unknown kind": (model("_label_format", "kind", value="tensor"), "is 'tensor'"),
+    "unknown dtype": (model("_label_format", "dtype", value="O"), "type 'O'"),
+    "huge strings": (
+        model("_label_format", "classes", value={"dtype": "U1000000000", "values": ["a", "b", "c"]}), "broken"
     ),
-    "wrong dtype": changed("trees_feature", lambda a: a.astype(np.int64)),
-    "missing array": lambda header, arrays: arrays.pop("beta"),
-    "unknown array": lambda header, arrays: arrays.update(gamma=np.zeros(3)),
-    "same pair": lambda header, arrays: arrays.update(beta=arrays["alpha"]),
-    "wide labels": changed("alpha", lambda a: np.hstack([a, a])),
-    "flat labels": changed("relevant_set", lambda a: a.ravel()),
-    "no vectors": changed("relevant_set", lambda a: a[:0]),
-    "fewer counts": changed("relevant_counts", lambda a: a[1:]),
-    "fewer in bag": changed("in_bag", lambda a: a[1:]),
-    "other number of labels": in_header("labels", "n", value=2),
-    "text for a number": in_header("labels", "n", value="3"),
-    "fraction of features": in_header("features", "n", value=5.0),
-    "unknown kind": in_header("labels", "kind", value="tensor"),
-    "unknown dtype": in_header("labels", "dtype", value="O"),
-    "huge strings": in_header("labels", "names", value={"dtype": "U1000000000", "values": ["a", "b", "c"]}),
-    "too few names": in_header("labels", "names", "values", value=[1, 2]),
-    "names in names": in_header("labels", "names", "values", value=[[1], [2], [3]]),
-    "too few features": in_header("features", "names", value=["a"]),
-    "unknown cost": in_header("cost", value={"name": "free"}),
-    "prices of other labels": in_header(
-        "cost", value={"name": "x", "false_positive": [1, 2], "false_negative": 1}
+    "too few names": (model("_label_format", "classes", "values", value=[1, 2]), "other labels|wrong shape"),
+    "names in names": (model("_label_format", "classes", "values", value=[[1], [2], [3]]), "broken"),
+    "too few names of features": (
+        model("feature_names_in_", value={"dtype": "O", "values": ["a"]}), "features lack names"
     ),
-    "no cost": in_header("cost", value=None),
-    "no parameters": in_header("parameters", value=None),
-    "unknown parameter": in_header("parameters", "colour", value="red"),
-    "bad parameter": in_header("parameters", "n_bits", value=-1),
-    "bad learner": in_header("parameters", "learner", value="svm"),
-    "text for threads": in_header("parameters", "n_jobs", value="all"),
-    "a million threads": in_header("parameters", "n_jobs", value=10**6),
-}
+    "unknown cost": (model("cost_", value={"name": "free"}), "unknown cost"),
+    "unknown name of a cost": (model("cost", value="free"), "unknown cost"),
+    "name for a fitted cost": (model("cost_", value="f1"), "cost of the fitted model is missing"),
+    "prices of other labels": (
+        model("cost_", value={"name": "x", "false_positive": [1, 2], "false_negative": 1}), "2 prices"
+    ),
+    "no cost": (model("cost_", value=None), "no cost"),
+    "unknown field": (model("colour", value="red"), "other fields"),
+    "bad parameter": (model("n_bits", value=-1), "n_bits must be"),
+    "bad learner": (model("learner", value="svm"), "learner must be"),
+    "foreign learner that is not there": (model("learner", value={"foreign": 0}), "scikit-learn are missing"),
+    "unknown class": (model("bits_", "class", value="Popen"), "class 'Popen'"),
+    "known class in a wrong place": (model("bits_", "class", value="Forest"), "class 'Forest'"),
+    "list for an object": (model("bits_", value=[]), "not an object"),
+    "list for the model": (in_header("model", value=[]), "not an object"),
+    "no model": (lambda header, arrays: header.pop("model"), "model"),
+    "model that is not fitted": (
+        in_header("model", value={"class": "Logistic", "C": 1.0, "tol": None}), "not fitted"
+    ),
+    **{f"label_share of {value}": (model("posterior_", "reading", "label_share", value=value), "label_share")
+       for value in (2, -0.1, None, "1", True)},
+    **{f"temperature of {value}": (model("posterior_", "reading", "temperature", value=value), "temperature")
+       for value in (-1, 0, "hot", "-inf", None)},
+    **{f"{name} of {value}": (model("posterior_", "line", name, value=value), name)
+       for name in ("slope", "shift") for value in ("inf", None, "1")},
+    **{f"oob_cost_ of {value}": (model("oob_cost_", value=value), "oob_cost_|the search is missing")
+       for value in ("inf", None)},
+    **{f"anchors of {value}": (model("posterior_", "reading", "anchors", value=value), "anchors")
+       for value in ("tables", None, ["rows"])},
+    **{f"independent of {value}": (model("posterior_", "reading", "independent", value=value), "independent")
+       for value in (1, None, "yes")},
+    "no posterior": (no_posterior, "posterior is missing"),
+    "other decoder": (model("decoder", value="nearest"), "not one learner for each bit|has no use"),
+    "vector outside": (changed("posterior_.vector", at(3, 8)), "an anchor has no vector"),
+    "negative vector": (changed("posterior_.vector", at(3, -1)), "an anchor has no vector"),
+    "fewer vectors": (changed("posterior_.vector", lambda a: a[1:]), "anchors have a wrong shape"),
+    "no anchors at all": (no_anchors, "anchors have a wrong shape"),
+    "flat anchors": (changed("posterior_.plus", lambda a: a.ravel()), "wrong shape"),
+    "wide anchors": (changed("posterior_.plus", lambda a: np.hstack([a, a])), "wrong shape"),
+    "shorter search": (changed("oob_search_.cost", lambda a: a[1:]), "search has a wrong shape"),
+}  # fmt: skip
 
 
-def write_unchecked(path, header, arrays, monkeypatch):
-    """Write whatever it is, objects by pickle too."""
-    write = np.lib.format.write_array
-    monkeypatch.setattr(
-        np.lib.format, "write_array", lambda stream, array, **how: write(stream, array, version=(1, 0))
-    )
-    model_file.write_model_file(path, header, arrays)
-    monkeypatch.undo()
+@pytest.fixture(scope="module")
+def content(data, tmp_path_factory):
+    """A file whose anchors are rows and whose single labels have bits that count."""
+    path = tmp_path_factory.mktemp("model") / "m"
+    choose = _posterior_fit.choose_reading
+
+    def wanted(candidate):
+        return candidate.reading.anchors == "rows" and candidate.reading.label_share > 0
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            _posterior_fit,
+            "choose_reading",
+            lambda *args, **how: sorted(choose(*args, **how), key=lambda found: not wanted(found)),
+        )
+        found = CSRPEClassifier(n_bits=40, random_state=0).fit(*data)
+    assert found.reading_.anchors == "rows"
+    assert found.reading_.label_share > 0
+    assert len(found.relevant_set_) == 8
+    save(found, path)
+    return path.read_bytes()
 
 
-def test_a_file_written_by_the_forger_without_changes_is_accepted(path, model, data, monkeypatch):
-    write_unchecked(path, *model_file.read_model_file(path), monkeypatch)
-    np.testing.assert_array_equal(load(path).predict(data[0]), model.predict(data[0]))
+@pytest.fixture
+def forgeable(content, tmp_path):
+    path = tmp_path / "model.refpair"
+    path.write_bytes(content)
+    return path
+
+
+def test_a_file_written_by_the_forger_without_changes_is_accepted(forgeable, data):
+    before = load(forgeable).predict_proba(data[0])
+    forge(forgeable, lambda header, arrays: None)
+    np.testing.assert_array_equal(load(forgeable).predict_proba(data[0]), before)
 
 
 @pytest.mark.parametrize("what", FORGED)
-def test_a_forged_file_is_refused(what, path, monkeypatch):
-    header, arrays = model_file.read_model_file(path)
-    FORGED[what](header, arrays)
-    write_unchecked(path, header, arrays, monkeypatch)
-    with pytest.raises(ModelFileError, match=r"model\.refpair: the file is damaged \(.*save the model anew"):
-        load(path)
+def test_a_forged_file_is_refused(what, forgeable):
+    change, says = FORGED[what]
+    forge(forgeable, change)
+    with pytest.raises(
+        ModelFileError, match=rf"model\.refpair: the file is damaged \(.*({says}).*save the model anew"
+    ):
+        load(forgeable)
 
 
-def test_an_array_that_claims_to_be_larger_than_it_is_is_refused(path):
-    with zipfile.ZipFile(path) as archive:
-        entries = {name: archive.read(name) for name in archive.namelist() if name != "sha256"}
+def test_an_array_that_claims_to_be_larger_than_it_is_is_refused(forgeable):
+    entries = entries_of(forgeable)
     claim = io.BytesIO()
     np.lib.format.write_array_header_1_0(claim, {"descr": "<i8", "fortran_order": False, "shape": (10**13,)})
-    entries["trees_start.npy"] = claim.getvalue() + bytes(80)
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in {**entries, "sha256": model_file._checksum(entries).encode()}.items():
-            archive.writestr(name, content)
+    entries[TREES + "start.npy"] = claim.getvalue() + bytes(80)
+    write_entries(forgeable, entries)
     with pytest.raises(ModelFileError, match="the size of an array is not what it says"):
-        load(path)
+        load(forgeable)
 
 
-def test_a_pickle_in_the_file_is_not_run(path, tmp_path, monkeypatch):
-    class Evil:
-        def __reduce__(self):
-            return os.mkdir, (str(tmp_path / "evil"),)
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"{'descr': '<f8', 'fortran_order': True, 'shape': (2, 1), }",
+        b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }",
+        b"{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }",
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }",
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999999999999999999,), }",
+        b"{'descr': __import__('os').getpid(), 'fortran_order': False, 'shape': (1,), }",
+        b"(" * 5000,
+        b"",
+    ],
+)
+def test_headers_of_arrays_are_not_evaluated(header, forgeable):
+    entries = entries_of(forgeable)
+    padded = header + b"\n"
+    content = b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded + bytes(16)
+    write_entries(forgeable, {**entries, "alpha.npy": content})
+    with pytest.raises(ModelFileError, match=r"plain numbers|not what it says"):
+        load(forgeable)
 
-    header, arrays = model_file.read_model_file(path)
-    arrays["relevant_counts"] = np.array([Evil()], dtype=object)
-    write_unchecked(path, header, arrays, monkeypatch)
+
+def test_more_than_true_and_false(forgeable):
+    entries = entries_of(forgeable)
+    content = bytearray(entries[TREES + "missing_left.npy"])
+    content[-1] = 2
+    write_entries(forgeable, {**entries, TREES + "missing_left.npy": bytes(content)})
+    with pytest.raises(ModelFileError, match="more than true and false"):
+        load(forgeable)
+
+
+class Evil:
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.folder),)
+
+
+def test_a_pickle_in_the_file_is_not_run(forgeable, tmp_path):
+    stream = io.BytesIO()
+    np.save(stream, np.array([Evil(tmp_path / "evil")], dtype=object), allow_pickle=True)
+    write_entries(forgeable, {**entries_of(forgeable), "relevant_counts_.npy": stream.getvalue()})
     with pytest.raises(ModelFileError, match="plain numbers"):
-        load(path)
+        load(forgeable)
     assert not (tmp_path / "evil").exists()
 
 
-def test_the_code_of_a_forged_tree_is_the_one_it_says(path, data):
+def test_the_code_of_a_forged_tree_is_the_one_it_says(forgeable, data):
     """The checks refuse no tree that is in order: here all trees become single leaves."""
-    header, arrays = model_file.read_model_file(path)
-    n = len(arrays["trees_start"]) - 1
-    arrays |= {
-        "trees_start": np.arange(n + 1),
-        "trees_feature": np.full(n, -1, np.int32),
-        "trees_threshold": np.zeros(n, np.uint8),
-        "trees_missing_left": np.zeros(n, bool),
-        "trees_left_child": np.zeros(n, np.int32),
-        "trees_value": np.linspace(-1, 1, n, dtype=np.float32),
-    }
-    model_file.write_model_file(path, header, arrays)
-    expected = np.where(np.linspace(-1, 1, n) > 0, 1, -1)[: len(arrays["alpha"])]
-    np.testing.assert_array_equal(load(path).predict_code(data[0][:2]), [expected, expected])
+
+    def leaves(header, arrays):
+        n = len(arrays[TREES + "start"]) - 1
+        nodes = {
+            "start": np.arange(n + 1),
+            "feature": np.full(n, -1),
+            "threshold": np.zeros(n, np.uint8),
+            "missing_left": np.zeros(n, bool),
+            "left_child": np.zeros(n, np.int32),
+            "value": np.linspace(-1, 1, n, dtype=np.float32),
+        }
+        arrays.update({TREES + name: array for name, array in nodes.items()})
+
+    forge(forgeable, leaves)
+    model = load(forgeable)
+    n = len(model.bits_)
+    expected = np.where(np.linspace(-1, 1, n, dtype=np.float32) > 0, 1, -1)[: len(model.code_)]
+    np.testing.assert_array_equal(model.predict_code(data[0][:2]), [expected, expected])
+
+
+def test_bits_of_an_anchor_beyond_the_code_change_nothing(forgeable, data):
+    before = load(forgeable)
+    n_bits = len(before.code_)
+    assert n_bits < 64
+
+    def add_bits(header, arrays):
+        arrays["posterior_.plus"] |= np.uint64(((1 << 64) - 1) ^ ((1 << n_bits) - 1))
+
+    forge(forgeable, add_bits)
+    np.testing.assert_array_equal(load(forgeable).predict_proba(data[0]), before.predict_proba(data[0]))

@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 import refpair
 from refpair import Cost, CSRPEClassifier
+from refpair.classifiers import _posterior_fit
 from refpair.persistence import load, save
 
 LABELS = ["joy", "anger", "calm"]
@@ -77,6 +78,7 @@ def test_every_kind_of_labels_comes_back_as_it_was(kind, data, tmp_path):
         {"max_depth": 2, "min_samples_leaf": 3, "max_features": 0.5, "max_samples": 50, "max_bins": 7},
         {"relevant_set": [[1, 0, 0], [1, 1, 1], [0, 0, 0]]},
         {"n_jobs": 2, "verbose": 0, "random_state": 3},
+        {"decoder": "nearest"},
     ],
     ids=str,
 )
@@ -91,10 +93,29 @@ def test_parameters_come_back(how, data, tmp_path):
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     for name in ("relevant_set_", "relevant_counts_"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(model, name))
-    if model.bits_.in_bag_ is None:
-        assert loaded.bits_.in_bag_ is None
+    if model.bits_.bags_ is None:
+        assert loaded.bits_.bags_ is None
     else:
-        np.testing.assert_array_equal(loaded.bits_.in_bag_, model.bits_.in_bag_)
+        np.testing.assert_array_equal(loaded.bits_.bags_.seeds, model.bits_.bags_.seeds)
+        np.testing.assert_array_equal(loaded.bits_.bags_.rows(3), model.bits_.bags_.rows(3))
+    if hasattr(model, "oob_search_"):
+        pd.testing.assert_frame_equal(loaded.oob_search_, model.oob_search_)
+        assert loaded.oob_cost_ == model.oob_cost_
+        assert loaded.reading_ == model.reading_
+
+
+def test_labels_that_are_independent_stay_so(data, tmp_path, monkeypatch):
+    choose = _posterior_fit.choose_reading
+
+    def independent_first(*args, **how):
+        return sorted(choose(*args, **how), key=lambda found: not found.reading.independent)
+
+    monkeypatch.setattr(_posterior_fit, "choose_reading", independent_first)
+    model = CSRPEClassifier(n_bits=20, random_state=0).fit(*data)
+    assert model.reading_.independent
+    loaded = round_trip(model, tmp_path)
+    assert loaded.reading_ == model.reading_
+    np.testing.assert_array_equal(loaded.expected_cost(data[0]), model.expected_cost(data[0]))
 
 
 def test_a_given_relevant_set_comes_back_in_the_kind_of_the_labels(data, tmp_path):

@@ -7,14 +7,20 @@ import os
 import stat
 import zipfile
 
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
 
 import refpair
-from refpair import Cost, CSRPEClassifier
+from refpair import Cost, CSRPEClassifier, Forest, ProbabilisticChain
+from refpair.persistence import _file as model_file
 from refpair.persistence import load, save
+from refpair.persistence._array_fields import Array
+from refpair.persistence._codec import Reader
+from refpair.persistence._npy import from_npy, narrowed, to_npy
 
 
 def n_wrong(Y, Z):
@@ -57,11 +63,18 @@ class OtherModel(CSRPEClassifier):
         (lambda X, Y: CSRPEClassifier(), NotFittedError, "not fitted"),
         (lambda X, Y: LogisticRegression().fit(X, Y[:, 0]), TypeError, "not a LogisticRegression"),
         (lambda X, Y: OtherModel(n_bits=4).fit(X, Y), TypeError, "not a OtherModel"),
+        (lambda X, Y: Forest(), TypeError, "not a Forest"),
         (
-            lambda X, Y: CSRPEClassifier(n_bits=4, learner=LogisticRegression()).fit(X, Y),
+            lambda X, Y: CSRPEClassifier(n_bits=4).fit(X, Y).set_params(n_jobs=5000),
             ValueError,
-            "joblib.dump",
+            "n_jobs is 5000.*set fewer",
         ),
+        (
+            lambda X, Y: ProbabilisticChain("tree", beam_width=2**30).fit(X, Y),
+            ValueError,
+            "beam_width is 1073741824",
+        ),
+        (lambda X, Y: CSRPEClassifier(n_bits=4, learner=SVC()).fit(X, Y), ValueError, r"SVC.*joblib\.dump"),
         (
             lambda X, Y: CSRPEClassifier(n_bits=4).fit(X, pd.DataFrame(Y, columns=[(1, 2), (3, 4), (5, 6)])),
             ValueError,
@@ -111,6 +124,34 @@ def test_a_wrong_place_is_named(model, tmp_path):
         load(tmp_path / "m")
 
 
+def test_a_model_of_nothing_but_zeros_is_not_taken_for_a_bomb(tmp_path):
+    contents = model_file.Contents({}, {"zeros": np.zeros(3_000_000)})
+    model_file.write_model_file(tmp_path / "m", contents)
+    assert not model_file.read_model_file(tmp_path / "m").arrays["zeros"].any()
+    assert (tmp_path / "m").stat().st_size > 24_000_000
+
+
+def test_integers_come_back_in_their_own_types(data, tmp_path):
+    """In the file they have as few bytes as they need."""
+    model = CSRPEClassifier(n_bits=20, random_state=0).fit(*data)
+    save(model, tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    assert model_file.read_model_file(tmp_path / "m").arrays["bits_.trees_.feature"].dtype == np.int8
+    for name, array in vars(model.bits_.trees_).items():
+        assert getattr(loaded.bits_.trees_, name).dtype == array.dtype
+        assert getattr(loaded.bits_.trees_, name).flags.writeable
+
+
+@pytest.mark.parametrize("largest", [1, 127, 128, 255, 256, 2**15, 2**16, 2**31 - 1])
+@pytest.mark.parametrize("dtype", ["<i4", "<i8", "<u8"])
+def test_integers_of_all_sizes(largest, dtype):
+    stored = from_npy(bytearray(to_npy(narrowed(np.array([0, largest], dtype)))))
+    reader = Reader({}, {"x": stored}, lambda number: None)
+    found = Array(dtype).read("x", reader, "x")
+    assert found.dtype == np.dtype(dtype)
+    assert found.tolist() == [0, largest]
+
+
 def test_the_time_of_saving_does_not_show(path):
     """So that the same model always gives the same file."""
     with zipfile.ZipFile(path) as archive:
@@ -121,5 +162,6 @@ def test_the_header_can_be_read_by_people(path):
     with zipfile.ZipFile(path) as archive:
         header = json.loads(archive.read("header.json"))
     assert header["refpair"] == refpair.__version__
-    assert header["cost"] == {"name": "f1"}
-    assert header["parameters"]["n_bits"] == 40
+    assert header["model"]["class"] == "CSRPEClassifier"
+    assert header["model"]["cost"] == "f1"
+    assert header["model"]["n_bits"] == 40

@@ -25,27 +25,30 @@ def run(*, model: Path, data: str, costs: list[str], per_label: bool) -> None:
     predicted = predict_labels(fitted, table)
     console = Console()
     truth = np.asarray(table.Y)
-    # Names may mean the same cost, and the model's own need not be among them.
-    shown = list(dict.fromkeys([fitted.cost_, *asked_for]))
+    # Names may mean the same cost, and the model's own need not be among them. Some models know no cost.
+    own = getattr(fitted, "cost_", None)
+    shown = list(dict.fromkeys(asked_for if own is None else [own, *asked_for]))
     console.print(f"{model.name} on {table.name}, {len(truth):,} rows", markup=False, highlight=False)
-    console.print(_costs(shown, truth, predicted))
-    console.print("* the cost that the model was made for")
+    console.print(_costs(shown, own, truth, predicted))
+    if own is not None:
+        console.print("* the cost that the model was made for")
     if per_label:
         console.print(_labels(label_names(fitted), truth, predicted))
 
 
-def _costs(costs: list[Cost], truth: npt.NDArray[np.uint8], predicted: npt.NDArray[np.uint8]) -> RichTable:
+def _costs(
+    costs: list[Cost], own: Cost | None, truth: npt.NDArray[np.uint8], predicted: npt.NDArray[np.uint8]
+) -> RichTable:
     table = RichTable()
     table.add_column("cost")
     table.add_column("value", justify="right")
     table.add_column("better")
     for cost in costs:
-        own = cost is costs[0]
         table.add_row(
-            escape(f"{cost.name} *" if own else cost.name),
+            escape(f"{cost.name} *" if cost is own else cost.name),
             f"{cost.score(truth, predicted):.4f}",
             "higher" if cost.greater_is_better else "lower",
-            style="bold" if own else None,
+            style="bold" if cost is own else None,
         )
     return table
 

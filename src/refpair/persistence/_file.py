@@ -1,8 +1,9 @@
 """The file a model is kept in: a zip of plain arrays and a JSON header, no pickle.
 
-``header.json`` says what the file is, ``<name>.npy`` are arrays as :func:`numpy.save` writes them, and
-``sha256`` is the checksum of all other entries. Whatever a file claims, reading it runs none of its contents
-and takes no more memory than its size warrants.
+``header.json`` says what the file is, ``<name>.npy`` are arrays as :func:`numpy.save` writes them,
+``foreign.skops`` holds estimators of scikit-learn, if there are any, and ``sha256`` is the checksum of all
+other entries. Whatever a file claims, reading it runs none of its contents, writes nothing to disk, and takes
+no more memory than its size warrants.
 """
 
 from __future__ import annotations
@@ -10,31 +11,37 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import math
-import os
+import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-import numpy as np
 import numpy.typing as npt
 
 from refpair._files import written_whole
+from refpair.persistence._npy import from_npy, to_npy
 
-__all__ = ["ModelFileError", "damaged", "read_model_file", "write_model_file"]
+__all__ = ["Contents", "ModelFileError", "damaged", "read_model_file", "write_model_file"]
 
 _FORMAT = "refpair model"
-_VERSION = 3  # goes up when an older refpair could not make sense of the file
-_HEADER, _CHECKSUM, _ARRAY = "header.json", "sha256", ".npy"
+_VERSION = 4  # goes up when an older refpair could not make sense of the file
+_HEADER, _CHECKSUM, _FOREIGN, _ARRAY = "header.json", "sha256", "foreign.skops", ".npy"
+_NAME = re.compile(r"[A-Za-z0-9_.]{1,200}")
 
-# A third of the size for a tenth of the time of level 6: 80 MB a second on a model for bibtex.
-_LEVEL = 1
+# Level 1 takes a tenth of the time of level 6 for long entries, and makes them but a little longer.
+_LEVEL, _LEVEL_OF_LONG, _LONG = 9, 1, 1 << 18
 # What a file may grow to in memory. Models grow threefold; a zip bomb grows a thousandfold and more.
-_MAX_GROWTH, _ALWAYS_ALLOWED = 100, 1 << 24
+_MAX_GROWTH, _ALWAYS_ALLOWED = 50, 1 << 24
+_MAX_HEADER = 1 << 25  # which holds names and settings alone: in memory it grows thirtyfold once more
 
 _SAVE_ANEW = "copy the file again, or save the model anew"
+_BROKEN = (
+    ArithmeticError, EOFError, LookupError, OSError, RuntimeError, ValueError, struct.error, zlib.error,
+)  # fmt: skip
 
 
 class ModelFileError(ValueError):
@@ -48,22 +55,58 @@ class ModelFileError(ValueError):
     """
 
 
-def write_model_file(path: Path, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+@dataclass(frozen=True)
+class Contents:
+    """What is in a file.
+
+    Attributes
+    ----------
+    header : dict
+        JSON.
+    arrays : dict
+        By their names.
+    foreign : bytes or None
+        Estimators of scikit-learn, as skops writes them.
+    """
+
+    header: dict[str, Any]
+    arrays: dict[str, npt.NDArray[Any]]
+    foreign: bytes | None = None
+
+    @property
+    def version(self) -> int:
+        """The version of the format."""
+        return int(self.header["version"])
+
+
+def write_model_file(path: Path, contents: Contents) -> None:
     """Write a header of JSON types and arrays of numbers, the whole of it or nothing."""
-    entries = {_HEADER: json.dumps({"format": _FORMAT, "version": _VERSION, **header}, indent=1).encode()}
-    for name, array in arrays.items():
-        stream = io.BytesIO()
-        np.lib.format.write_array(stream, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
-        entries[name + _ARRAY] = stream.getvalue()
+    header = {"format": _FORMAT, "version": _VERSION, **contents.header}
+    entries = {_HEADER: json.dumps(header, indent=1, allow_nan=False).encode()}
+    entries |= {name + _ARRAY: to_npy(array) for name, array in contents.arrays.items()}
+    if contents.foreign is not None:
+        entries[_FOREIGN] = contents.foreign
+    if len(entries[_HEADER]) > _MAX_HEADER:
+        raise ValueError("the model has too many names of labels or features to be saved")
     entries[_CHECKSUM] = _checksum(entries).encode()
-    with written_whole(path) as file, zipfile.ZipFile(file, "w") as archive:
+    with written_whole(path) as file:
+        _pack(file, entries, zipfile.ZIP_DEFLATED)
+        if sum(map(len, entries.values())) > _ALWAYS_ALLOWED + _MAX_GROWTH * file.tell():
+            file.seek(0)  # a model of hardly anything but zeros would look like a bomb
+            file.truncate()
+            _pack(file, entries, zipfile.ZIP_STORED)
+
+
+def _pack(file: BinaryIO, entries: Mapping[str, bytes], how: int) -> None:
+    with zipfile.ZipFile(file, "w") as archive:
         for name, content in entries.items():
             # A ZipInfo of its own has a fixed date: the same model gives the same file.
-            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED, _LEVEL)
+            level = _LEVEL if len(content) < _LONG else _LEVEL_OF_LONG
+            archive.writestr(zipfile.ZipInfo(name), content, how, level)
 
 
-def read_model_file(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """Read the header and the arrays.
+def read_model_file(path: Path) -> Contents:
+    """Read a file.
 
     Raises
     ------
@@ -72,21 +115,21 @@ def read_model_file(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[A
     OSError
         If it cannot be read at all.
     """
-    with path.open("rb") as file:
-        try:
-            with zipfile.ZipFile(file) as archive:
-                return _read(path, archive, os.fstat(file.fileno()).st_size)
-        except zipfile.BadZipFile as error:
-            raise ModelFileError(
-                f"{path}: this is no refpair model, or only a part of one ({error}); {_SAVE_ANEW}"
-            ) from error
-        except (zlib.error, EOFError, RuntimeError, OverflowError) as error:
-            raise damaged(path, str(error)) from error
+    content = path.read_bytes()
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return _read(path, archive, len(content))
+    except ModelFileError:
+        raise
+    except zipfile.BadZipFile as error:
+        raise ModelFileError(
+            f"{path}: this is no refpair model, or only a part of one ({error}); {_SAVE_ANEW}"
+        ) from error
+    except _BROKEN as error:
+        raise damaged(path, str(error)) from error
 
 
-def _read(
-    path: Path, archive: zipfile.ZipFile, size: int
-) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+def _read(path: Path, archive: zipfile.ZipFile, size: int) -> Contents:
     infos = {info.filename: info for info in archive.infolist()}
     if _HEADER not in infos:
         raise ModelFileError(f"{path}: this is a zip file, but not a refpair model; name another file")
@@ -95,29 +138,33 @@ def _read(
             f"{path}: it would grow more than {_MAX_GROWTH} times when unpacked, which no model does; do not "
             "use it"
         )
-    entries = {_HEADER: _content(archive, infos[_HEADER])}
+    entries = {_HEADER: _content(archive, infos[_HEADER], _MAX_HEADER)}
     header = _header(path, entries[_HEADER])
     if len(infos) != len(archive.infolist()) or _CHECKSUM not in infos:
         raise damaged(path, "entries are missing or there twice")
-    entries |= {name: _content(archive, info) for name, info in infos.items() if name != _HEADER}
+    for name, info in infos.items():
+        if name != _HEADER:
+            known = name in (_CHECKSUM, _FOREIGN) or name.endswith(_ARRAY)
+            if not known or not _NAME.fullmatch(name):
+                raise damaged(path, f"{name!r} does not belong here")
+            entries[name] = _content(archive, info)
     if entries.pop(_CHECKSUM).decode("ascii", "replace") != _checksum(entries):
         raise damaged(path, "its checksum is wrong")
     del entries[_HEADER]
-    try:
-        return header, {name.removesuffix(_ARRAY): _array(content) for name, content in entries.items()}
-    except ValueError as error:
-        raise damaged(path, str(error)) from error
+    foreign = entries.pop(_FOREIGN, None)
+    arrays = {name.removesuffix(_ARRAY): from_npy(content) for name, content in entries.items()}
+    return Contents(header, arrays, None if foreign is None else bytes(foreign))
 
 
-def _header(path: Path, content: bytes) -> dict[str, Any]:
+def _header(path: Path, content: bytes | bytearray) -> dict[str, Any]:
     try:
-        header = json.loads(content)
+        header = json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise damaged(path, "its header is not JSON") from error
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise ModelFileError(f"{path}: this is not a refpair model; name another file")
     version = header.get("version")
-    if not isinstance(version, int) or version < 1:
+    if type(version) is not int or version < 1:
         raise damaged(path, "it does not tell the version of its format")
     if version > _VERSION:
         raise ModelFileError(
@@ -127,30 +174,25 @@ def _header(path: Path, content: bytes) -> dict[str, Any]:
     return header
 
 
-def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: int | None = None) -> bytearray:
+    """Return what an entry holds, as memory that an array may have for its own."""
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise zipfile.BadZipFile(f"{info.filename} is packed in another way")
+    if limit is not None and info.file_size > limit:
+        raise zipfile.BadZipFile(f"{info.filename} is too long")
     with archive.open(info) as stream:
         # With a number, no more than that is ever unpacked, even if the entry holds more than it declares.
-        content = stream.read(info.file_size + 1)
+        content = bytearray(stream.read(info.file_size + 1))
     if len(content) != info.file_size:
         raise zipfile.BadZipFile(f"{info.filename} is cut off")
     return content
 
 
-def _array(content: bytes) -> npt.NDArray[Any]:
-    """Read what numpy.save wrote; unlike numpy.load, allocate no more than there is."""
-    stream = io.BytesIO(content)
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError("an array is in another version of numpy's format")
-    shape, by_column, dtype = np.lib.format.read_array_header_1_0(stream)
-    data = content[stream.tell() :]
-    if dtype.kind not in "biuf" or by_column or min(shape, default=0) < 0:
-        raise ValueError("an array is not one of plain numbers")
-    if math.prod(shape) * dtype.itemsize != len(data):
-        raise ValueError("the size of an array is not what it says")
-    return np.frombuffer(data, dtype).reshape(shape)
-
-
-def _checksum(entries: Mapping[str, bytes]) -> str:
+def _checksum(entries: Mapping[str, bytes | bytearray]) -> str:
     digest = hashlib.sha256()
     for name in sorted(entries):
         digest.update(f"{name}:{len(entries[name])}\n".encode())

@@ -5,31 +5,38 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from refpair.classifiers import CSRPEClassifier
-from refpair.costs import get_cost
+from refpair.costs import Cost, get_cost
+from refpair.persistence._costs import CostNeeded, WrongCost
 from refpair.persistence._file import damaged, read_model_file, write_model_file
-from refpair.persistence._state import put_together, same_code_words, stored_cost, take_apart
+from refpair.persistence._graph import put_together, take_apart
+from refpair.persistence._migration import migrated
+from refpair.persistence._schemas import MODELS, SCHEMAS
 
 __all__ = ["load", "save"]
 
 
-def save(model: CSRPEClassifier, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file, whole or not at all.
 
     Parameters
     ----------
-    model : CSRPEClassifier
-        Fitted, with ``learner="tree"``.
+    model : estimator
+        Any fitted estimator of the package.
     path : path-like
         The file, which is replaced if it is there.
 
     Notes
     -----
+    The file holds no pickle. Estimators of scikit-learn in the model are written by skops
+    (``pip install 'refpair[save]'``), those alone whose contents can be checked on loading: linear models,
+    naive Bayes, trees, forests and what is made of them. Others get an error that names them.
+
     A cost that is a Python function cannot be stored: the file then has its name only, and :func:`load` asks
     for it. A ``random_state`` that is not a number is not stored either; the loaded model has None there.
 
@@ -47,13 +54,14 @@ def save(model: CSRPEClassifier, path: str | os.PathLike[str]) -> None:
     >>> loaded.predict(X).tolist() == model.predict(X).tolist()
     True
     """
-    if type(model) is not CSRPEClassifier:
-        raise TypeError(f"save takes a CSRPEClassifier, not a {type(model).__name__}")
+    name = type(model).__name__
+    if name not in MODELS or type(model) is not SCHEMAS[name].cls:
+        raise TypeError(f"save takes an estimator of refpair that can be fitted, not a {name}")
     check_is_fitted(model)
-    write_model_file(Path(path), *take_apart(model))
+    write_model_file(Path(path), take_apart(model, {"refpair": version("refpair")}))
 
 
-def load(path: str | os.PathLike[str], *, cost: Any = None) -> CSRPEClassifier:
+def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
     """Read a model that :func:`save` wrote; it predicts the very same.
 
     Parameters
@@ -66,7 +74,8 @@ def load(path: str | os.PathLike[str], *, cost: Any = None) -> CSRPEClassifier:
 
     Returns
     -------
-    CSRPEClassifier
+    estimator
+        Of the class that was saved.
 
     Raises
     ------
@@ -74,6 +83,8 @@ def load(path: str | os.PathLike[str], *, cost: Any = None) -> CSRPEClassifier:
         If the file is no model, is damaged or too new. It is a ValueError.
     ValueError
         If a cost is needed, or the one given is not that of the model.
+    ImportError
+        If the model has estimators of scikit-learn, and skops is not installed.
 
     Examples
     --------
@@ -92,25 +103,32 @@ def load(path: str | os.PathLike[str], *, cost: Any = None) -> CSRPEClassifier:
     """
     path = Path(path)
     given = None if cost is None else get_cost(cost)
-    header, arrays = read_model_file(path)
-    with _refusing(path):
-        stored = stored_cost(header)
-    used = stored or given
-    if used is None:
+    contents = read_model_file(path)
+    try:
+        with _refusing(path):
+            model = put_together(migrated(contents), given)
+    except CostNeeded as needed:
         raise ValueError(
-            f"{path}: the model's cost {header['cost']['function']!r} is a Python function, which a file "
-            "cannot hold; load the model in Python, by refpair.load(path, cost=...)"
-        )
-    with _refusing(path):
-        model = put_together(header, arrays, used)
-    model._make_code_book()
-    if given is not None and not (given == stored if stored else same_code_words(header, model)):
-        raise ValueError(
-            f"{path}: the model was not fitted with the cost {given.name!r} but with another one"
-        )
-    if cost is not None:
-        model.cost = cost
+            f"{path}: the model's cost {needed.args[0]!r} is a Python function, which a file cannot hold; "
+            "load the model in Python, by refpair.load(path, cost=...)"
+        ) from None
+    except WrongCost as wrong:
+        raise _other_cost(path, wrong.args[0]) from wrong
+    if given is not None:
+        _set_cost(path, model, cost, given)
     return model
+
+
+def _set_cost(path: Path, model: Any, cost: Any, given: Cost) -> None:
+    if not hasattr(model, "cost"):
+        raise ValueError(f"{path}: a {type(model).__name__} has no cost; load it without one")
+    if model.cost_ != given:
+        raise _other_cost(path, given.name)
+    model.cost = cost
+
+
+def _other_cost(path: Path, name: str) -> ValueError:
+    return ValueError(f"{path}: the model was not fitted with the cost {name!r} but with another one")
 
 
 @contextmanager
@@ -118,5 +136,7 @@ def _refusing(path: Path) -> Iterator[None]:
     """Turn whatever goes wrong with contents that nothing is known of into one error."""
     try:
         yield
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (CostNeeded, WrongCost, ImportError):
+        raise
+    except Exception as error:
         raise damaged(path, f"{type(error).__name__}: {error}") from error
