@@ -18,6 +18,7 @@ LONG = (
     "published",
     "active",
     "session",
+    "cluster",
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from joblib import Parallel, delayed
@@ -16,6 +16,8 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+
+from refpair._cluster import active_cluster, is_on_worker, run_on_cluster
 
 __all__ = ["progress_bar", "run_chunks"]
 
@@ -51,16 +53,26 @@ def run_chunks(
     ``joblib.parallel_config`` around the call chooses another backend, unless the work is done `in_place`, in
     memory that another process would not share. A single chunk is run right here.
     """
-    require = "sharedmem" if in_place else None
     if verbose == 0 and (len(chunks) < 2 or (in_place and n_jobs in (None, 1))):
         return [work(chunk) for chunk in chunks]  # threads and a bar take longer to start than many a chunk
-    jobs = Parallel(n_jobs=n_jobs, prefer="threads", require=require, return_as="generator")(
-        delayed(work)(chunk) for chunk in chunks
-    )
-    results = []
+    done: dict[int, Result] = {}
     with progress_bar(visible=verbose > 0) as bar:
         task = bar.add_task(title, total=chunks[-1].stop if chunks else 0)
-        for chunk, result in zip(chunks, jobs, strict=True):
-            results.append(result)
-            bar.advance(task, chunk.stop - chunk.start)
-    return results
+        for place, result in _run_all(work, chunks, n_jobs, in_place):
+            done[place] = result
+            bar.advance(task, chunks[place].stop - chunks[place].start)
+    return [done[place] for place in range(len(chunks))]
+
+
+def _run_all(
+    work: Callable[[slice], Result], chunks: Sequence[slice], n_jobs: int | None, in_place: bool
+) -> Iterator[tuple[int, Result]]:
+    """Yield the place of each chunk and its result, where the active backend of joblib has them run."""
+    cluster = None if in_place else active_cluster()
+    if cluster is not None and not is_on_worker():
+        return run_on_cluster(cluster, work, chunks)
+    # In a task of a cluster the work stays in its process: the other workers have tasks of their own.
+    require = "sharedmem" if in_place or cluster is not None else None
+    # Processes share large arrays as files; kernels are compiled for arrays that may be written to.
+    jobs = Parallel(n_jobs=n_jobs, prefer="threads", require=require, mmap_mode="c", return_as="generator")
+    return enumerate(jobs(delayed(work)(chunk) for chunk in chunks))

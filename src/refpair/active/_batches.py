@@ -29,7 +29,9 @@ def best_rows(utilities: Floats, n: int, rng: np.random.Generator) -> Indices:
     return np.asarray(shuffled[np.argsort(-utilities[shuffled], kind="stable")][:n])
 
 
-def diverse_rows(X: Matrix, utilities: Floats, n: int, rng: np.random.Generator) -> Indices:
+def diverse_rows(
+    X: Matrix, utilities: Floats, n: int, rng: np.random.Generator, which: Indices | None = None
+) -> Indices:
     """Return n rows of great utility that are unlike each other.
 
     The best row comes first. Each next one is, of the best 100 n, that of the greatest utility (above the
@@ -43,6 +45,8 @@ def diverse_rows(X: Matrix, utilities: Floats, n: int, rng: np.random.Generator)
     n : int
     rng : numpy.random.Generator
         Decides between rows that are worth the same.
+    which : ndarray of int, optional
+        Which rows of X the utilities are of; all, if it is None.
 
     Examples
     --------
@@ -53,7 +57,7 @@ def diverse_rows(X: Matrix, utilities: Floats, n: int, rng: np.random.Generator)
     ranked = best_rows(utilities, min(_SHORTLIST * n, len(utilities)), rng)
     if n == 1 or len(ranked) <= n:
         return ranked[:n]
-    rows, worth = X[ranked], utilities[ranked]
+    rows, worth = X[ranked if which is None else which[ranked]], utilities[ranked]
     worth = worth - worth[-1] + np.finfo(float).eps * max(1.0, abs(worth[0]))
     chosen = [0]
     nearest = squared_distances(rows, rows[:1])[:, 0]

@@ -123,15 +123,16 @@ def variance_removed(
     sample = candidates[_some(len(candidates), _STOOD_FOR, rng)]
     known_rows = labelled[_some(len(labelled), _STOOD_FOR, rng)]
     drawn = filled(X[sample])
-    by_direction = np.count_nonzero(drawn.data if sp.issparse(X) else drawn) < _FEW * np.prod(drawn.shape)
+    is_sparse = sp.issparse(drawn)
+    by_direction = np.count_nonzero(drawn.data if is_sparse else drawn) < _FEW * np.prod(drawn.shape)
     # Far from 0, differences of squares would be lost in rounding.
-    middle = 0.0 if by_direction or sp.issparse(X) else drawn.mean(axis=0)
+    middle = 0.0 if by_direction or is_sparse else drawn.mean(axis=0)
 
     def rows_of(which: Indices) -> Matrix:
         rows = filled(X[which])
         if by_direction:
             return normalize(rows)
-        return rows if sp.issparse(X) else rows - middle
+        return rows if is_sparse else rows - middle
 
     others, known = rows_of(sample), rows_of(known_rows)
     among = squared_distances(others[:_ROWS_A_CALL], others[:_ROWS_A_CALL])

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from refpair.active._dask_rows import DaskRows, as_numbers
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
+from refpair.classifiers._dask_blocks import in_memory, is_lazy
 
 __all__ = ["Pool", "read_pool"]
 
@@ -31,8 +33,8 @@ class Pool:
 
     Attributes
     ----------
-    X : array, sparse matrix or DataFrame of shape (n, n_features)
-        All rows, as they were given.
+    X : array, sparse matrix, DataFrame or DaskRows of shape (n, n_features)
+        All rows, as they were given; those of Dask are fetched when they are asked for.
     labels : ndarray of uint8, shape (n_labelled, n_labels)
     labelled : ndarray of int, shape (n_labelled,)
         Which rows of X have these labels.
@@ -45,14 +47,21 @@ class Pool:
     labelled: Indices
     candidates: Indices
 
+    @property
+    def is_lazy(self) -> bool:
+        """Whether rows are fetched when they are asked for, and may be more than memory holds."""
+        return isinstance(self.X, DaskRows)
+
     @cached_property
     def features(self) -> Matrix:
-        """X as numbers: a float ndarray or a CSR matrix."""
+        """X as numbers: a float ndarray or a CSR matrix, or something of which some rows are such."""
         X = self.X
+        if self.is_lazy:
+            return X
         usual = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0
         if usual and np.isfinite(X).all():
             return X  # a check would find nothing, and in a loop of small queries it would be felt
-        return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
+        return as_numbers(X)
 
     @cached_property
     def tells_something(self) -> bool:
@@ -66,11 +75,19 @@ class Pool:
 
     def rows(self, which: Indices) -> Any:
         """Return some rows of X in the form that they were given."""
-        return _safe_indexing(self.X, which)
+        return self.X.take(which) if self.is_lazy else _safe_indexing(self.X, which)
 
     def narrowed(self, candidates: Indices) -> Pool:
         """Return the same with fewer rows that may be asked for."""
         return replace(self, candidates=candidates)
+
+    def in_memory(self) -> Pool:
+        """Return the same with all rows that count in memory."""
+        if not self.is_lazy:
+            return self
+        rows = self.rows(np.concatenate([self.labelled, self.candidates]))
+        n_labelled = len(self.labelled)
+        return Pool(rows, self.labels, np.arange(n_labelled), n_labelled + np.arange(len(self.candidates)))
 
     def by_chunks(self, worth: Callable[[Indices], Floats]) -> Floats:
         """Return what the candidates are worth, asked for some at a time: that bounds the memory."""
@@ -83,7 +100,7 @@ def read_pool(X: Any, Y: Any, candidates: Any = None) -> Pool:
 
     Parameters
     ----------
-    X : array, sparse matrix or DataFrame of shape (n, n_features)
+    X : array, sparse matrix or DataFrame of shape (n, n_features), also of Dask
     Y : array or DataFrame of shape (n, n_labels)
         The labels, 0 or 1; a row of NaN has none yet. A row of zeros has been answered: none of the labels.
     candidates : array of int, or of bool, optional
@@ -95,7 +112,9 @@ def read_pool(X: Any, Y: Any, candidates: Any = None) -> Pool:
     >>> pool.labelled, pool.candidates
     (array([0, 2]), array([1]))
     """
-    labels = _read_labels(Y)
+    labels = _read_labels(in_memory(Y))
+    if is_lazy(X):
+        X = DaskRows(X)
     if _num_samples(X) != len(labels):
         raise ValueError(
             f"X has {_num_samples(X)} rows and Y {len(labels)}: Y needs a row of NaN for each without labels"

@@ -58,7 +58,8 @@ class QueryStrategy(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn h
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
-            All rows, with labels and without.
+            All rows, with labels and without. Those of a Dask array or DataFrame are looked at block by
+            block.
         Y : array or DataFrame of shape (n, n_labels)
             The labels, 0 or 1; a row of NaN has none yet. A row of zeros has been answered: none of the
             labels.
@@ -112,7 +113,7 @@ class LearningStrategy(QueryStrategy):
         utilities = self._utilities(pool, rng)
         if n == 1:
             return best_rows(utilities, n, rng), utilities
-        return diverse_rows(pool.features[pool.candidates], utilities, n, rng), utilities
+        return diverse_rows(pool.features, utilities, n, rng, pool.candidates), utilities
 
     @abstractmethod
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:

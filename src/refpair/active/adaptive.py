@@ -92,6 +92,11 @@ class AdaptiveActive(LearningStrategy):
         return np.arange(11) / 10.0 if self.betas is None else np.asarray(self.betas, float)
 
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        if pool.is_lazy:
+            raise ValueError(
+                "AdaptiveActive needs all rows of X in memory, and those of Dask may be too many for that: "
+                "SubSampled(AdaptiveActive(), 10_000) looks at some"
+            )
         known, rows = pool.features[pool.labelled], pool.features[pool.candidates]
         model = Relevance(self.estimator).fit(known, pool.labels, rng)
         decisions = model.decisions(rows)

@@ -57,7 +57,8 @@ class SubSampled(QueryStrategy):
     ) -> tuple[Indices, npt.NDArray[np.float64]]:
         n_looked_at = min(max(n, self.n_candidates), len(pool.candidates))
         some = np.sort(rng.choice(len(pool.candidates), n_looked_at, replace=False))
-        chosen, worth = self.strategy._choose(pool.narrowed(pool.candidates[some]), n, rng)
+        looked_at = pool.narrowed(pool.candidates[some]).in_memory()
+        chosen, worth = self.strategy._choose(looked_at, n, rng)
         utilities = np.full(len(pool.candidates), np.nan)
         utilities[some] = worth
         return some[chosen], utilities

@@ -130,7 +130,10 @@ class CostSensitiveUncertainty(LearningStrategy):
         book = CodeBook(words)
 
         def worth(rows: Indices) -> Floats:
-            answers = bits.predict(pool.features[rows])
+            features = pool.features[rows]
+            if isinstance(bits, LogisticBank):
+                check_finite(features)
+            answers = bits.predict(features)
             signs = answers[:, : len(code)]
             total = np.zeros(len(rows))
             if self.part != "utility":
@@ -154,7 +157,6 @@ class CostSensitiveUncertainty(LearningStrategy):
         known = X[labelled]
         if not isinstance(bank, LogisticBank):
             return bank.fit(known, problems)
-        check_finite(X)  # not only what is known: the others are to be decided about
         last: tuple[ReferencePairCode, LogisticBank] | None = self.__dict__.get("_last")
         start = None
         if last is not None and last[1].n_features == X.shape[1] and len(last[0]):

@@ -6,12 +6,22 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
+from refpair.classifiers._dask_blocks import in_memory
 from refpair.classifiers._labels import LabelFormat, LabelMatrix, read_labels
+from refpair.classifiers._lazy import BY_BLOCKS, by_blocks
 from refpair.costs import Cost, PerLabelCost, get_cost
+from refpair.on_disk import RowsOnDisk
 
 __all__ = ["MultiLabelClassifier"]
 
@@ -19,42 +29,65 @@ __all__ = ["MultiLabelClassifier"]
 class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the package's classifiers.
 
-    A subclass sets ``cost_`` in ``fit`` and defines ``_predict_labels(X) -> 0/1 matrix``.
+    A subclass sets ``cost_`` in ``fit`` and defines ``_predict_labels(X) -> 0/1 matrix``. Its methods named
+    in ``BY_BLOCKS`` take Dask arrays and DataFrames, too, and then answer lazily.
     """
 
     cost_: Cost
     classes_: npt.NDArray[Any]
     _label_format: LabelFormat
 
+    def __init_subclass__(cls, **how: Any) -> None:
+        super().__init_subclass__(**how)
+        for name in vars(cls).keys() & set(BY_BLOCKS):
+            setattr(cls, name, by_blocks(vars(cls)[name]))
+
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         raise TypeError(f"{type(self).__name__} defines no _predict_labels")
 
     def _read(self, X: Any, Y: Any) -> tuple[Any, LabelMatrix]:
         """Validate the training data; note the features' and labels' names and how Y was given."""
-        X = self._read_features(X, reset=True)
-        labels, self._label_format = read_labels(Y)
+        X = self._read_features(in_memory(X), reset=True)
+        labels, self._label_format = read_labels(in_memory(Y))
         check_consistent_length(X, labels)
         self.classes_ = self._label_format.classes
         return X, labels
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
-        """Return X as a float array, or as a CSR array that has no cell twice."""
+        """Return X as a float array, as a CSR array that has no cell twice, or as the rows on disk it is."""
+        if isinstance(X, RowsOnDisk):
+            return self._read_rows_on_disk(X, reset=reset)
         allowed = self.__sklearn_tags__().input_tags
         X = validate_data(
             self,
-            X,
+            in_memory(X),
             reset=reset,
             accept_sparse="csr" if allowed.sparse else False,
             dtype=[np.float64, np.float32],
             ensure_all_finite="allow-nan" if allowed.allow_nan else True,
         )
         if not sp.issparse(X):
-            return X
+            return np.require(X, requirements="A")  # a block that came by the network may begin anywhere
         matrix = sp.csr_array(X)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()  # else it shares its memory with the caller's
             matrix.sum_duplicates()
         return matrix
+
+    def _read_rows_on_disk(self, X: RowsOnDisk, *, reset: bool) -> RowsOnDisk:
+        """Check what can be told without reading all rows, and that a model can do with some at a time."""
+        if reset and not self._learns_from_rows_on_disk():
+            raise ValueError(
+                f"{type(self).__name__} needs all rows in memory, not those of {X.path}: give it "
+                'X[:100_000], say; CSRPEClassifier with learner="tree" can learn from rows on disk'
+            )
+        _check_n_features(self, X, reset=reset)
+        names = None if X.feature_names is None else pd.DataFrame(columns=X.feature_names)
+        _check_feature_names(self, X if names is None else names, reset=reset)
+        return X
+
+    def _learns_from_rows_on_disk(self) -> bool:
+        return False
 
     def _check_cost(self, cost: Any) -> Cost:
         """Return a cost as an object, if it is one for the labels of this model."""
@@ -65,17 +98,20 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             found.prices(1 if self._label_format.kind == "classes" else len(self.classes_))
         return found
 
+    @by_blocks
     def predict(self, X: Any) -> Any:
         """Predict the label vectors of rows.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
+            A Dask array or DataFrame is predicted lazily, block by block.
 
         Returns
         -------
         Y : of shape (n, n_labels)
-            In the kind that the labels had in ``fit``: array, CSR matrix, or DataFrame with their names.
+            In the kind that the labels had in ``fit``: array, CSR matrix, or DataFrame with their names. Of
+            Dask: a DataFrame if X is one and the labels have names, an array otherwise.
         """
         check_is_fitted(self)
         labels = self._predict_labels(self._read_features(X, reset=False))
@@ -99,8 +135,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             better, so that model selection works; ``cost_.score`` has the number as it is usually reported.
         """
         check_is_fitted(self)
-        predicted = self._predict_labels(self._read_features(X, reset=False))
-        reported = self.cost_.score(self._label_format.read_more(y), predicted, sample_weight)
+        predicted = self._predict_labels(self._read_features(in_memory(X), reset=False))
+        truths = self._label_format.read_more(in_memory(y))
+        reported = self.cost_.score(truths, predicted, in_memory(sample_weight))
         return reported if self.cost_.greater_is_better else -reported
 
     def __sklearn_tags__(self) -> Any:

@@ -11,6 +11,8 @@ import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from refpair.classifiers._dask_blocks import in_memory
+from refpair.classifiers._lazy import by_blocks
 from refpair.classifiers._parameters import check_count
 from refpair.costs import Cost
 from refpair.decision import (
@@ -73,6 +75,7 @@ class DecisionMixin(_Base):
         blocks = self._distributions(X)
         return np.concatenate([decide(distribution, cost, n_jobs=self.n_jobs) for _, distribution in blocks])
 
+    @by_blocks
     @_if_it_tells_probabilities
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each label.
@@ -80,6 +83,7 @@ class DecisionMixin(_Base):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
+            Of Dask, the answer is a Dask array.
 
         Returns
         -------
@@ -91,6 +95,7 @@ class DecisionMixin(_Base):
         marginals = self._marginals(self._read_features(X, reset=False))
         return self._label_format.write_probabilities(np.clip(marginals, _NEVER, 1.0 - _NEVER))
 
+    @by_blocks
     @_if_it_tells_probabilities
     def predict_set_proba(self, X: Any, k: int = 5) -> tuple[Bytes, Floats]:
         """Return the most probable label vectors of each row and their probabilities.
@@ -98,6 +103,7 @@ class DecisionMixin(_Base):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
+            Of Dask, the answer is a Dask array.
         k : int, default=5
             How many label vectors. A row that has fewer is filled up with empty ones of probability 0.
 
@@ -118,6 +124,7 @@ class DecisionMixin(_Base):
         labels, probabilities = zip(*parts, strict=True)
         return np.concatenate(labels), np.concatenate(probabilities)
 
+    @by_blocks
     @_if_it_tells_probabilities
     def expected_cost(self, X: Any, Y: Any = None) -> Floats:
         """Return what the predictions are expected to cost: the less, the surer is the model.
@@ -125,6 +132,7 @@ class DecisionMixin(_Base):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
+            Of Dask, the answer is a Dask array.
         Y : array, sparse matrix or DataFrame of shape (n, n_labels), optional
             Label vectors to predict for these rows; by default what ``predict`` gives.
 
@@ -134,7 +142,7 @@ class DecisionMixin(_Base):
         """
         check_is_fitted(self)
         X = self._read_features(X, reset=False)
-        given = None if Y is None else self._label_format.read_more(Y)
+        given = None if Y is None else self._label_format.read_more(in_memory(Y))
         if given is not None:
             check_consistent_length(X, given)
         return self._expected_cost(X, given)
@@ -154,6 +162,7 @@ class DecisionMixin(_Base):
         labels = answer.toarray() if sp.issparse(answer) else np.asarray(answer)
         return np.minimum(self._cost_scale * costs, worst_cost(labels.astype(np.uint8), self.cost_))
 
+    @by_blocks
     @_if_it_tells_probabilities
     def decide(self, X: Any, cost: Any) -> Any:
         """Predict the label vectors that are best for another cost, without fitting again.
