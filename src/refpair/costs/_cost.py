@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from refpair.costs import _counts, _labels
+from refpair.costs import _counts, _labels, _numbers
 from refpair.costs._labels import FloatArray, LabelMatrix, Labels
 
 CountFunction: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], npt.ArrayLike]
+F = TypeVar("F")
 LabelFunction: TypeAlias = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], npt.ArrayLike]
 
 
@@ -25,7 +26,7 @@ class Cost(ABC):
     """A cost C(truth, prediction) of label vectors; :func:`get_cost` and the static methods here make one.
 
     The subclasses tell how a cost is made, since the best decision depends on it: :class:`CountCost`,
-    :class:`PerLabelCost`, :class:`FunctionCost`. Costs are only ever compared, so any finite numbers will do.
+    :class:`PerLabelCost`, :class:`FunctionCost`. Costs are only compared: any numbers up to 1e100 will do.
     Wherever a method takes label matrices, they are 0/1 with one row a label vector, dense or sparse.
 
     Parameters
@@ -43,6 +44,10 @@ class Cost(ABC):
 
     name: str
     greater_is_better: bool
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"name must be a string, not {type(self.name).__name__}")
 
     def matrix(self, Y: Labels, Z: Labels) -> FloatArray:
         """Return the (n, m) costs of predicting Z[j] when the truth is Y[i].
@@ -67,7 +72,8 @@ class Cost(ABC):
         n, m = truths.shape[0], predictions.shape[0]
         if n != m:
             raise ValueError(f"Y has {n} rows and Z has {m}: row i of Z must predict row i of Y")
-        return self._rows(truths, predictions)
+        # A copy: what a function returned may be an array that it keeps.
+        return np.array(self._rows(truths, predictions))
 
     def score(self, Y: Labels, Z: Labels, sample_weight: npt.ArrayLike | None = None) -> float:
         """Return the mean over the rows, weighted if there are weights, as papers report it.
@@ -108,7 +114,13 @@ class Cost(ABC):
         >>> Cost.from_dict({"name": "rank"})
         get_cost('rank')
         """
-        return get_cost(stored["name"]) if stored.keys() == {"name"} else Cost.per_label(**stored)
+        if not isinstance(stored, dict) or not {"name"} <= stored.keys() <= _STORED:
+            raise ValueError(
+                f"a stored cost is a dictionary with a name, and perhaps prices: not {stored!r:.100}"
+            )
+        if not isinstance(stored["name"], str):
+            raise ValueError(f"the name of a stored cost must be a string, not {stored['name']!r:.100}")
+        return get_cost(stored["name"]) if len(stored) == 1 else Cost.per_label(**stored)
 
     @staticmethod
     def from_counts(f: CountFunction, name: str | None = None, greater_is_better: bool = False) -> CountCost:
@@ -129,7 +141,7 @@ class Cost(ABC):
         >>> missed_twice.rows([[1, 1, 0]], [[0, 0, 1]])
         array([5.])
         """
-        return CountCost(name or _name_of(f), greater_is_better, f)
+        return CountCost(name or _name_of(f), greater_is_better, _function(f))
 
     @staticmethod
     def from_function(
@@ -152,7 +164,7 @@ class Cost(ABC):
         array([[0., 1., 1.],
                [1., 0., 0.]])
         """
-        return FunctionCost(name or _name_of(f), greater_is_better, f)
+        return FunctionCost(name or _name_of(f), greater_is_better, _function(f))
 
     @staticmethod
     def per_label(
@@ -177,8 +189,8 @@ class Cost(ABC):
         >>> cost.rows([[0, 1], [1, 0]], [[1, 0], [0, 1]])
         array([51.,  2.])
         """
-        fp, fn = _prices("false_positive", false_positive), _prices("false_negative", false_negative)
-        return PerLabelCost(name, False, fp, fn)
+        fp = _numbers.check_prices("false_positive", false_positive)
+        return PerLabelCost(name, False, fp, _numbers.check_prices("false_negative", false_negative))
 
     @staticmethod
     def f_beta(beta: float) -> CountCost:
@@ -189,9 +201,9 @@ class Cost(ABC):
         >>> Cost.f_beta(2).rows([[1, 1, 0]], [[1, 0, 0]]).round(3)
         array([0.444])
         """
+        if not (isinstance(beta, int | float | np.number) and 0 < beta < 1e150 and beta * beta > 0):
+            raise ValueError(f"beta must be a finite number above zero, got {beta!r:.100}")
         beta = float(beta)
-        if not (beta > 0 and 0 < beta * beta < math.inf):
-            raise ValueError(f"beta must be a finite number above zero, got {beta}")
         return CountCost(f"f{beta}".removesuffix(".0"), True, _counts.FBeta(beta))
 
     @abstractmethod
@@ -199,22 +211,6 @@ class Cost(ABC):
 
     @abstractmethod
     def _rows(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray: ...
-
-    def _check(
-        self, costs: npt.ArrayLike, shape: tuple[int, ...], case: Callable[[tuple[Any, ...]], str]
-    ) -> FloatArray:
-        """Return what a function gave as costs of the shape, or say what is wrong and for which case."""
-        array = np.asarray(costs)
-        if array.dtype.kind not in "biuf":
-            problem = f"must return real numbers, not values of dtype {array.dtype}"
-        elif array.shape != shape:
-            problem = f"must return an array of shape {shape}, not {array.shape}"
-        elif not (finite := np.isfinite(array)).all():
-            at = np.unravel_index(finite.argmin(), shape)
-            problem = f"is {array[at]} for {case(at)}: make it a finite number"
-        else:
-            return array.astype(np.float64, copy=False)
-        raise ValueError(f"the cost {self.name!r} {problem}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -256,10 +252,11 @@ class CountCost(Cost):
         tp = overlap.astype(np.float64)
         fp, fn = z_size - tp, y_size - tp
         tn = n_labels - y_size - fp
+        shape = tp.shape
         with np.errstate(all="ignore"):  # what comes of 0/0 is reported with its counts
             costs = self.counts(tp, fp, fn, tn)
-        return self._check(
-            costs, tp.shape, lambda at: f"tp={tp[at]:g}, fp={fp[at]:g}, fn={fn[at]:g}, tn={tn[at]:g}"
+        return _numbers.check_costs(
+            costs, shape, self.name, lambda at: f"tp={tp[at]:g}, fp={fp[at]:g}, fn={fn[at]:g}, tn={tn[at]:g}"
         )
 
 
@@ -283,9 +280,10 @@ class FunctionCost(Cost):
     def _rows(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
         # int64, because the obvious Y - Z wraps around in uint8.
         truths, predictions = _labels.dense(Y).astype(np.int64), _labels.dense(Z).astype(np.int64)
-        return self._check(
+        return _numbers.check_costs(
             self.function(truths, predictions),
             (len(truths),),
+            self.name,
             lambda at: f"the truth {truths[at].tolist()} and the prediction {predictions[at].tolist()}",
         )
 
@@ -347,6 +345,8 @@ _NAMED = {
     )
 }
 _ALIASES = {"jaccard": "accuracy"}
+_F_BETA = re.compile(r"f(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_STORED = {"name", "false_positive", "false_negative"}
 
 
 def cost_names() -> list[str]:
@@ -380,7 +380,7 @@ def get_cost(cost: str | Cost | LabelFunction) -> Cost:
     name = _ALIASES.get(cost, cost)
     if name in _NAMED:
         return _NAMED[name]
-    if name.startswith("f"):
+    if _F_BETA.fullmatch(name):  # float() takes much more: 1_0, NaN, digits of any script
         with contextlib.suppress(ValueError):
             return Cost.f_beta(float(name[1:]))
     near = difflib.get_close_matches(cost.lower(), cost_names(), n=1)
@@ -388,11 +388,10 @@ def get_cost(cost: str | Cost | LabelFunction) -> Cost:
     raise ValueError(f"unknown cost {cost!r}{hint} Known: {', '.join([*cost_names(), 'f<beta>'])}")
 
 
-def _prices(what: str, prices: npt.ArrayLike) -> float | tuple[float, ...]:
-    array = np.asarray(prices, dtype=np.float64)
-    if array.ndim > 1 or not np.isfinite(array).all() or (array < 0).any():
-        raise ValueError(f"{what} must be one price or one for each label, finite and not negative")
-    return tuple(array.tolist()) if array.ndim else float(array)
+def _function(f: F) -> F:
+    if not callable(f):
+        raise TypeError(f"f must be a function, not {type(f).__name__}")
+    return f
 
 
 def _name_of(f: object) -> str:

@@ -39,7 +39,7 @@ def check_labels(labels: Labels, name: str) -> LabelMatrix:
     """
     if _is_usual(labels):
         return labels  # asked so often that the rest would be felt
-    matrix: LabelMatrix = labels if sp.issparse(labels) else np.asarray(labels)
+    matrix: LabelMatrix = labels if sp.issparse(labels) else _as_array(labels, name)
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise ValueError(f"{name} must be a label matrix of shape (n, n_labels), got shape {matrix.shape}")
     if matrix.dtype.kind not in "biuf":
@@ -61,6 +61,16 @@ def _is_usual(labels: Labels) -> bool:
     if type(labels) is not np.ndarray or labels.dtype != np.uint8 or labels.ndim != 2:
         return False
     return bool(labels.size > 0 and labels.max() <= 1)
+
+
+def _as_array(labels: Labels, name: str) -> npt.NDArray[Any]:
+    try:
+        array = np.asarray(labels)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a label matrix with rows of one length ({error})") from error
+    if np.ma.is_masked(labels):
+        raise ValueError(f"{name} must be a label matrix of 0 and 1 only, without masked cells")
+    return array
 
 
 def check_pair(Y: Labels, Z: Labels) -> tuple[LabelMatrix, LabelMatrix]:

@@ -14,7 +14,9 @@ COMMENT = r"(?:%.*)?$"
 _KEYWORD = re.compile(r"@(relation|attribute|data)(?=\s|$|%)", re.IGNORECASE)
 _NAME = re.compile(rf"\s+(?:{QUOTED}|([^\s{{'\"%][^\s{{]*))\s*")
 _BRACES = re.compile(rf"\{{((?:{QUOTED}|[^'\"}}%])*)\}}\s*{COMMENT}")
-_CELL = re.compile(rf"\s*(?:{QUOTED}|([^,%]*?))\s*(?:(,)|{COMMENT})")
+# A bare value goes up to the separator, blanks and all: a pattern that left them out would try each of them
+# as the end, and a line of 100,000 blanks would take minutes.
+_CELL = re.compile(rf"\s*(?:{QUOTED}\s*(?=[,%]|$)|([^,%]*))(?:(,)|{COMMENT})")
 _WORD = re.compile(rf"(?:{QUOTED}|([^\s,'\"%][^\s,%]*)|(%.*))(?=[\s%]|$)\s*")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _INTEGER = re.compile(r"[+-]?\d+")
@@ -38,6 +40,7 @@ class Attribute:
     line: int
     values: tuple[str, ...] | None = None
     codes: dict[str, float] = field(default_factory=dict)
+    allowed: frozenset[float] = frozenset()
     is_integer: bool = False
 
     @property
@@ -73,7 +76,7 @@ def _resolve(match: re.Match[str]) -> str:
 def cell_of(single: str | None, double: str | None, bare: str | None) -> Cell:
     """Make a cell of the three groups that a match of a quoted or a bare value has."""
     quoted = single if single is not None else double
-    return (unquote(quoted), True) if quoted is not None else (bare or "", False)
+    return (unquote(quoted), True) if quoted is not None else ((bare or "").strip(), False)
 
 
 def split_cells(text: str, expected: int | None = None) -> list[Cell] | None:
@@ -183,6 +186,5 @@ def _nominal(name: str, line: int, values: tuple[str, ...]) -> Attribute:
     # {1, 01} are two values but one number: such a list is text as far as codes go.
     is_integer = len(set(numbers)) == len(values)
     codes = numbers if is_integer else range(len(values))
-    return Attribute(
-        name, "nominal", line, values, dict(zip(values, map(float, codes), strict=True)), is_integer
-    )
+    code_of = dict(zip(values, map(float, codes), strict=True))
+    return Attribute(name, "nominal", line, values, code_of, frozenset(code_of.values()), is_integer)

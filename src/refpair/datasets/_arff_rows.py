@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,15 @@ from scipy.sparse import csr_array
 
 from ._arff_header import QUOTED, Attribute, Cell, arff_error, cell_of, inside_braces, split_cells
 from ._data import Matrix
+from ._size import check_cells
 
 Row = tuple[int, str]
 """The number of a line and its text."""
 
 _UNPLAIN = re.compile(r"['\"%\\]")
 _PLAIN_SPARSE = re.compile(r"\{\s*(?:\d+\s+[^\s,{}]+\s*(?:,\s*\d+\s+[^\s,{}]+\s*)*)?\}", re.ASCII)
-_ENTRY = re.compile(rf"\s*(\d+)\s+(?:{QUOTED}|([^\s,'\"][^,]*?))\s*(?:(,)|$)")
+_ENTRY = re.compile(rf"\s*(\d+)\s+(?:{QUOTED}\s*(?=,|$)|([^\s,'\"][^,]*))(?:(,)|$)")
+_MOST_DIGITS = 18  # of an index; int() refuses texts of thousands
 
 
 def read_rows(rows: Sequence[Row], attributes: Sequence[Attribute], source: str) -> Matrix:
@@ -40,7 +42,7 @@ def read_rows(rows: Sequence[Row], attributes: Sequence[Attribute], source: str)
         triples = _fast_sparse(texts, attributes) if plain else None
         if triples is None:
             triples = _careful_sparse(rows, attributes, source)
-        return _to_csr(triples, len(rows), attributes)
+        return _to_csr(triples, len(rows), attributes, source)
     matrix = _fast_dense(texts, attributes) if plain else None
     return _careful_dense(rows, attributes, source) if matrix is None else matrix
 
@@ -58,7 +60,7 @@ def encode(attribute: Attribute, cell: Cell, line: int, source: str) -> float:
         number = float(text) if attribute.is_number else None
     except ValueError:
         number = None
-    if number is None or (attribute.is_integer and number not in attribute.codes.values()):
+    if number is None or (attribute.is_integer and number not in attribute.allowed):
         wanted = "a number" if attribute.values is None else f"one of {{{', '.join(attribute.values[:10])}}}"
         raise arff_error(
             source, line, f"{text!r} in column {attribute.name!r} is not {wanted}; correct it or use ?"
@@ -151,10 +153,13 @@ def _careful_sparse(rows: Sequence[Row], attributes: Sequence[Attribute], source
                 raise arff_error(
                     source, line, f"expected 'index value' at {inside[position : position + 30]!r}"
                 )
-            column = int(match[1])
+            digits = match[1]
+            column = int(digits) if len(digits) <= _MOST_DIGITS else len(attributes)
             if column >= len(attributes):
                 raise arff_error(
-                    source, line, f"index {column}, but indices end at {len(attributes) - 1} (the first is 0)"
+                    source,
+                    line,
+                    f"index {digits[:30]}, but indices end at {len(attributes) - 1} (the first is 0)",
                 )
             if column in seen:
                 raise arff_error(source, line, f"index {column} comes twice; remove one")
@@ -166,7 +171,7 @@ def _careful_sparse(rows: Sequence[Row], attributes: Sequence[Attribute], source
     return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
 
 
-def _to_csr(triples: Triples, n_rows: int, attributes: Sequence[Attribute]) -> Matrix:
+def _to_csr(triples: Triples, n_rows: int, attributes: Sequence[Attribute], source: str) -> Matrix:
     rows, columns, values = triples
     shape = (n_rows, len(attributes))
     matrix = csr_array((values, (rows, columns)), shape=shape)
@@ -174,6 +179,7 @@ def _to_csr(triples: Triples, n_rows: int, attributes: Sequence[Attribute]) -> M
     filled = np.flatnonzero(defaults)
     if filled.size:
         # Where the first nominal value is not 0, what is left out is not 0 either: write it out.
+        check_cells(Path(source), n_rows, filled.size, "columns whose first value is not 0")
         absent = np.ones((n_rows, filled.size), dtype=bool)
         place = np.full(len(attributes), -1)
         place[filled] = np.arange(filled.size)
@@ -197,11 +203,16 @@ def _all_allowed(
 
     ``values`` has one column, or one value, for each of ``columns``.
     """
-    numbered = sorted((a.values, i) for i, a in enumerate(attributes) if a.is_integer and a.values)
-    for _, group in groupby(numbered, key=lambda pair: pair[0]):
-        members = [i for _, i in group]
-        allowed = list(attributes[members[0]].codes.values())
-        held = values[..., np.isin(columns, members)]
-        if not np.isin(held[~np.isnan(held)], allowed).all():
+    lists: dict[frozenset[float] | None, int] = {}
+    # The number of the list of values that each column has; columns of labels mostly share one.
+    list_of = np.array(
+        [lists.setdefault(a.allowed if a.is_integer and a.values else None, len(lists)) for a in attributes]
+    )
+    held_list = list_of[columns]
+    order = np.argsort(held_list, kind="stable")
+    ends = np.searchsorted(held_list[order], np.arange(len(lists)), side="right")
+    for allowed, places in zip(lists, np.split(order, ends[:-1]), strict=True):
+        held = values[..., places]
+        if allowed is not None and not np.isin(held[~np.isnan(held)], list(allowed)).all():
             return False
     return True

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+import zlib
 from collections import Counter
 from collections.abc import Sequence
-from gzip import BadGzipFile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from ._size import TableSizeError, check_columns, check_growth
 
 _TRUTH = {"0": 0.0, "1": 1.0, "false": 0.0, "true": 1.0}
 _UNNAMED = "Unnamed: "
@@ -18,13 +21,17 @@ _UNNAMED = "Unnamed: "
 
 def read_frame(path: Path) -> pd.DataFrame:
     """Read a CSV, TSV (either may be gzipped) or Parquet file; all column names are unique."""
-    frame = _read_parquet(path) if path.suffix.lower() in (".parquet", ".pq") else _read_csv(path)
+    frame = _read_parquet(path) if _is_parquet(path) else _read_csv(path)
     for name, times in Counter(frame.columns).items():
         if times > 1:
             raise ValueError(f"{path}: {times} columns are named {name!r}; rename all but one")
     if not len(frame):
         raise ValueError(f"{path}: there are no rows below the header")
     return frame
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq")
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -42,6 +49,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
     separator = "\t" if ".tsv" in path.name.lower() else ","
     too_many = f"{path}: rows have more cells than the header; name all columns, quote commas"
     try:
+        _check_size(path, separator.encode())
         # The header by itself and as text: pandas would rename the second of two equal names in silence,
         # and a copy of a label column would pass as a feature. And the first row: if it has more cells,
         # pandas would take the first column for the index, in silence if that counts from 0.
@@ -67,12 +75,25 @@ def _read_csv(path: Path) -> pd.DataFrame:
         if re.search(r"Expected \d+ fields in line 2, saw", str(error)):
             raise ValueError(too_many) from error
         raise ValueError(f"{path}: cannot read it as a table ({str(error).strip()})") from error
-    except (ValueError, EOFError, BadGzipFile) as error:  # errors of pandas are ValueErrors
+    except TableSizeError:
+        raise
+    except (ValueError, EOFError, gzip.BadGzipFile, zlib.error) as error:  # errors of pandas are ValueErrors
         raise ValueError(f"{path}: cannot read it as a table ({str(error).strip()})") from error
     if not isinstance(frame.index, pd.RangeIndex):
         raise ValueError(too_many)
     frame.columns = pd.Index(names)
     return frame
+
+
+def _check_size(path: Path, separator: bytes) -> None:
+    """Refuse files that would take minutes and gigabytes for what a few bytes claim."""
+    is_packed = path.suffix.lower() == ".gz"
+    with gzip.open(path) if is_packed else path.open("rb") as file:
+        if is_packed:
+            while file.read(1 << 20):
+                check_growth(path, file.tell())
+            file.seek(0)
+        check_columns(path, file.readline().count(separator) + 1)
 
 
 def feature_array(frame: pd.DataFrame, source: Path) -> NDArray[np.float64]:
@@ -94,7 +115,11 @@ def _floats(column: pd.Series, name: str, source: Path) -> NDArray[np.float64]:
     filled = column.dropna()
     if all(isinstance(value, bool) for value in filled):  # bools with empty cells
         return np.array([np.nan if pd.isna(value) else float(value) for value in column])
-    is_text = pd.to_numeric(filled.astype(str), errors="coerce").isna()
+    numbers = pd.to_numeric(filled.astype(str), errors="coerce")
+    is_text = numbers.isna()
+    if not is_text.any() and not _is_parquet(source):
+        # Text only to pandas, because one of the numbers is an integer of more than 64 bits.
+        return numbers.reindex(column.index).to_numpy(dtype=np.float64)
     row = (filled[is_text] if is_text.any() else filled).index[0]
     raise ValueError(
         f"{source}: column {name!r} does not hold numbers (row {row + 1}: {column[row]!r}); encode it as "

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ._arff_header import Attribute, arff_error, read_header
 from ._arff_rows import read_rows
 from ._data import Matrix, MultiLabelData, SparseOption, check_sparse_option, store, unknown_name
+from ._size import check_cells
 
 
 def read_label_names(path: str | os.PathLike[str]) -> list[str]:
@@ -44,7 +45,7 @@ def read_label_names(path: str | os.PathLike[str]) -> list[str]:
     """
     try:
         root = ElementTree.parse(path).getroot()
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # the latter two for odd encodings
         raise ValueError(f"{path}: not a valid XML file ({error}); it must list <label name=...>") from error
     names = [element.get("name") for element in root.findall(".//{*}label")]
     found = [name for name in names if name is not None]
@@ -194,6 +195,7 @@ def split_labels(file: ArffFile, labels: Sequence[str]) -> tuple[Matrix, NDArray
                 attribute.line,
                 f"label {label!r} has the values {', '.join(attribute.values[:5])}; write 0 and 1",
             )
+    check_cells(Path(file.source), file.matrix.shape[0], len(labels), "labels")
     Y = file.matrix[:, [position.pop(label) for label in labels]]
     Y = Y if isinstance(Y, np.ndarray) else Y.toarray()
     for row, column in np.argwhere((Y != 0) & (Y != 1))[:1]:
@@ -204,11 +206,11 @@ def split_labels(file: ArffFile, labels: Sequence[str]) -> tuple[Matrix, NDArray
 
 def _unique(names: Sequence[str]) -> list[str]:
     taken, unique = set(names), list[str]()
-    seen: set[str] = set()
+    numbers: dict[str, count[int]] = {}
     for name in names:
-        if name in seen:
-            name = next(new for n in count(2) if (new := f"{name}#{n}") not in taken)
+        if name in numbers:
+            name = next(new for n in numbers[name] if (new := f"{name}#{n}") not in taken)
             taken.add(name)
-        seen.add(name)
+        numbers.setdefault(name, count(2))
         unique.append(name)
     return unique

@@ -88,7 +88,8 @@ def read_table(
     Raises
     ------
     ValueError
-        If a column is unknown, holds text, or is a label and holds anything but 0, 1, true and false.
+        If a column is unknown, holds text, or is a label and holds anything but 0, 1, true and false; if the
+        file is broken, or a few bytes of it claim gigabytes.
     ImportError
         If the file is Parquet and pyarrow is not installed.
 
