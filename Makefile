@@ -43,7 +43,7 @@ format: $(VENV)/installed-dev  ## rewrite the files in the project's style
 	$(BIN)/ruff format .
 
 docs: $(VENV)/installed-dev  ## the pages of the documentation, in site/
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 fuzz: $(VENV)/installed-dev  ## 100,000 hostile inputs for each reader of files and for costs: half an hour
 	$(BIN)/python -m fuzz

@@ -1,0 +1,26 @@
+"""Make any scikit-learn model that tells probabilities decide for a cost."""
+
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+
+from refpair import BayesDecisionClassifier, Cost, get_cost
+from refpair.datasets import load_dataset
+
+
+def main() -> None:
+    """Compare what models predict by themselves with what they decide for three costs."""
+    digits = load_dataset("digits")
+    X, Y, X_test, Y_test = digits.X[:1500], digits.Y[:1500], digits.X[1500:], digits.Y[1500:]
+    costs = [get_cost("f1"), get_cost("f2"), Cost.per_label(false_negative=5, name="missed costs 5")]
+    for model in (RandomForestClassifier(100, random_state=0), KNeighborsClassifier(20)):
+        print(type(model).__name__)
+        plain = model.fit(X, Y).predict(X_test).astype(int)
+        for cost in costs:
+            decided = BayesDecisionClassifier(model, cost=cost).fit(X, Y).predict(X_test)
+            before, after = cost.score(Y_test, plain), cost.score(Y_test, decided)
+            better = "higher" if cost.greater_is_better else "lower"
+            print(f"  {cost.name:16}{before:.3f} by itself, {after:.3f} decided ({better} is better)")
+
+
+if __name__ == "__main__":
+    main()
