@@ -1,7 +1,6 @@
 """Make any scikit-learn model that tells probabilities decide for a cost."""
 
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from refpair import BayesDecisionClassifier, Cost, get_cost
 from refpair.datasets import load_dataset
@@ -12,7 +11,7 @@ def main() -> None:
     digits = load_dataset("digits")
     X, Y, X_test, Y_test = digits.X[:1500], digits.Y[:1500], digits.X[1500:], digits.Y[1500:]
     costs = [get_cost("f1"), get_cost("f2"), Cost.per_label(false_negative=5, name="missed costs 5")]
-    for model in (RandomForestClassifier(100, random_state=0), KNeighborsClassifier(20)):
+    for model in (RandomForestClassifier(100, random_state=0), ExtraTreesClassifier(100, random_state=0)):
         print(type(model).__name__)
         plain = model.fit(X, Y).predict(X_test).astype(int)
         for cost in costs:

@@ -186,11 +186,11 @@ def test_costs_that_are_no_numbers_are_named(small):
 def test_costs_at_the_ends_of_the_range_of_floats(small):
     X, Y = small
     hamming = fit(X, Y, cost="hamming").predict(X)
-    for price in (1e-300, 1e300):
+    for price in (1e-300, 1e99):
         huge = Cost.from_counts(lambda tp, fp, fn, tn, price=price: price * (fp + fn), name="price")
         np.testing.assert_array_equal(fit(X, Y, cost=huge).predict(X), hamming)
     too_huge = Cost.from_function(lambda Y, Z: np.where(Z[:, 0], 1.7e308, -1.7e308), name="gains_and_losses")
-    with pytest.raises(ValueError, match="the cost 'gains_and_losses' is too large"):
+    with pytest.raises(ValueError, match=r"the cost 'gains_and_losses' .* at most 1e\+100"):
         fit(X, Y, cost=too_huge)
 
 
