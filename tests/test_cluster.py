@@ -20,6 +20,7 @@ from refpair import BinaryRelevance, Cost, CSRPEClassifier, RAkEL
 from refpair._cluster import is_on_worker
 from refpair._progress import run_chunks
 from refpair.datasets import load_dataset
+from refpair.on_disk import open_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of workers that were killed
 
@@ -77,6 +78,14 @@ def test_a_fit_is_the_same_as_at_home(client, data, learner):
     home = clone(model).fit(*data)
     with on_cluster():
         assert_same_model(home, clone(model).fit(*data), data[0])
+
+
+def test_workers_open_rows_on_disk_by_themselves(client, data, tmp_path):
+    np.save(tmp_path / "X.npy", data[0])
+    model = CSRPEClassifier("f1", 120, max_samples=100, random_state=0)
+    home = clone(model).fit(*data)
+    with on_cluster():
+        assert_same_model(home, clone(model).fit(open_rows(tmp_path / "X.npy"), data[1]), data[0])
 
 
 def test_other_learners_and_classifiers(client, data):

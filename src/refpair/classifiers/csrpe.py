@@ -28,6 +28,7 @@ __all__ = ["CSRPEClassifier"]
 
 # Shares of the rows. Of many rows, fewer out-of-bag bits each are enough to choose by, and larger bags help.
 _BAG, _LARGE_BAG, _MANY_ROWS = 0.632, 0.8, 2000
+_LARGEST_BAG = 100_000  # rows: of a million, a tenth is as good for a bit, and ten times as fast
 _MOST_VECTORS = 20_000  # that a posterior weighs: each row is compared with all of them
 
 
@@ -72,8 +73,9 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         features have more than two values and the decoder is "posterior", else all.
     max_samples : int, float, "auto" or None, default="auto"
         How many rows, drawn without replacement, a bit is learnt from: a number, a share, or None for all.
-        "auto" is all for "nearest"; for "posterior" 63 %, or 80 % of 2,000 rows or more. If it is all, the
-        posterior is chosen by further bits, which are learnt in three folds; that takes longer.
+        "auto" is all for "nearest"; for "posterior" 63 %, or 80 % of 2,000 rows or more, but at most 100,000
+        rows. If it is all, the posterior is chosen by further bits, which are learnt in three folds; that
+        takes longer.
     max_bins : int, default=64
         How finely numeric features are cut, from 2 to 255; a feature with fewer values is kept exactly.
     n_jobs : int, optional
@@ -384,7 +386,9 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
             return self.max_samples
         if self.decoder == "nearest":
             return None
-        return _BAG if n_rows < _MANY_ROWS else _LARGE_BAG
+        if n_rows < _MANY_ROWS:
+            return _BAG
+        return _LARGE_BAG if _LARGE_BAG * n_rows <= _LARGEST_BAG else _LARGEST_BAG
 
     def _learns_from_rows_on_disk(self) -> bool:
         return isinstance(self.learner, str) and self.learner == "tree"
