@@ -18,6 +18,8 @@ LONG = (
     "published",
     "active",
     "session",
+    "scaling",
+    "million",
     "cluster",
 )
 

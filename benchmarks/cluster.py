@@ -13,6 +13,7 @@ import os
 import time
 
 import joblib
+import numpy as np
 from distributed import Client, LocalCluster
 
 from benchmarks.common import load, print_machine, print_table
@@ -41,7 +42,12 @@ def measure(name: str, n_bits: int, turns: int) -> list[list[object]]:
                 times.append((middle - start, end - middle))
                 rows.append([name, *_cells(*times[-1]), f"{load_before:.1f}"])
     best_here, best_there = (min(column) for column in zip(*times, strict=True))
-    return [*rows, [f"{name}, best", *_cells(best_here, best_there), ""]]
+    middle_ratio = np.median([there / here for here, there in times])
+    return [
+        *rows,
+        [f"{name}, best of each", *_cells(best_here, best_there), ""],
+        [f"{name}, median of the ratios", "", "", f"×{middle_ratio:.2f}", ""],
+    ]
 
 
 def _cells(here: float, there: float) -> list[str]:

@@ -25,7 +25,7 @@ def test_the_most_frequent_are_weighed(data, monkeypatch):
     all_of_them = fit(X, Y)
     n_distinct = len(distinct_labels(Y).vectors)
     assert len(all_of_them.relevant_set_) == n_distinct > MOST
-    monkeypatch.setattr("refpair.classifiers.csrpe._MOST_VECTORS", MOST)
+    monkeypatch.setattr("refpair.classifiers.csrpe.MOST_VECTORS", MOST)
     model = fit(X, Y)
     np.testing.assert_array_equal(model.relevant_set_, all_of_them.relevant_set_[:MOST])
     np.testing.assert_array_equal(model.relevant_counts_, all_of_them.relevant_counts_[:MOST])
@@ -38,7 +38,7 @@ def test_the_most_frequent_are_weighed(data, monkeypatch):
 
 def test_all_are_there_where_they_must_be(data, monkeypatch):
     X, Y = data
-    monkeypatch.setattr("refpair.classifiers.csrpe._MOST_VECTORS", MOST)
+    monkeypatch.setattr("refpair.classifiers.csrpe.MOST_VECTORS", MOST)
     vectors = distinct_labels(Y).vectors
     assert len(fit(X, Y, decoder="nearest").relevant_set_) == len(vectors)
     assert len(fit(X, Y, relevant_set=vectors).relevant_set_) == len(vectors)

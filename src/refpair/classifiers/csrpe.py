@@ -29,7 +29,7 @@ __all__ = ["CSRPEClassifier"]
 # Shares of the rows. Of many rows, fewer out-of-bag bits each are enough to choose by, and larger bags help.
 _BAG, _LARGE_BAG, _MANY_ROWS = 0.632, 0.8, 2000
 _LARGEST_BAG = 100_000  # rows: of a million, a tenth is as good for a bit, and ten times as fast
-_MOST_VECTORS = 20_000  # that a posterior weighs: each row is compared with all of them
+MOST_VECTORS = 20_000  # that a posterior weighs: each row is compared with all of them
 
 
 class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
@@ -364,7 +364,7 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
             vectors, counts = given, np.array([known.get(vector.tobytes(), 0) for vector in given])
         order = np.argsort(-counts, kind="stable")
         if self.decoder == "posterior" and self.relevant_set is None:
-            order = order[:_MOST_VECTORS]
+            order = order[:MOST_VECTORS]
         self.relevant_set_, self.relevant_counts_ = vectors[order], counts[order]
 
     def _make_code_book(self) -> None:

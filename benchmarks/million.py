@@ -1,0 +1,71 @@
+"""A million rows on two cores and under 8 GB: how long does it take?
+
+1,000,000 rows × 500 sparse features × 100 labels, shaped like bibtex, 300 bits, two threads, in a process
+that is not given more than 8 GB of address space. Three thousand new rows are predicted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.common import print_machine, print_table
+from benchmarks.synthetic import draw_like_bibtex
+from refpair import CSRPEClassifier
+from refpair.sizing import estimate_fit
+
+GIGABYTE = 2**30
+
+
+def measure(n_rows: int, n_bits: int, gigabytes: int) -> dict[str, float]:
+    """Fit and predict, in this process, which is limited first."""
+    import resource  # noqa: PLC0415 - not everywhere
+
+    resource.setrlimit(resource.RLIMIT_AS, (gigabytes * GIGABYTE,) * 2)
+    warm = draw_like_bibtex(600, 50, 10)
+    CSRPEClassifier(n_bits=20, max_samples=100, n_jobs=2, random_state=0).fit(warm.X, warm.Y).predict(warm.X)
+    data, new = draw_like_bibtex(n_rows, 500, 100), draw_like_bibtex(3000, 500, 100, seed=1)
+    start = time.perf_counter()
+    model = CSRPEClassifier("f1", n_bits=n_bits, n_jobs=2, random_state=0).fit(data.X, data.Y)
+    fitted = time.perf_counter()
+    score = model.score(new.X, new.Y)
+    peak = int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 2**20
+    plan = estimate_fit(n_rows, 100, cells_a_row=data.X.nnz / n_rows, n_bits=n_bits)
+    return {
+        "fit": fitted - start,
+        "estimated": plan.seconds(n_cores=2),
+        "predict": time.perf_counter() - fitted,
+        "peak": peak,
+        "score": score,
+    }
+
+
+def main() -> None:
+    """Print one row."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--bits", type=int, default=300)
+    parser.add_argument("--gigabytes", type=int, default=8)
+    given = parser.parse_args()
+    print_machine()
+    how = f"{given.rows}, {given.bits}, {given.gigabytes}"
+    call = f"import json; from benchmarks.million import measure; print(json.dumps(measure({how})))"
+    done = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    print_table(
+        ["rows", "bits", "fit, s", "estimated", "predict 3000, s", "peak, GB", "F1"],
+        [
+            [
+                f"{given.rows:,}", given.bits, f"{found['fit']:.0f}", f"{found['estimated']:.0f}",
+                f"{found['predict']:.1f}", f"{found['peak']:.1f}", f"{found['score']:.3f}",
+            ]
+        ],
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
