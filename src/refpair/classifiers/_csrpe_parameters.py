@@ -1,4 +1,4 @@
-"""Checks of the parameters of CSRPEClassifier; the errors name the parameter and what it may be."""
+"""Parameters of CSRPEClassifier: checks, which name the parameter and what it may be, and what "auto" is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from refpair.costs import Cost
 if TYPE_CHECKING:
     from refpair.classifiers.csrpe import CSRPEClassifier
 
-__all__ = ["check_csrpe_parameters"]
+__all__ = ["bag_size", "check_csrpe_parameters"]
+
+# Shares of the rows. Of many rows, fewer out-of-bag bits each are enough to choose by, and larger bags help.
+_BAG, _LARGE_BAG, _MANY_ROWS = 0.632, 0.8, 2000
+_LARGEST_BAG = 100_000  # rows: of a million, a tenth is better than most of them, and much faster
 
 _TREE_ONLY = {"max_depth": "auto", "min_samples_leaf": 1, "max_features": "auto", "max_bins": 64}
 
@@ -39,6 +43,19 @@ def check_csrpe_parameters(model: CSRPEClassifier) -> None:
     if model.decoder not in ("posterior", "nearest"):
         raise ValueError(f'decoder must be "posterior" or "nearest", not {model.decoder!r}')
     _check_learner(model)
+
+
+def bag_size(n_rows: int) -> int | float:
+    """Return how many rows, or which share of them, a bit of a posterior learns from.
+
+    Examples
+    --------
+    >>> bag_size(1000), bag_size(10_000), bag_size(1_000_000)
+    (0.632, 0.8, 100000)
+    """
+    if n_rows < _MANY_ROWS:
+        return _BAG
+    return _LARGE_BAG if _LARGE_BAG * n_rows <= _LARGEST_BAG else _LARGEST_BAG
 
 
 def _check_learner(model: CSRPEClassifier) -> None:

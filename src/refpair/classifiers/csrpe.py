@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from refpair.bits import BitLearner
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._bit_learners import as_bit_learner, is_estimator, make_bank
-from refpair.classifiers._csrpe_parameters import check_csrpe_parameters
+from refpair.classifiers._csrpe_parameters import bag_size, check_csrpe_parameters
 from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._labels import DistinctLabels, distinct_labels
 from refpair.classifiers._parameters import check_count
@@ -26,9 +26,6 @@ from refpair.posterior import IndependentLabels, LabelDistribution
 
 __all__ = ["CSRPEClassifier"]
 
-# Shares of the rows. Of many rows, fewer out-of-bag bits each are enough to choose by, and larger bags help.
-_BAG, _LARGE_BAG, _MANY_ROWS = 0.632, 0.8, 2000
-_LARGEST_BAG = 100_000  # rows: of a million, a tenth is as good for a bit, and ten times as fast
 MOST_VECTORS = 20_000  # that a posterior weighs: each row is compared with all of them
 
 
@@ -384,11 +381,7 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
     def _max_samples(self, n_rows: int) -> int | float | None:
         if self.max_samples != "auto":
             return self.max_samples
-        if self.decoder == "nearest":
-            return None
-        if n_rows < _MANY_ROWS:
-            return _BAG
-        return _LARGE_BAG if _LARGE_BAG * n_rows <= _LARGEST_BAG else _LARGEST_BAG
+        return None if self.decoder == "nearest" else bag_size(n_rows)
 
     def _learns_from_rows_on_disk(self) -> bool:
         return isinstance(self.learner, str) and self.learner == "tree"
