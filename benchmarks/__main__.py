@@ -20,6 +20,7 @@ LONG = (
     "session",
     "scaling",
     "million",
+    "files",
     "cluster",
 )
 

@@ -18,7 +18,7 @@ _ROW = 6.1e-6
 _CHOICE, _MORE_VECTORS, _MORE_BITS, _ENOUGH_BITS = 2.6e-4, 0.69, 0.97, 100
 _PREDICTION, _TREE_ASKED, _VECTOR_WEIGHED, _MORE_LABELS = 0.023, 4.1e-5, 6e-5, 0.44  # of 1000 rows
 _BASE, _VECTOR, _TREE, _CELL = 4e8, 3.9e4, 2.8e4, 15.0
-_THREADS = 1.2  # what several threads take from each other
+_THREADS = 1.2  # what two threads take from each other; of more, nothing is known
 
 _DISTINCT, _MORE_DISTINCT = 2.46, 0.8  # label vectors among n rows, shaped like bibtex
 
@@ -48,7 +48,7 @@ class FitEstimate:
     memory: float
 
     def seconds(self, n_cores: int = 1) -> float:
-        """Return how long it takes with so many cores, of which no more than 4 are of use for the choice."""
+        """Return how long it takes with so many cores; the choice is taken to have use for 4 at most."""
         one = self.bits / n_cores + self.choice / min(n_cores, 4)
         return one if n_cores == 1 else _THREADS * one
 

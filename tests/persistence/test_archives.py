@@ -107,7 +107,7 @@ def test_an_archive_in_an_archive_is_not_unpacked(path):
 
 
 NAMES = [
-    "../x.npy", "../../tmp/x.npy", "/tmp/x.npy", "a/b.npy", "C:\\x.npy", "..\\x.npy", "x\x00.npy", "é.npy",
+    "../x.npy", "../../x/x.npy", "/x.npy", "a/b.npy", "C:\\x.npy", "..\\x.npy", "x\x00.npy", "é.npy",
     "x.exe", "x" * 300 + ".npy", ".npy/", "alpha.npy/../beta.npy", "foreign.skops2",
 ]  # fmt: skip
 

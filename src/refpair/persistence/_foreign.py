@@ -14,7 +14,7 @@ __all__ = ["Foreign", "to_skops"]
 
 def _skops() -> Any:
     try:
-        import skops.io as skops_io  # noqa: PLC0415
+        import skops.io as skops_io  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise ImportError(
             "models with estimators of scikit-learn in them need skops: pip install 'refpair[save]'"
