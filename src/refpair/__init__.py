@@ -17,6 +17,7 @@ __all__ = [
     "Logistic",
     "ProbabilisticChain",
     "RAkEL",
+    "TableVectorizer",
     "get_cost",
     "load",
     "save",
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     )
     from refpair.costs import Cost, get_cost
     from refpair.persistence import load, save
+    from refpair.tables import TableVectorizer
 else:
     # Imported when first asked for: scikit-learn, pandas and numba take two seconds, which `refpair --help`
     # should not wait for.
@@ -55,6 +57,7 @@ else:
         "MLECC": "refpair.classifiers",
         "ProbabilisticChain": "refpair.classifiers",
         "RAkEL": "refpair.classifiers",
+        "TableVectorizer": "refpair.tables",
         "get_cost": "refpair.costs",
         "load": "refpair.persistence",
         "save": "refpair.persistence",

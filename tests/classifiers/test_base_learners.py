@@ -24,7 +24,7 @@ from refpair.classifiers._base_learners import (
 from refpair.classifiers._class_learners import ClassLearners
 from refpair.classifiers._clones import fit_clones
 from refpair.classifiers._code_learners import CodeLearners
-from refpair.classifiers._labels import distinct_labels
+from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers.forest import Forest
 from refpair.classifiers.logistic import Logistic
 from refpair.coding import HammingRepetition, LabelsetRepetition, RepetitionCode, make_label_code

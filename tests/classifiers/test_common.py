@@ -155,7 +155,7 @@ def test_what_is_no_label_is_named(data, name):
     X, Y, _ = data
     wrong = Y.copy()
     wrong[5, 1] = 2
-    with pytest.raises(ValueError, match="0/1 or boolean: column 1 has 2 in row 5"):
+    with pytest.raises(ValueError, match="0/1, boolean or yes/no: column 1 has 2 in row 5"):
         make(name).fit(X, wrong)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         make(name).fit(X, Y[:-1])

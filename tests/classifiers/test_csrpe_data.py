@@ -220,7 +220,9 @@ def test_what_is_no_label_is_named(small, wrong):
         (of_frame.astype(object), "anger"),
         (pl.DataFrame(Y, schema=NAMES), "anger"),
     ]:
-        with pytest.raises(ValueError, match=rf"0/1 or boolean: column {column} has {wrong}(\.0)? in row 7"):
+        with pytest.raises(
+            ValueError, match=rf"0/1, boolean or yes/no: column {column} has {wrong}(\.0)? in row 7"
+        ):
             fit(X, given)
 
 

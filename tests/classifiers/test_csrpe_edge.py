@@ -138,7 +138,9 @@ def test_relevant_sets_that_do_not_fit(small):
         fit(X, Y, relevant_set=Y[:, :3])
     with pytest.raises(ValueError, match="relevant_set has no rows"):
         fit(X, Y, relevant_set=Y[:0])
-    with pytest.raises(ValueError, match="relevant_set must be 0/1 or boolean: column 1 has 3 in row 0"):
+    with pytest.raises(
+        ValueError, match="relevant_set must be 0/1, boolean or yes/no: column 1 has 3 in row 0"
+    ):
         fit(X, Y, relevant_set=[[0, 3, 0, 0]])
     with pytest.raises(ValueError, match=r"relevant_set has 1 labels"):
         fit(X, Y, relevant_set=[0, 1, 0, 0])

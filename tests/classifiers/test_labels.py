@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from refpair.classifiers._labels import distinct_labels, read_labels
+from refpair.classifiers._distinct_labels import distinct_labels
+from refpair.tables.labels import read_labels
 
 
 @given(st.data(), st.integers(1, 12), st.sampled_from([1, 2, 7, 8, 9, 17]))
@@ -58,7 +59,7 @@ def test_rows_are_told_apart_even_if_their_sums_are_the_same(monkeypatch):
 
     labels = np.uint8([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0]])  # 1 + 2 = 3
     expected = distinct_labels(labels)
-    monkeypatch.setattr("refpair.classifiers._labels.np.random.default_rng", lambda _: Unlucky())
+    monkeypatch.setattr("refpair.classifiers._distinct_labels.np.random.default_rng", lambda _: Unlucky())
     found = distinct_labels(read_labels(sp.csr_array(labels))[0])
     np.testing.assert_array_equal(found.vectors, expected.vectors)
     np.testing.assert_array_equal(found.of_row, expected.of_row)

@@ -19,7 +19,7 @@ from refpair.bits.problem import chunks_of
 from refpair.classifiers import BinaryRelevance, Logistic
 from refpair.classifiers._base_learners import as_base_learner
 from refpair.classifiers._bit_learners import as_bit_learner, check_bit_learner, make_bank
-from refpair.classifiers._labels import distinct_labels
+from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._parameters import check_count
 from refpair.classifiers._posterior_fit import bit_problems
 from refpair.coding import CodeBook, ReferencePairCode, draw_code

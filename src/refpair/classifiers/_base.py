@@ -18,10 +18,10 @@ from sklearn.utils.validation import (
 )
 
 from refpair.classifiers._dask_blocks import in_memory
-from refpair.classifiers._labels import LabelFormat, LabelMatrix, read_labels
 from refpair.classifiers._lazy import BY_BLOCKS, by_blocks
 from refpair.costs import Cost, PerLabelCost, get_cost
 from refpair.on_disk import RowsOnDisk
+from refpair.tables.labels import LabelFormat, LabelMatrix, read_labels
 
 __all__ = ["MultiLabelClassifier"]
 
@@ -58,9 +58,12 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if isinstance(X, RowsOnDisk):
             return self._read_rows_on_disk(X, reset=reset)
         allowed = self.__sklearn_tags__().input_tags
+        X = in_memory(X)
+        if isinstance(X, pd.DataFrame):
+            _check_numbers(self, X)
         X = validate_data(
             self,
-            in_memory(X),
+            X,
             reset=reset,
             accept_sparse="csr" if allowed.sparse else False,
             dtype=[np.float64, np.float32],
@@ -149,3 +152,21 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _check_numbers(model: Any, X: pd.DataFrame) -> None:
+    """Refuse a table with texts, dates or categories, and say what turns them into features."""
+    for name, column in X.items():
+        if pd.api.types.is_numeric_dtype(column):
+            continue
+        try:
+            column.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            held = column.dropna()
+            told = f" such as {str(held.iloc[0])[:40]!r}" if len(held) else ""
+            cost = getattr(model, "cost", None)
+            shown = f"{type(model).__name__}({repr(cost) if isinstance(cost, str) else ''})"
+            raise ValueError(
+                f"column {str(name)!r} does not hold numbers, but values{told}: "
+                f"make_pipeline(TableVectorizer(), {shown}) turns such columns into features"
+            ) from None

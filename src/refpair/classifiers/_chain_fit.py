@@ -10,7 +10,7 @@ import numpy.typing as npt
 from refpair.bits import LogisticBank, TreeBank
 from refpair.bits.binning import Matrix
 from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_learner
-from refpair.classifiers._labels import DistinctLabels
+from refpair.classifiers._distinct_labels import DistinctLabels
 from refpair.classifiers._links import AnsweringLinks, EstimatorLinks, TreeLinks, append_labels
 from refpair.classifiers.logistic import classifiers_of
 

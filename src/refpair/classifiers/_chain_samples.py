@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from refpair._kernels.chains import round_draws
-from refpair.classifiers._labels import distinct_labels
+from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._links import Links
 from refpair.posterior import LabelDistribution
 

@@ -12,7 +12,7 @@ from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
 from refpair.classifiers._base_learners import BinaryLearners, Targets
 from refpair.classifiers._class_learners import ClassLearners
-from refpair.classifiers._labels import DistinctLabels
+from refpair.classifiers._distinct_labels import DistinctLabels
 from refpair.coding import LabelCode
 
 __all__ = ["CodeLearners"]
@@ -48,7 +48,7 @@ class CodeLearners:
 
     Examples
     --------
-    >>> from refpair.classifiers._labels import distinct_labels
+    >>> from refpair.classifiers._distinct_labels import distinct_labels
     >>> from refpair.coding import RepetitionCode
     >>> X, labels = np.array([[0.0], [4.0], [8.0]]), distinct_labels(np.uint8([[0, 0], [0, 1], [1, 1]]))
     >>> learners = CodeLearners("tree", 2).fit(X, labels, RepetitionCode(2, 5), np.random.default_rng(0))

@@ -22,10 +22,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples
 
 from refpair.classifiers._chain_samples import ChainSamples
-from refpair.classifiers._labels import LabelMatrix, distinct_labels
+from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._leaf_vectors import LeafVectors, read_leaves
 from refpair.classifiers._links import EstimatorLinks
 from refpair.posterior import IndependentLabels, LabelDistribution
+from refpair.tables.labels import LabelMatrix
 
 __all__ = ["Distribution", "LabelModel", "fit_label_model", "is_pipeline", "last_step"]
 

@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 
 from refpair._kernels.leaves import sum_leaves
 from refpair._progress import run_chunks
-from refpair.classifiers._labels import DistinctLabels
+from refpair.classifiers._distinct_labels import DistinctLabels
 from refpair.posterior import LabelDistribution
 
 __all__ = ["LeafVectors", "read_leaves"]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from refpair.bits import Bags, BitLearner, BitProblems, TreeBank
 from refpair.bits.binning import Matrix
-from refpair.classifiers._labels import DistinctLabels
+from refpair.classifiers._distinct_labels import DistinctLabels
 from refpair.coding import ReferencePairCode
 from refpair.costs import Cost, get_cost
 from refpair.decision import (

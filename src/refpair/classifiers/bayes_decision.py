@@ -121,7 +121,7 @@ class BayesDecisionClassifier(DecisionMixin, MetaEstimatorMixin, MultiLabelClass
         X : array, sparse matrix or DataFrame of shape (n, n_features)
             Sparse, or with missing values (NaN), if the estimator takes such.
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1 or boolean. A one-dimensional y of two classes is taken as a single label.
+            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
 
         Returns
         -------

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from refpair.classifiers._chain_fit import fit_links, read_order
 from refpair.classifiers._chain_search import chances_along, follow
-from refpair.classifiers._labels import distinct_labels
+from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier, if_learner_tells_probabilities
 
 __all__ = ["ChainClassifier"]
@@ -90,7 +90,7 @@ class ChainClassifier(ReductionClassifier):
         X : array, sparse matrix or DataFrame of shape (n, n_features)
             Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1 or boolean. A one-dimensional y of two classes is taken as a single label.
+            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
 
         Returns
         -------

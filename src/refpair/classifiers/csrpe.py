@@ -16,7 +16,7 @@ from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._bit_learners import as_bit_learner, is_estimator, make_bank
 from refpair.classifiers._csrpe_parameters import bag_size, check_csrpe_parameters
 from refpair.classifiers._decisions import DecisionMixin
-from refpair.classifiers._labels import DistinctLabels, distinct_labels
+from refpair.classifiers._distinct_labels import DistinctLabels, distinct_labels
 from refpair.classifiers._parameters import check_count
 from refpair.classifiers._posterior_fit import Training, bit_problems, choose_posterior, count_votes
 from refpair.coding import CodeBook, draw_code
@@ -184,7 +184,7 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         X : array, sparse matrix, DataFrame or rows on disk of shape (n, n_features)
             NaN is a missing value. See :func:`refpair.on_disk.open_rows` for more rows than fit into memory.
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1 or boolean. A one-dimensional y of two classes is taken as a single label.
+            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
 
         Returns
         -------

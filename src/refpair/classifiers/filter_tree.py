@@ -127,7 +127,7 @@ class CondensedFilterTree(ReductionClassifier):
         X : array, sparse matrix or DataFrame of shape (n, n_features)
             Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1 or boolean. A one-dimensional y of two classes is taken as a single label.
+            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
 
         Returns
         -------

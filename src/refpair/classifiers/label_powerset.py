@@ -11,7 +11,7 @@ import numpy.typing as npt
 from refpair.bits.problem import chunks_of
 from refpair.classifiers._class_learners import ClassLearners
 from refpair.classifiers._decisions import DecisionMixin
-from refpair.classifiers._labels import distinct_labels
+from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.costs import get_cost
 from refpair.posterior import LabelDistribution
@@ -93,7 +93,7 @@ class LabelPowerset(DecisionMixin, ReductionClassifier):
         X : array, sparse matrix or DataFrame of shape (n, n_features)
             Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1 or boolean. A one-dimensional y of two classes is taken as a single label.
+            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
 
         Returns
         -------

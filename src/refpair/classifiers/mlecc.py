@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair.classifiers._code_learners import CodeLearners
-from refpair.classifiers._labels import distinct_labels
+from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.coding import LabelCode, LabelCodeName, make_label_code
@@ -108,7 +108,7 @@ class MLECC(ReductionClassifier):
         X : array, sparse matrix or DataFrame of shape (n, n_features)
             Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1 or boolean. A one-dimensional y of two classes is taken as a single label.
+            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
 
         Returns
         -------

@@ -13,7 +13,7 @@ from refpair.classifiers._chain_fit import fit_links, read_order
 from refpair.classifiers._chain_samples import ChainSamples
 from refpair.classifiers._chain_search import beam_search, chances_along, exact_search
 from refpair.classifiers._decisions import DecisionMixin
-from refpair.classifiers._labels import distinct_labels
+from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.forest import Forest
@@ -141,7 +141,7 @@ class ProbabilisticChain(DecisionMixin, ReductionClassifier):
         X : array, sparse matrix or DataFrame of shape (n, n_features)
             Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1 or boolean. A one-dimensional y of two classes is taken as a single label.
+            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
 
         Returns
         -------

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from refpair.classifiers._labels import read_labels
 from refpair.classifiers._parameters import check_count
 from refpair.inspection._plotting import add_curve, import_pyplot, new_axes
+from refpair.tables.labels import read_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,7 +114,7 @@ class CalibrationDisplay:
         Parameters
         ----------
         y_true : array, sparse matrix or DataFrame of shape (n, n_labels), or array of shape (n,)
-            The labels, 0/1 or boolean.
+            The labels, 0/1, boolean or yes/no.
         proba : array-like of the same shape
             The probability of each label.
         n_bins, name, ax

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from refpair.classifiers._labels import LabelMatrix, read_labels
 from refpair.costs import Cost
+from refpair.tables.labels import LabelMatrix, read_labels
 
 __all__ = [
     "direction_of",

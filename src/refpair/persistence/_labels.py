@@ -6,9 +6,9 @@ from typing import Any, get_args
 
 import numpy as np
 
-from refpair.classifiers._labels import Kind, LabelFormat
 from refpair.persistence._codec import Reader, Schema, Writer, require
 from refpair.persistence._fields import Maybe, Text, plain
+from refpair.tables.labels import Kind, LabelFormat
 
 __all__ = ["LABEL_FORMAT", "Names", "n_labels_of"]
 

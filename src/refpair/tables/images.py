@@ -1,4 +1,4 @@
-"""Pictures: files that a column names, and pictures whose pixels are columns."""
+"""Images: files that a column names, and pictures whose pixels are columns."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path, PureWindowsPath
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from refpair._progress import progress_bar
 
@@ -16,12 +17,14 @@ from ._cells import Floats, Strings
 
 __all__ = [
     "are_file_names",
-    "file_features",
     "find_file",
     "find_picture",
     "find_pictures",
+    "image_feature_names",
+    "image_sizes",
     "is_pixel_name",
     "leads_to_pictures",
+    "read_images",
 ]
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff")
@@ -53,7 +56,7 @@ def find_picture(names: Sequence[str]) -> list[list[str]] | None:
 
     Examples
     --------
-    >>> from refpair.features import find_picture
+    >>> from refpair.tables.images import find_picture
     >>> find_picture(["age", "p_0_0", "p_0_1", "p_1_0", "p_1_1"])
     [['p_0_0', 'p_0_1'], ['p_1_0', 'p_1_1']]
     >>> find_picture(["age", "p_0_0", "p_0_1", "p_1_0"]) is None
@@ -130,10 +133,10 @@ def find_file(value: str, folder: Path) -> Path | None:
     return path if is_file else None  # a pipe is no file: to open it would wait for ever
 
 
-def file_features(
+def read_images(
     name: str, values: Strings, folder: Path, *, verbose: int = 0
-) -> tuple[Floats, list[str], str] | None:
-    """Turn the pictures that a column names into numbers: their outlines, and their light and shade.
+) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Read the image files that a column names: their outlines, and their light and shade.
 
     Parameters
     ----------
@@ -149,14 +152,9 @@ def file_features(
     Returns
     -------
     features : ndarray of shape (n, n_features)
-        Histograms of oriented gradients and an 8 x 8 thumbnail, each without its mean and scaled to the same
-        length; zeros and a last column of ones where there is no picture.
-    names : list of str
-        The names of the columns.
-    used : str
-        A sentence that says what was done.
-
-    None if no two pictures differ.
+        Histograms of oriented gradients and an 8 x 8 thumbnail; zeros where there is no image.
+    found : ndarray of bool, shape (n,)
+        Which rows have an image that can be read.
 
     Raises
     ------
@@ -169,18 +167,14 @@ def file_features(
     paths = _paths(name, values, folder)
     known: dict[Path, Floats | None] = {}
     with progress_bar(visible=verbose > 0) as bar:
-        for path in bar.track(sorted({path for path in paths if path}), description=f"pictures of {name}"):
+        for path in bar.track(sorted({path for path in paths if path}), description=f"images of {name}"):
             known[path] = read(path)
-    found = [None if path is None else known[path] for path in paths]
-    has = np.array([one is not None for one in found])
-    if not has.any():
-        return None
-    raw = np.zeros((len(found), sum(_sizes())))
-    raw[has] = [one for one in found if one is not None]
-    scaled = _scaled(raw, has)
-    if not scaled.any():
-        return None
-    return _with_missing(name, scaled, has, *_trouble(values, paths, has))
+    rows = [None if path is None else known[path] for path in paths]
+    found = np.array([row is not None for row in rows], bool)
+    features = np.zeros((len(rows), sum(image_sizes())))
+    if found.any():
+        features[found] = [row for row in rows if row is not None]
+    return features, found
 
 
 def _reader() -> Callable[[Path], Floats | None]:
@@ -254,38 +248,15 @@ def _paths(name: str, values: Strings, folder: Path) -> list[Path | None]:
     return paths
 
 
-def _sizes() -> tuple[int, int]:
+def image_sizes() -> tuple[int, int]:
+    """Return how many numbers tell of outlines, and how many of light and shade."""
     blocks = _SIDE // _CELL - 1  # each of 2 x 2 cells, and they overlap
     return blocks * blocks * 4 * 9, _THUMBNAIL * _THUMBNAIL
 
 
-def _scaled(raw: Floats, has: Any) -> Floats:
-    """Take the mean picture away, and make outlines and thumbnails equally long."""
-    parts = []
-    for part in np.split(raw, [_sizes()[0]], axis=1):
-        centred = np.where(has[:, None], part - part[has].mean(axis=0), 0.0)
-        # Equal pictures differ from their mean by rounding, which must not be blown up.
-        centred[np.abs(centred) < 1e-12] = 0.0
-        length = np.sqrt((centred**2).sum() / has.sum())
-        parts.append(centred / length if length else centred)
-    return np.hstack(parts)
-
-
-def _trouble(values: Strings, paths: Sequence[Path | None], has: Any) -> tuple[int, int, int]:
-    empty = sum(value is None for value in values)
-    absent = sum(path is None for path in paths) - empty
-    return empty, absent, int((~has).sum()) - empty - absent
-
-
-def _with_missing(
-    name: str, features: Floats, has: Any, empty: int, absent: int, broken: int
-) -> tuple[Floats, list[str], str]:
-    n_outlines, n_pixels = _sizes()
-    names = [f"{name}: outline {i}" for i in range(n_outlines)]
-    names += [f"{name}: pixel {divmod(i, _THUMBNAIL)}" for i in range(n_pixels)]
-    used = f"{name}: {has.sum():,} pictures, outlines (HOG) and {_THUMBNAIL} x {_THUMBNAIL} pixels"
-    if has.all():
-        return features, names, used
-    counts = [(empty, "empty"), (absent, "missing"), (broken, "broken")]
-    told = ", ".join(f"{count:,} {what}" for count, what in counts if count)
-    return np.column_stack([features, ~has]), [*names, f"{name} is missing"], f"{used}; {told}"
+def image_feature_names(name: str) -> list[str]:
+    """Return what the numbers of :func:`read_images` are called."""
+    n_outlines, n_pixels = image_sizes()
+    return [f"{name}: outline {i}" for i in range(n_outlines)] + [
+        f"{name}: pixel {divmod(i, _THUMBNAIL)}" for i in range(n_pixels)
+    ]

@@ -1,0 +1,212 @@
+"""What the columns of a table are: numbers, dates, categories, texts, images, or nothing to learn from."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import pandas as pd
+
+from ._cells import numbers_of, parsed_numbers, strings_of
+from ._names import unknown_name
+from .dates import date_format
+from .images import are_file_names, find_pictures, is_pixel_name, leads_to_pictures
+from .labels import truth_values
+
+__all__ = ["UNSPACED", "ColumnKind", "Kind", "check_kinds", "find_kinds"]
+
+Kind = Literal["number", "boolean", "date", "category", "string", "text", "image", "ignored"]
+
+UNSPACED = re.compile(
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003ffff]"
+)
+"""A letter of a script that has no blanks between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese."""
+
+_MOST_CATEGORIES, _ROWS_A_CATEGORY = 100, 10
+_FEW_CATEGORIES, _ROWS_IF_FEW = 10, 2
+_ALMOST_ALL = 0.9
+_HEX = re.compile(r"[0-9a-f-]{8,}", re.IGNORECASE)
+_PART = re.compile(r"[^\W\d_]{4,}")
+_ID_NAME = re.compile(r"(^|[_ .-])(id|uuid|guid)$|^Unnamed: \d+$", re.IGNORECASE)
+
+
+class ColumnKind(NamedTuple):
+    """What a column is, and why."""
+
+    kind: Kind
+    why: str
+
+
+def check_kinds(kinds: Mapping[str, Kind], columns: Sequence[str]) -> None:
+    """Refuse kinds of columns that do not exist, and kinds that do not exist."""
+    for name, kind in kinds.items():
+        if name not in columns:
+            raise ValueError(f"kinds: {unknown_name('column', str(name), columns)}")
+        if kind not in get_args(Kind):
+            raise ValueError(f"kinds: {unknown_name('kind', str(kind), get_args(Kind))}")
+
+
+def find_kinds(
+    frame: pd.DataFrame, kinds: Mapping[str, Kind] | None = None, folder: Path | None = None
+) -> dict[str, ColumnKind]:
+    """Find out what each column of a table is.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table, without labels.
+    kinds : mapping of str to kind, optional
+        What columns are, where that is known.
+    folder : Path, optional
+        Where the paths of images start. Without it no column holds paths of images.
+
+    Returns
+    -------
+    dict of str to ColumnKind
+        - "number": numbers, unless all are missing, the same, or row numbers.
+        - "boolean": booleans, yes/no, true/false.
+        - "date": times, and strings in one of the usual forms of dates.
+        - "category": strings of few different values: at most 100, each for ten rows on average, or at most
+          10, each for two rows.
+        - "string": strings without blanks of many values, whose parts recur: names, addresses, codes.
+        - "text": strings of several words.
+        - "image": paths of images of which some are in the folder, or a column of a picture whose pixels are
+          columns, see :func:`find_picture`.
+        - "ignored": no value or only one; ids, which are different in each row and share no parts.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"id": ["x1", "x2"], "said": ["a lot", "very little"], "age": [7, 9]})
+    >>> {name: found.kind for name, found in find_kinds(frame).items()}
+    {'id': 'ignored', 'said': 'text', 'age': 'number'}
+    """
+    asked = dict(kinds or {})
+    check_kinds(asked, list(frame.columns))
+    if folder is not None and not folder.is_dir():
+        raise ValueError(f"folder must be the directory of the images, and {str(folder)!r} is none")
+    pixels = _pixels(frame, asked)
+    return {name: pixels.get(name) or _find_kind(frame[name], asked.get(name), folder) for name in frame}
+
+
+def _pixels(frame: pd.DataFrame, asked: Mapping[str, Kind]) -> dict[str, ColumnKind]:
+    """Find the columns that are pixels of a picture; a column that is said to be something else is none."""
+    # The names come first: to read all columns of a table as numbers only to find no picture would be slow.
+    free = [name for name in frame if asked.get(name, "image") == "image" and is_pixel_name(name)]
+    numeric = [name for name in free if numbers_of(frame[name]) is not None]
+    return {
+        name: ColumnKind("image", f"a pixel of {len(picture)} x {len(picture[0])}")
+        for picture in find_pictures(numeric)
+        for row in picture
+        for name in row
+    }
+
+
+def _find_kind(column: pd.Series, asked: Kind | None, folder: Path | None) -> ColumnKind:
+    if asked == "ignored":
+        return ColumnKind("ignored", "as asked for")
+    if asked == "image":
+        _check_image(column, folder)
+    if asked == "number":
+        parsed_numbers(column)  # raises if there are others
+    if asked == "date" and date_format(column) is None:
+        raise ValueError(
+            f"column {column.name!r} cannot be a date: not all of its cells are in one of the usual forms, "
+            "such as 2024-03-01 or 1.3.2024; choose another kind"
+        )
+    if asked == "boolean" and truth_values(column.dropna()) is None:
+        raise ValueError(
+            f"column {column.name!r} cannot be a boolean: its cells are not all yes or no, true or false, 1 "
+            "or 0; choose another kind"
+        )
+    if not column.notna().any():
+        return ColumnKind("ignored", "no values")
+    if asked is not None:
+        return ColumnKind(asked, "as asked for")
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return _of_strings(column, folder)
+    if pd.api.types.is_bool_dtype(column):
+        return ColumnKind("boolean", "true or false")
+    values = None if pd.api.types.is_datetime64_any_dtype(column) else numbers_of(column)
+    return _of_strings(column, folder) if values is None else _of_numbers(column, values)
+
+
+def _check_image(column: pd.Series, folder: Path | None) -> None:
+    if numbers_of(column) is not None:
+        raise ValueError(
+            f"column {column.name!r} cannot be an image: it holds numbers, and is no pixel of a full "
+            "rectangle of columns named like pixel_0_0; choose the kind 'number'"
+        )
+    if folder is None:
+        raise ValueError(
+            f"column {column.name!r} cannot be an image without a folder; give that of the images"
+        )
+
+
+def _of_numbers(column: pd.Series, values: np.ndarray) -> ColumnKind:
+    filled = values[~np.isnan(values)]
+    if not len(filled):
+        return ColumnKind("ignored", "no values")
+    if len(filled) == len(values) and (filled == filled[0]).all():
+        return ColumnKind("ignored", "all values are the same")
+    if all(isinstance(value, bool | np.bool_) for value in column.dropna().head(100)):
+        return ColumnKind("boolean", "true or false")
+    whole = len(filled) == len(values) and len(values) > 2 and (np.mod(filled, 1) == 0).all()
+    if whole and len(np.unique(filled)) == len(filled):
+        steps = np.diff(filled)
+        if (steps == 1).all() or _ID_NAME.search(str(column.name)):
+            return ColumnKind("ignored", "row numbers or ids")
+    return ColumnKind("number", "numbers")
+
+
+def _of_strings(column: pd.Series, folder: Path | None) -> ColumnKind:
+    if date_format(column) is not None:
+        return ColumnKind("date", "dates")
+    filled = [text for text in strings_of(column) if text is not None]
+    counts = Counter(filled)
+    different = sorted(counts)
+    if not filled:
+        return ColumnKind("ignored", "no values")
+    # Images come before constants: that a path leads out of the folder is an error even then.
+    if folder is not None and leads_to_pictures(different, folder):
+        return ColumnKind("image", "paths of images")
+    if len(different) == 1 and len(filled) == len(column):
+        return ColumnKind("ignored", "all values are the same")
+    if truth_values(filled) is not None and len(different) <= 2:
+        return ColumnKind("boolean", " or ".join(different))
+    if _are_categories(column, len(different), len(filled)):
+        return ColumnKind("category", f"{len(different):,} different values")
+    if are_file_names(different):
+        where = "and no folder is given" if folder is None else f"and none of them is in {folder}"
+        return ColumnKind("ignored", f"names of images, {where}")
+    if sum(map(_has_words, filled)) >= 0.5 * len(filled):
+        return ColumnKind("text", "strings of several words")
+    if len(different) >= _ALMOST_ALL * len(filled) and not _parts_recur(different):
+        return ColumnKind("ignored", "ids: different in each row, and without parts that recur")
+    return ColumnKind("string", f"{len(different):,} different values")
+
+
+def _are_categories(column: pd.Series, n_different: int, n_filled: int) -> bool:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return n_different <= _MOST_CATEGORIES
+    if n_different <= _FEW_CATEGORIES:
+        return _ROWS_IF_FEW * n_different <= n_filled
+    return n_different <= _MOST_CATEGORIES and _ROWS_A_CATEGORY * n_different <= n_filled
+
+
+def _has_words(text: str) -> bool:
+    return UNSPACED.search(text) is not None or len(text.split()) > 1
+
+
+def _parts_recur(different: list[str]) -> bool:
+    """Whether most of these strings share a part of four letters or more with others, but not with most."""
+    if all(map(_HEX.fullmatch, different)):
+        return False
+    parts = [set(_PART.findall(text.lower())) for text in different]
+    times = Counter(part for own in parts for part in own)
+    recur = {part for part, n in times.items() if 2 <= n <= len(different) / 2}
+    return sum(not own.isdisjoint(recur) for own in parts) >= 0.5 * len(different)

@@ -1,0 +1,84 @@
+"""Dates: found in strings, and turned into numbers."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ._cells import strings_of
+
+__all__ = ["PARTS", "date_format", "date_parts", "read_dates"]
+
+PARTS = ("days since the first", "year", "month", "weekday", "hour")
+
+_DAYS = (
+    "ISO8601", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y", "%Y.%m.%d", "%d.%m.%y", "%m/%d/%y",
+    "%d/%m/%y", "%d %b %Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y", "%d-%b-%Y", "%a, %d %b %Y",
+)  # fmt: skip
+_TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %H:%M:%S %z")
+_TIMED = "timed"  # the format of what pandas knows as times already
+_LOOKS = re.compile(r"\d.*[-./\s].*\d")
+_FEWEST = 3  # dates, to be sure that they are some
+_LOOKED_AT = 200  # cells, to find the formats that may be it
+
+
+def date_format(column: pd.Series) -> str | None:
+    """Return the form of the dates in a column, or None if it does not hold dates.
+
+    Of days and months that could be either, the month comes first in 3/4/2024 and the day in 3.4.2024.
+
+    Examples
+    --------
+    >>> date_format(pd.Series(["24.12.2023", None, "1.1.2024", "6.1.2024"]))
+    '%d.%m.%Y'
+    >>> date_format(pd.Series(["3/4/2024", "25/12/2023", "1/1/2024"]))
+    '%d/%m/%Y'
+    """
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return _TIMED
+    if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) in (
+        "datetime",
+        "date",
+        "datetime64",
+    ):
+        return _TIMED
+    if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
+        return None
+    filled = [text for text in strings_of(column) if text is not None]
+    if len(filled) < _FEWEST or not all(_LOOKS.search(text) and len(text) < 40 for text in filled):
+        return None
+    some, all_of_them = pd.Series(filled[:_LOOKED_AT], dtype=object), pd.Series(filled, dtype=object)
+    for day in _DAYS:
+        for time in _TIMES if day != "ISO8601" else ("",):
+            form = day + time
+            if _parsed(some, form).notna().all() and _parsed(all_of_them, form).notna().all():
+                return form
+    return None
+
+
+def read_dates(column: pd.Series, form: str) -> pd.Series:
+    """Return a column of dates in a form as times; what is not one is missing."""
+    if form == _TIMED or pd.api.types.is_datetime64_any_dtype(column):
+        times = pd.to_datetime(column, utc=True, errors="coerce")
+    else:
+        times = _parsed(pd.Series(strings_of(column), dtype=object), form)
+    return times.reset_index(drop=True).dt.tz_localize(None)
+
+
+def _parsed(texts: pd.Series, form: str) -> pd.Series:
+    return pd.to_datetime(texts, format=form, errors="coerce", utc=True)
+
+
+def date_parts(times: pd.Series, first: pd.Timestamp) -> npt.NDArray[np.float64]:
+    """Return the numbers of :data:`PARTS` for each time, NaN where there is none."""
+    parts = [
+        (times - first) / pd.Timedelta(days=1),
+        times.dt.year,
+        times.dt.month,
+        times.dt.weekday,
+        times.dt.hour + times.dt.minute / 60,
+    ]
+    return np.column_stack([np.asarray(part, np.float64) for part in parts])

@@ -1,0 +1,388 @@
+"""Columns of one kind as numbers: each encoder is fitted to a table, and then turns others into features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+
+from ._cells import Floats, Matrix, parsed_numbers, strings_of
+from .dates import PARTS, date_format, date_parts, read_dates
+from .embeddings import embed_texts
+from .images import image_feature_names, image_sizes, read_images
+from .text import WAYS, make_tfidf, ways_of
+
+__all__ = [
+    "BooleanEncoder", "CategoryEncoder", "DateEncoder", "EmbeddingEncoder", "Encoder", "ImageEncoder",
+    "MissingEncoder", "NumberEncoder", "PixelEncoder", "TextEncoder",
+]  # fmt: skip
+
+_MOSTLY_ZERO = 0.2  # of the values are not zero: the column is not centred, so that it stays sparse
+_BEND = 3.0  # standard deviations, from which on values count less and less
+_FARTHEST = 1e7
+_SPREAD = 1.349  # from the first to the third quartile of a normal distribution
+_MOST_CATEGORIES = 100
+_YES = {"1", "1.0", "yes", "y", "true", "t"}
+
+
+class Encoder(Protocol):
+    """What turns columns of one kind into features."""
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns it reads."""
+
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        """Return the features of a table that has these columns."""
+
+    def feature_names(self) -> list[str]:
+        """Return their names."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberEncoder:
+    """Numbers, each column centred and scaled, with a bend for outliers; missing ones become the centre.
+
+    The centre is the median, the scale comes from the quartiles. A column that is mostly zero keeps its
+    zeros.
+    """
+
+    columns: list[str]
+    centre: Floats
+    scale: Floats
+
+    def __post_init__(self) -> None:
+        n = (len(self.columns),)
+        if self.centre.shape != n or self.scale.shape != n or not (self.scale > 0).all():
+            raise ValueError("an encoder of numbers needs a centre and a positive scale for each column")
+
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, columns: list[str]) -> Self:
+        """Find the centre and the scale of each column."""
+        values = _number_matrix(frame, columns)
+        return cls(columns, *_centre_and_scale(values))
+
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        values = _number_matrix(frame, self.columns)
+        if sp.issparse(values) and (self.centre == 0).all():
+            values = values.copy()
+            values.data = _bent(values.data / self.scale[values.indices])
+            return values
+        dense = values.toarray() if sp.issparse(values) else values
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _bent((dense - self.centre) / self.scale)
+
+    def feature_names(self) -> list[str]:
+        return self.columns
+
+
+@dataclass(frozen=True, eq=False)
+class PixelEncoder:
+    """The pixels of a picture, all on one scale."""
+
+    columns: list[str]
+    largest: float
+
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, columns: list[str]) -> Self:
+        """Find the largest value."""
+        values = np.abs(np.nan_to_num(_number_matrix(frame, columns)))
+        return cls(columns, float(values.max(initial=0.0)) or 1.0)
+
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        return np.nan_to_num(_number_matrix(frame, self.columns)) / self.largest
+
+    def feature_names(self) -> list[str]:
+        return self.columns
+
+
+@dataclass(frozen=True, eq=False)
+class BooleanEncoder:
+    """Yes and no as 1 and 0, however they are written."""
+
+    column: str
+
+    @property
+    def columns(self) -> list[str]:
+        return [self.column]
+
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        cells = strings_of(frame[self.column])
+        return np.array([[float(cell is not None and cell.lower() in _YES)] for cell in cells])
+
+    def feature_names(self) -> list[str]:
+        return [self.column]
+
+
+@dataclass(frozen=True, eq=False)
+class DateEncoder:
+    """Dates: days since the first one, year, month, weekday, and the hour if there are times."""
+
+    column: str
+    form: str
+    first: str
+    numbers: NumberEncoder
+
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, column: str) -> Self:
+        """Find the form and the first date."""
+        form = date_format(frame[column])
+        assert form is not None  # that is why it is a date
+        times = read_dates(frame[column], form)
+        parts = pd.DataFrame(date_parts(times, times.min()), columns=list(PARTS))
+        varied = [str(name) for name in parts if parts[name].nunique() > 1] or [PARTS[0]]
+        return cls(column, form, times.min().isoformat(), NumberEncoder.fit(parts, varied))
+
+    @property
+    def columns(self) -> list[str]:
+        return [self.column]
+
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        times = read_dates(frame[self.column], self.form)
+        parts = pd.DataFrame(date_parts(times, pd.Timestamp(self.first)), columns=list(PARTS))
+        return self.numbers.transform(parts)
+
+    def feature_names(self) -> list[str]:
+        return [f"{self.column}: {part}" for part in self.numbers.columns]
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryEncoder:
+    """A 0/1 column for each value; values of a single row, and beyond the first 100, share one."""
+
+    column: str
+    values: list[str]
+    has_others: bool
+
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, column: str) -> Self:
+        """Find the frequent values."""
+        cells = strings_of(frame[column])
+        counts = pd.Series([cell for cell in cells if cell is not None], dtype=object).value_counts()
+        kept = counts[counts > 1].index[:_MOST_CATEGORIES] if (counts > 1).any() else counts.index
+        return cls(column, sorted(map(str, kept)), len(kept) < len(counts))
+
+    @property
+    def columns(self) -> list[str]:
+        return [self.column]
+
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        place = {value: i for i, value in enumerate(self.values)}
+        others = len(self.values) if self.has_others else -1
+        cells = strings_of(frame[self.column])
+        codes = np.array([-1 if cell is None else place.get(cell, others) for cell in cells], np.int64)
+        rows = np.flatnonzero(codes >= 0)
+        shape = (len(cells), len(self.values) + self.has_others)
+        return sp.csr_array((np.ones(len(rows)), (rows, codes[rows])), shape=shape)
+
+    def feature_names(self) -> list[str]:
+        others = [f"{self.column} = another value"] if self.has_others else []
+        return [f"{self.column} = {value}" for value in self.values] + others
+
+
+@dataclass(frozen=True, eq=False)
+class TextEncoder:
+    """TF-IDF of the words of a text, or of the parts and characters of a string."""
+
+    column: str
+    ways: list[str]
+    terms: list[list[str]]
+    idf: list[Floats]
+
+    def __post_init__(self) -> None:
+        sizes = [len(own) for own in self.terms]
+        fits = len(self.ways) == len(sizes) == len(self.idf) and set(self.ways) <= set(WAYS)
+        if not fits or any(own.shape != (n,) for own, n in zip(self.idf, sizes, strict=True)):
+            raise ValueError(f"the terms of the column {self.column!r} have no weights")
+        if any(len(set(own)) < len(own) for own in self.terms):
+            raise ValueError(f"a term of the column {self.column!r} is there twice")
+
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, column: str, kind: str) -> Self | None:
+        """Find the terms; None if there are none."""
+        texts = [text or "" for text in strings_of(frame[column])]
+        for min_df in (2, 1):
+            for ways in ways_of(kind, texts):
+                fitted = []
+                for way in ways:
+                    counter = make_tfidf(way, min_df=min_df)
+                    try:
+                        fitted.append((way, counter.fit(texts)))
+                    except ValueError:  # no terms, or none in as many rows
+                        break
+                else:
+                    terms = [one.get_feature_names_out().tolist() for _, one in fitted]
+                    return cls(column, [way for way, _ in fitted], terms, [one.idf_ for _, one in fitted])
+        return None
+
+    @property
+    def columns(self) -> list[str]:
+        return [self.column]
+
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        texts = [text or "" for text in strings_of(frame[self.column])]
+        parts = []
+        for way, terms, idf in zip(self.ways, self.terms, self.idf, strict=True):
+            counter = make_tfidf(way, terms, min_df=1)
+            counter.idf_ = idf
+            parts.append(sp.csr_array(counter.transform(texts)))
+        return sp.csr_array(sp.hstack(parts, format="csr"))
+
+    def feature_names(self) -> list[str]:
+        told = ["" if way in ("words", "parts") else "characters " for way in self.ways]
+        return [
+            f"{self.column}: {before}{term}"
+            for before, terms in zip(told, self.terms, strict=True)
+            for term in terms
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddingEncoder:
+    """Embeddings of a text by a sentence-transformers model."""
+
+    column: str
+    model: str
+    n_features: int
+
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, column: str, model: str) -> Self:
+        """Find out how many numbers the model gives."""
+        return cls(column, model, embed_texts([""], model).shape[1])
+
+    @property
+    def columns(self) -> list[str]:
+        return [self.column]
+
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        texts = [text or "" for text in strings_of(frame[self.column])]
+        found = embed_texts(texts, self.model)
+        if found.shape[1] != self.n_features:
+            raise ValueError(f"the model {self.model} gives {found.shape[1]} numbers, not {self.n_features}")
+        return found
+
+    def feature_names(self) -> list[str]:
+        return [f"{self.column}: embedding {i}" for i in range(self.n_features)]
+
+
+@dataclass(frozen=True, eq=False)
+class ImageEncoder:
+    """Outlines and a thumbnail of image files, less those of the mean image."""
+
+    column: str
+    mean: Floats
+    lengths: list[float]
+
+    def __post_init__(self) -> None:
+        if self.mean.shape != (sum(image_sizes()),) or len(self.lengths) != len(image_sizes()):
+            raise ValueError(f"the images of the column {self.column!r} have another size")
+
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, column: str, folder: Path, verbose: int) -> tuple[Self, Matrix] | None:
+        """Read the images, and return the encoder with their features; None if no two of them differ."""
+        raw, found = read_images(column, strings_of(frame[column]), folder, verbose=verbose)
+        if not found.any():
+            return None
+        mean = raw[found].mean(axis=0)
+        centred = np.where(found[:, None], raw - mean, 0.0)
+        centred[np.abs(centred) < 1e-12] = 0.0  # equal images differ from their mean by rounding
+        if not centred.any():
+            return None
+        parts = np.split(centred, [image_sizes()[0]], axis=1)
+        lengths = [float(np.sqrt((part**2).sum() / found.sum())) or 1.0 for part in parts]
+        made = cls(column, mean, lengths)
+        return made, made._scaled(raw, found)
+
+    def _scaled(self, raw: Floats, found: npt.NDArray[np.bool_]) -> Floats:
+        scale = np.repeat(self.lengths, image_sizes())
+        return np.where(found[:, None], (raw - self.mean) / scale, 0.0)
+
+    @property
+    def columns(self) -> list[str]:
+        return [self.column]
+
+    def read(self, frame: pd.DataFrame, folder: Path | None, verbose: int) -> Matrix:
+        """Return the features of a table whose images are in a folder."""
+        if folder is None:
+            raise ValueError(
+                f"column {self.column!r} names images: give their folder, TableVectorizer(folder=...)"
+            )
+        return self._scaled(
+            *read_images(self.column, strings_of(frame[self.column]), folder, verbose=verbose)
+        )
+
+    def feature_names(self) -> list[str]:
+        return image_feature_names(self.column)
+
+
+@dataclass(frozen=True, eq=False)
+class MissingEncoder:
+    """A 1 where a cell is empty, for each column that had empty cells."""
+
+    columns: list[str]
+
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        return sp.csr_array(np.column_stack([is_missing(frame[name]) for name in self.columns]).astype(float))
+
+    def feature_names(self) -> list[str]:
+        return [f"{name} is missing" for name in self.columns]
+
+
+def is_missing(column: pd.Series) -> npt.NDArray[np.bool_]:
+    """Tell which cells are empty, or hold nothing but blanks, or a number that is none."""
+    if pd.api.types.is_numeric_dtype(column):
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return ~np.isfinite(values)
+    missing = column.isna().to_numpy(dtype=bool)
+    blank = [isinstance(cell, str) and not cell.strip() for cell in column]
+    return np.asarray(missing | np.asarray(blank, bool))
+
+
+def _number_matrix(frame: pd.DataFrame, columns: Sequence[str]) -> Matrix:
+    """Return columns as numbers, NaN where there is none; sparse if all of them are."""
+    chosen = frame[list(columns)]
+    kinds = chosen.dtypes
+    if len(kinds) and all(isinstance(kind, pd.SparseDtype) for kind in kinds):
+        return sp.csr_array(chosen.sparse.to_coo(), dtype=np.float64)
+    if all(kind == np.float64 for kind in kinds):
+        values = chosen.to_numpy(copy=True)
+        values[~np.isfinite(values)] = np.nan
+        return values
+    return np.column_stack([parsed_numbers(chosen[name]) for name in columns])
+
+
+def _centre_and_scale(values: Matrix) -> tuple[Floats, Floats]:
+    n_rows, n_columns = values.shape
+    centre, scale = np.zeros(n_columns), np.ones(n_columns)
+    by_column = sp.csc_array(values) if sp.issparse(values) else None
+    for i in range(n_columns):
+        own = values[:, i] if by_column is None else by_column.data[slice(*by_column.indptr[i : i + 2])]
+        own = own[np.isfinite(own)]
+        filled = own[own != 0]
+        if not len(filled):
+            continue
+        if len(filled) < _MOSTLY_ZERO * n_rows or by_column is not None:
+            scale[i] = np.sqrt(np.mean(np.square(filled / np.abs(filled).max()))) * np.abs(filled).max()
+        else:
+            centre[i], scale[i] = np.median(own), _spread(own)
+    return centre, np.maximum(scale, np.finfo(float).tiny)
+
+
+def _spread(values: Floats) -> float:
+    with np.errstate(over="ignore"):
+        low, high = np.percentile(values, [25, 75])
+        spread = (high - low) / _SPREAD or float(np.std(values / np.abs(values).max())) * np.abs(values).max()
+    return float(spread) if 0 < spread < np.inf else float(np.abs(values).max())
+
+
+def _bent(z: Floats) -> Floats:
+    """Return values that grow ever more slowly beyond the bend, and 0 for missing ones."""
+    z = np.clip(np.nan_to_num(z, nan=0.0), -_FARTHEST, _FARTHEST)
+    bent: Floats = z / np.sqrt(1.0 + np.square(z / _BEND))
+    return bent

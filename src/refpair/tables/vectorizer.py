@@ -1,0 +1,339 @@
+"""Tables to features: numbers, dates, categories, texts and images as one matrix."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array, check_is_fitted
+
+from ._cells import Matrix
+from ._names import unknown_name
+from .columns import ColumnKind, Kind, find_kinds
+from .encoders import (
+    BooleanEncoder,
+    CategoryEncoder,
+    DateEncoder,
+    EmbeddingEncoder,
+    Encoder,
+    ImageEncoder,
+    MissingEncoder,
+    NumberEncoder,
+    PixelEncoder,
+    TextEncoder,
+    is_missing,
+)
+
+__all__ = ["TableVectorizer"]
+
+_SPARSE_BELOW = 0.3  # of the values are not zero: the features are sparse
+
+
+class TableVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Turn a table as people have it into features, for any classifier.
+
+    What each column is, is found out: numbers, yes/no, dates, categories, strings of many values, texts and
+    paths of images; ids are ignored. ``columns_`` tells what became of each column and why; `kinds` overrules
+    it.
+
+    Parameters
+    ----------
+    kinds : mapping of str to kind, optional
+        What columns are, where that is found out wrongly: "number", "boolean", "date", "category", "string",
+        "text", "image" or "ignored".
+    text_model : str, optional
+        A sentence-transformers model on this machine, by its folder: texts become its embeddings besides
+        their words (``pip install 'refpair[text]'``).
+    folder : path-like, optional
+        Where paths of images start. No path may lead out of it.
+    verbose : int, default=0
+        1 shows a progress bar while images are read.
+
+    Attributes
+    ----------
+    columns_ : DataFrame
+        What became of each column, by its name: its ``kind``, ``why``, how many cells are ``missing``, and
+        how many ``features`` it gave.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : ndarray of str
+        Their names, if the table has names.
+
+    Notes
+    -----
+    - Numbers are centred by their median and scaled by their quartiles; outliers are bent towards the rest.
+      Columns that are mostly zero keep their zeros.
+    - Dates become days since the first, year, month, weekday and hour.
+    - Categories become a 0/1 column for each value; a value that was never seen is another value.
+    - Texts become TF-IDF of words, of characters in scripts without blanks; strings that of their parts and
+      of 3 or 4 characters in a row.
+    - Images become their outlines (HOG) and a thumbnail. Pixels in columns named like ``pixel_0_0`` are taken
+      together.
+    - A column with empty cells gets a further feature that tells where.
+
+    Numbers, categories, and each text and image have the same weight: a mean squared length of 1 in the
+    training table. Columns of a new table are found by their names; further ones are ignored.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from refpair import TableVectorizer
+    >>> table = pd.DataFrame({"said": ["so good", "so bad", "well"], "age": [30, None, 40]})
+    >>> vectorizer = TableVectorizer().fit(table)
+    >>> vectorizer.columns_
+           kind                       why  missing  features
+    said   text  strings of several words        0         1
+    age  number                   numbers        1         2
+    >>> vectorizer.get_feature_names_out().tolist()
+    ['age', 'age is missing', 'said: so']
+    """
+
+    def __init__(
+        self,
+        kinds: Mapping[str, Kind] | None = None,
+        *,
+        text_model: str | None = None,
+        folder: str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kinds = kinds
+        self.text_model = text_model
+        self.folder = folder
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find out what the columns are, and fit what turns them into features.
+
+        Parameters
+        ----------
+        X : DataFrame, array or sparse matrix of shape (n, n_columns)
+        y : ignored
+        """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit, and return the features of the same table.
+
+        Parameters
+        ----------
+        X : DataFrame, array or sparse matrix of shape (n, n_columns)
+        y : ignored
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n, n_features)
+        """
+        frame = self._read(X, reset=True)
+        folder = None if self.folder is None else Path(self.folder)
+        if hasattr(X, "columns"):
+            found = find_kinds(frame, self.kinds, folder)
+        else:
+            found = _kinds_of_array(frame, self.kinds)
+        groups: list[list[tuple[Encoder, Matrix]]] = [
+            [],
+            [],
+        ]  # of numbers and of categories; each text its own
+        for encoder, features in self._fitted(frame, found, folder):
+            is_number = isinstance(encoder, NumberEncoder | BooleanEncoder | DateEncoder | MissingEncoder)
+            is_category = isinstance(encoder, CategoryEncoder)
+            if is_number or is_category:
+                groups[is_category].append((encoder, features))
+            else:
+                groups.append([(encoder, features)])
+        groups = [group for group in groups if group]
+        if not groups:
+            reasons = "; ".join(f"{name}: {kind.why}" for name, kind in found.items())
+            raise ValueError(
+                f"nothing to learn from in {len(frame.columns):,} columns and {len(frame):,} rows ({reasons}); "
+                'overrule that by kinds={"column": "category"}, say'
+            )
+        weights = [_weight([features for _, features in group]) for group in groups]
+        self._encoders: list[Encoder] = [encoder for group in groups for encoder, _ in group]
+        self._weights = np.repeat(weights, [len(group) for group in groups])
+        blocks = [features for group in groups for _, features in group]
+        self._n_outputs = [block.shape[1] for block in blocks]
+        n_filled = sum(block.nnz if sp.issparse(block) else np.count_nonzero(block) for block in blocks)
+        self._sparse = bool(n_filled < _SPARSE_BELOW * len(frame) * sum(self._n_outputs))
+        self.columns_ = self._table(frame, found)
+        return self._joined(blocks)
+
+    def _fitted(
+        self, frame: pd.DataFrame, found: dict[str, ColumnKind], folder: Path | None
+    ) -> Iterator[tuple[Encoder, Matrix]]:
+        """Yield encoders and the features of the training table; what is of no use becomes ignored."""
+        of_kind: dict[str, list[str]] = {}
+        for name, (kind, why) in found.items():
+            of_kind.setdefault("pixel" if why.startswith("a pixel of") else kind, []).append(name)
+        encoders: list[Encoder] = []
+        if numbers := of_kind.get("number"):
+            encoders.append(NumberEncoder.fit(frame, numbers))
+        encoders += [BooleanEncoder(name) for name in of_kind.get("boolean", [])]
+        encoders += [DateEncoder.fit(frame, name) for name in of_kind.get("date", [])]
+        encoders += [CategoryEncoder.fit(frame, name) for name in of_kind.get("category", [])]
+        if pixels := of_kind.get("pixel"):
+            encoders.append(PixelEncoder.fit(frame, pixels))
+        for name, (kind, _) in found.items():
+            if kind in ("text", "string"):
+                if made := TextEncoder.fit(frame, name, kind):
+                    encoders.append(made)
+                else:
+                    found[name] = ColumnKind("ignored", "no words")
+            if kind == "text" and self.text_model is not None:
+                encoders.append(EmbeddingEncoder.fit(frame, name, self.text_model))
+        used = [name for name, (kind, _) in found.items() if kind != "ignored" and name not in (pixels or ())]
+        if gaps := [name for name in used if is_missing(frame[name]).any()]:
+            encoders.append(MissingEncoder(gaps))
+        for encoder in encoders:
+            yield encoder, encoder.transform(frame)
+        for name in of_kind.get("image", []):
+            if folder is None:
+                continue
+            if read := ImageEncoder.fit(frame, name, folder, self.verbose):
+                yield read
+            else:
+                found[name] = ColumnKind("ignored", "no two images that can be read differ")
+
+    def transform(self, X: Any) -> Any:
+        """Turn a table into features.
+
+        Parameters
+        ----------
+        X : DataFrame, array or sparse matrix
+            A DataFrame needs the columns of the training table, in any order; others are ignored.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n, n_features)
+        """
+        check_is_fitted(self)
+        frame = self._read(X, reset=False)
+        folder = None if self.folder is None else Path(self.folder)
+        return self._joined(
+            [
+                encoder.read(frame, folder, self.verbose)
+                if isinstance(encoder, ImageEncoder)
+                else encoder.transform(frame)
+                for encoder in self._encoders
+            ]
+        )
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Return the names of the features.
+
+        Parameters
+        ----------
+        input_features : array of str, optional
+            The names of the columns, which must be those of the training table.
+        """
+        check_is_fitted(self)
+        if input_features is not None:
+            known = list(getattr(self, "feature_names_in_", self.columns_.index))
+            if len(input_features) != self.n_features_in_:
+                raise ValueError("input_features should have length equal to number of features")
+            if hasattr(self, "feature_names_in_") and list(input_features) != known:
+                raise ValueError("input_features is not equal to feature_names_in_")
+        return np.array([name for one in self._encoders for name in one.feature_names()], object)
+
+    def _read(self, X: Any, *, reset: bool) -> pd.DataFrame:
+        """Return a table with columns of different names, and rows numbered from 0."""
+        if type(X).__module__.startswith("polars.") and hasattr(X, "columns"):
+            X = pd.DataFrame({name: X[name].to_list() for name in X.columns})
+        if not isinstance(X, pd.DataFrame):
+            return self._read_array(X, reset=reset)
+        names = [str(name) for name in X.columns]
+        for name, times in Counter(names).items():
+            if times > 1:
+                raise ValueError(f"{times} columns are named {name!r}; rename all but one")
+        if not len(X):
+            raise ValueError(f"the table has no rows: Found array with 0 sample(s) (shape={X.shape})")
+        frame = X.set_axis(pd.Index(names, dtype=object), axis=1).reset_index(drop=True)
+        if reset:
+            _check_feature_names(self, X, reset=True)
+            _check_n_features(self, X, reset=True)
+            return frame
+        return self._with_needed(frame)
+
+    def _read_array(self, X: Any, *, reset: bool) -> pd.DataFrame:
+        array: Any = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False, estimator=self)
+        if not reset and hasattr(self, "feature_names_in_"):
+            raise ValueError("the training table had named columns; give a DataFrame that has them, too")
+        _check_n_features(self, array, reset=reset)
+        if reset:
+            _check_feature_names(self, array, reset=True)
+        names = [f"x{i}" for i in range(array.shape[1])]
+        if sp.issparse(array):
+            values = sp.csr_array(array, dtype=np.float64)
+            return pd.DataFrame.sparse.from_spmatrix(values, columns=names)
+        frame = pd.DataFrame(array, columns=names)
+        return frame.infer_objects() if array.dtype == object else frame
+
+    def _with_needed(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Refuse a table that lacks columns; those of sparse files that never occur are zero."""
+        needed = [name for name, kind in self.columns_["kind"].items() if kind != "ignored"]
+        missing = [name for name in needed if name not in frame.columns]
+        if not missing:
+            return frame
+        is_sparse = all(isinstance(kind, pd.SparseDtype) for kind in frame.dtypes)
+        if not (is_sparse and all(name.isdecimal() for name in missing)):
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            told = unknown_name("column", missing[0], list(frame.columns)).partition("; ")[2]
+            raise ValueError(f"the table lacks the column {missing[0]!r}{more} that the model needs; {told}")
+        absent = sp.csr_array((len(frame), len(missing)))
+        zeros = pd.DataFrame.sparse.from_spmatrix(absent, columns=missing)
+        return pd.concat([frame, zeros], axis=1)
+
+    def _joined(self, blocks: Sequence[Matrix]) -> Any:
+        scaled = [block * weight for block, weight in zip(blocks, self._weights, strict=True)]
+        if self._sparse:
+            X = sp.csr_array(sp.hstack([sp.csr_array(block) for block in scaled], format="csr"))
+            X.eliminate_zeros()
+            return X
+        return np.hstack([block.toarray() if sp.issparse(block) else block for block in scaled])
+
+    def _table(self, frame: pd.DataFrame, found: Mapping[str, ColumnKind]) -> pd.DataFrame:
+        features: Counter[str] = Counter()
+        for encoder, n in zip(self._encoders, self._n_outputs, strict=True):
+            for name in encoder.columns:
+                features[name] += n // len(encoder.columns)
+        rows = [
+            (kind, why, int(is_missing(frame[name]).sum()), features[name])
+            for name, (kind, why) in found.items()
+        ]
+        return pd.DataFrame(rows, columns=["kind", "why", "missing", "features"], index=list(found))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _kinds_of_array(frame: pd.DataFrame, kinds: Mapping[str, Kind] | None) -> dict[str, ColumnKind]:
+    """Take numbers for what they are: without names there are neither ids nor pixels."""
+    numeric = [name for name in frame if pd.api.types.is_numeric_dtype(frame[name])]
+    found = find_kinds(
+        frame.drop(columns=numeric), {k: v for k, v in (kinds or {}).items() if k not in numeric}
+    )
+    asked = kinds or {}
+    return {
+        name: found.get(name)
+        or ColumnKind("ignored" if asked.get(name) == "ignored" else "number", "numbers")
+        for name in frame
+    }
+
+
+def _weight(blocks: Sequence[Matrix]) -> float:
+    """Return what gives the rows of some blocks together a mean squared length of 1."""
+    squares = sum(float(np.square(block.data if sp.issparse(block) else block).sum()) for block in blocks)
+    return float(np.sqrt(blocks[0].shape[0] / squares)) if squares > 0 else 1.0
