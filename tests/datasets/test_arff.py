@@ -204,7 +204,7 @@ TWO = "@relation r\n@attribute x numeric\n@attribute y {0,1}\n@data\n"
         (
             "@attribute x string\n@attribute y {0,1}\n@data\n'a',1\n",
             1,
-            "of type string; encode it .* or drop",
+            "of type string; drop it, or use read_table",
         ),
         ("@attribute x date 'yyyy'\n@data\n", 1, "of type date"),
         (TWO, 4, "no rows follow @data"),

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from refpair.datasets import _arff_rows, list_datasets, load_dataset, read_arff, read_label_names
+from refpair.datasets import list_datasets, load_dataset, read_arff, read_label_names
 from refpair.datasets._download import is_intact
 from refpair.datasets._registry import REGISTRY
+from refpair.tables import _arff_rows
 
 # Table "Dataset statistics" of the paper: labels, instances, features, density, distinct label vectors.
 STATISTICS = {

@@ -4,63 +4,26 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from itertools import count
+from collections.abc import Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arff_header import Attribute, arff_error, read_header
-from ._arff_rows import read_rows
-from ._data import Matrix, MultiLabelData, SparseOption, check_sparse_option, store, unknown_name
-from ._size import check_cells
+from refpair.tables._arff import ArffFile, parse_arff, read_label_names
+from refpair.tables._arff_header import arff_error
+from refpair.tables._matrix import Matrix, SparseOption, check_sparse_option, store
+from refpair.tables._names import check_known, unknown_name
+from refpair.tables._size import check_cells
 
-
-def read_label_names(path: str | os.PathLike[str]) -> list[str]:
-    """Read the names of the labels from a Mulan XML file.
-
-    Parameters
-    ----------
-    path : path-like
-        The XML file; labels inside labels (a hierarchy) count like all others.
-
-    Returns
-    -------
-    list of str
-        The names in the order of the file.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from refpair.datasets import read_label_names
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "mood.xml")
-    ...     _ = path.write_text('<labels><label name="joy"/><label name="anger"/></labels>')
-    ...     read_label_names(path)
-    ['joy', 'anger']
-    """
-    try:
-        root = ElementTree.parse(path).getroot()
-    except (ElementTree.ParseError, LookupError, ValueError) as error:  # the latter two for odd encodings
-        raise ValueError(f"{path}: not a valid XML file ({error}); it must list <label name=...>") from error
-    names = [element.get("name") for element in root.findall(".//{*}label")]
-    found = [name for name in names if name is not None]
-    if not found or len(found) < len(names):
-        raise ValueError(f"{path}: every label needs a line <label name=...></label>, and there must be one")
-    twice = [name for name, count in Counter(found).items() if count > 1]
-    if twice:
-        raise ValueError(f"{path}: the label {twice[0]!r} is listed twice; remove one")
-    return found
+from ._data import MultiLabelData
 
 
 def read_arff(
     path: str | os.PathLike[str],
     labels: Sequence[str] | None = None,
     *,
+    drop: Sequence[str] = (),
     sparse: SparseOption = "auto",
 ) -> MultiLabelData:
     r"""Read a multi-label data set from an ARFF file, dense or sparse.
@@ -72,6 +35,8 @@ def read_arff(
     labels : sequence of str, optional
         The names of the attributes that are labels. By default they come from the XML file of the same
         name beside the ARFF file.
+    drop : sequence of str, default=()
+        Attributes to leave out, such as texts.
     sparse : {"auto", True, False}, default="auto"
         Whether the features are a ``scipy.sparse.csr_array``. "auto" means yes for the sparse form of
         ARFF and for dense files with fewer than 10 % of the features other than zero.
@@ -119,64 +84,18 @@ def read_arff(
         if not xml.is_file():
             raise ValueError(f"{path}: there is no {xml.name} beside it; add it or name the labels")
         labels = read_label_names(xml)
-    file = parse_arff(path)
-    X, Y, names = split_labels(file, labels)
-    return MultiLabelData(path.stem, store(X, sparse), Y, names, list(labels))
-
-
-@dataclass(frozen=True)
-class ArffFile:
-    """The wanted columns of an ARFF file as numbers, with what messages and checks need.
-
-    ``names`` are all columns of the file and ``repeated`` the names it uses more than once;
-    ``lines[i]`` is the line of row ``i``.
-    """
-
-    source: str
-    attributes: list[Attribute]
-    matrix: Matrix
-    names: list[str]
-    repeated: set[str]
-    lines: list[int]
-
-
-def parse_arff(path: Path, is_wanted: Callable[[str], bool] = lambda name: True) -> ArffFile:
-    """Read the columns with a wanted name; the others may be text."""
     raw = path.read_bytes()
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = raw.decode("latin-1")
-    # Not splitlines(): that also splits at characters that may stand inside a quoted value.
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    source = str(path)
-    attributes, start = read_header(lines, source)
-    counts = Counter(attribute.name for attribute in attributes)
-    names = _unique([attribute.name for attribute in attributes])
-    wanted = [i for i, name in enumerate(names) if is_wanted(name)]
-    for attribute in (attributes[i] for i in wanted):
-        if not attribute.is_readable:
-            raise arff_error(
-                source,
-                attribute.line,
-                f"column {attribute.name!r} is of type {attribute.kind}; encode it as numbers or drop it",
-            )
-    stripped = ((number, line.strip()) for number, line in enumerate(lines[start:], start=start + 1))
-    rows = [(number, line) for number, line in stripped if line and line[0] != "%"]
-    if not rows:
-        raise arff_error(source, start, "no rows follow @data; is the file whole?")
-    matrix = read_rows(rows, attributes, source)
-    return ArffFile(
-        source,
-        [replace(attributes[i], name=names[i]) for i in wanted],
-        matrix if len(wanted) == len(names) else matrix[:, wanted],
-        names,
-        {name for name, times in counts.items() if times > 1},
-        [number for number, _ in rows],
-    )
+    file = parse_arff(text, str(path), len(raw), numbers_but=drop)
+    check_known(str(path), drop, file.names)
+    X, Y, names = _split_labels(file, labels)
+    return MultiLabelData(path.stem, store(X, sparse), Y, names, list(labels))
 
 
-def split_labels(file: ArffFile, labels: Sequence[str]) -> tuple[Matrix, NDArray[np.uint8], list[str]]:
+def _split_labels(file: ArffFile, labels: Sequence[str]) -> tuple[Matrix, NDArray[np.uint8], list[str]]:
     """Part the columns into features, labels in the given order, and the names of the features."""
     position = {attribute.name: i for i, attribute in enumerate(file.attributes)}
     for label, times in Counter(labels).items():
@@ -195,22 +114,10 @@ def split_labels(file: ArffFile, labels: Sequence[str]) -> tuple[Matrix, NDArray
                 attribute.line,
                 f"label {label!r} has the values {', '.join(attribute.values[:5])}; write 0 and 1",
             )
-    check_cells(Path(file.source), file.matrix.shape[0], len(labels), "labels")
+    check_cells(file.source, file.n_bytes, file.matrix.shape[0], len(labels), "labels")
     Y = file.matrix[:, [position.pop(label) for label in labels]]
     Y = Y if isinstance(Y, np.ndarray) else Y.toarray()
     for row, column in np.argwhere((Y != 0) & (Y != 1))[:1]:
         value = f"{Y[row, column]:g}".replace("nan", "missing")
         raise arff_error(file.source, file.lines[row], f"label {labels[column]!r} is {value}; write 0 or 1")
     return file.matrix[:, list(position.values())], Y.astype(np.uint8), list(position)
-
-
-def _unique(names: Sequence[str]) -> list[str]:
-    taken, unique = set(names), list[str]()
-    numbers: dict[str, count[int]] = {}
-    for name in names:
-        if name in numbers:
-            name = next(new for n in numbers[name] if (new := f"{name}#{n}") not in taken)
-            taken.add(name)
-        numbers.setdefault(name, count(2))
-        unique.append(name)
-    return unique

@@ -6,43 +6,64 @@ import errno
 from collections.abc import Sequence
 from pathlib import Path
 
-from ._data import unknown_name
+import pandas as pd
+
+from refpair.tables import Table, read_table
+from refpair.tables._matrix import frame_of_matrix
+from refpair.tables._names import check_known
+
 from ._registry import REGISTRY
-from .files import Table, match_columns, read_table
 from .mulan import load_dataset
 
-__all__ = ["data_set", "find_data", "is_file", "read_data"]
+__all__ = ["find_data", "is_file", "read_data"]
 
 _KNOWN = {name.lower(): name for name in ("digits", *REGISTRY)}
 
 
-def read_data(data: str, labels: Sequence[str] | None = None, drop: Sequence[str] = ()) -> Table:
-    """Read a table with labels: a file, or a data set by its name.
+def read_data(
+    data: str,
+    labels: Sequence[str] | None = None,
+    *,
+    drop: Sequence[str] = (),
+    sep: str | None = None,
+    encoding: str | None = None,
+) -> Table:
+    """Read a table: a file, standard input, or a data set by its name.
 
     Parameters
     ----------
     data : str
-        A file that `read_table` can read, or a name that `load_dataset` knows.
+        A file that `read_table` can read, ``-`` for standard input, or a name that `load_dataset` knows.
     labels : sequence of str, optional
         The label columns of a file.
     drop : sequence of str, default=()
-        Columns that are no features.
+        Columns to leave out.
+    sep, encoding : str, optional
+        How a file of text is written; see `read_table`.
+
+    Returns
+    -------
+    Table
+        Data sets by name have columns of numbers (sparse if the data set is) and labels of 0 and 1.
 
     Examples
     --------
     >>> from refpair.datasets import read_data
     >>> read_data("digits")
-    Table('digits': 3000 instances, 64 features, 10 labels)
+    Table('digits': 3000 rows, 64 columns, 10 label columns)
     """
     if is_file(data):
-        return read_table(data, labels, drop=drop)
-    table = data_set(data)
+        return read_table(data, labels, drop=drop, sep=sep, encoding=encoding)
+    try:
+        found = load_dataset(data)
+    except ValueError as error:
+        raise ValueError(f"{data}: there is no such file; {error}") from None
     if labels is not None:
-        raise ValueError(f"the data set {table.name!r} has its own labels; leave out --labels")
-    for name in drop:
-        if name not in table.feature_names:
-            raise ValueError(f"{data}: {unknown_name('column', name, table.feature_names)}")
-    return match_columns(table, [name for name in table.feature_names if name not in drop])
+        raise ValueError(f"the data set {found.name!r} has its own labels; leave out --labels")
+    check_known(data, drop, found.feature_names)
+    kept = [place for place, name in enumerate(found.feature_names) if name not in set(drop)]
+    X = frame_of_matrix(found.X[:, kept] if drop else found.X, [found.feature_names[place] for place in kept])
+    return Table(found.name, X, pd.DataFrame(found.Y, columns=found.label_names), None)
 
 
 def find_data(data: str) -> list[str]:
@@ -58,7 +79,7 @@ def find_data(data: str) -> list[str]:
     ['emotions']
     """
     folder = Path(data)
-    if data.lower() in _KNOWN or not folder.is_dir():
+    if data.lower() in _KNOWN or not folder.is_dir():  # standard input, too
         return [_KNOWN.get(data.lower(), data)]
     order = {name: place for place, name in enumerate(REGISTRY)}
     found = [path for path in folder.glob("*/*.arff") if path.stem == path.parent.name]
@@ -68,19 +89,10 @@ def find_data(data: str) -> list[str]:
     return [str(path) for path in sorted(found, key=lambda p: (order.get(p.stem, len(order)), p.stem))]
 
 
-def data_set(name: str) -> Table:
-    """Load a data set by its name, as a table."""
-    try:
-        found = load_dataset(name)
-    except ValueError as error:
-        raise ValueError(f"{name}: there is no such file; {error}") from None
-    return Table(found.name, found.X, found.Y, found.feature_names, found.label_names)
-
-
 def is_file(data: str) -> bool:
     """Whether a word is meant as a file; data sets have no dots and slashes in their names."""
     path = Path(data)
-    if path.is_file():
+    if data == "-" or path.is_file():
         return True
     if path.suffix or len(path.parts) != 1:
         raise FileNotFoundError(errno.ENOENT, "there is no such file", data)

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import platformdirs
 
-from ._data import MultiLabelData, SparseOption, check_sparse_option, store, unknown_name
+from refpair.tables._matrix import SparseOption, check_sparse_option, store
+from refpair.tables._names import unknown_name
+
+from ._data import MultiLabelData
 from ._download import DatasetUnavailableError, fetch, is_intact
 from ._registry import REGISTRY, URL, Source
 from .arff import read_arff

@@ -30,9 +30,9 @@ from refpair.classifiers import (
 )
 from refpair.classifiers._decisions import DecisionMixin
 from refpair.costs import Cost
-from refpair.datasets._data import unknown_name
 from refpair.experiments.names import import_object, is_own
 from refpair.experiments.settings import LABELS_TIMES_ROUNDS, Settings
+from refpair.tables._names import unknown_name
 
 __all__ = ["ALGORITHMS", "COMPETITORS", "NEAREST", "POSTERIOR", "Algorithm", "call_with", "find_algorithm"]
 

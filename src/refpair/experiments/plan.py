@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from refpair.costs import Cost
-from refpair.datasets import Table, find_data, list_datasets
+from refpair.datasets import MultiLabelData, find_data, list_datasets
 from refpair.datasets.find import is_file
 from refpair.experiments.algorithms import find_algorithm
 from refpair.experiments.names import find_cost, is_own
@@ -75,9 +73,9 @@ def find_subjects(
     return list(subjects.values())
 
 
-def _try_cost(name: str, table: Table) -> None:
+def _try_cost(name: str, table: MultiLabelData) -> None:
     """Ask for the cost of some label vectors: one that fails should do so now, not after hours."""
-    labels = np.asarray(table.Y)[:5]
+    labels = table.Y[:5]
     try:
         find_cost(name).rows(labels, labels[::-1])
     except Exception as error:  # the user's own code may do anything
@@ -85,7 +83,7 @@ def _try_cost(name: str, table: Table) -> None:
         raise ValueError(f"the cost {name} fails on labels of {table.name} ({why})") from error
 
 
-def _is_another(table: Table, name: str) -> bool:
+def _is_another(table: MultiLabelData, name: str) -> bool:
     """Whether a table has the name of a data set of the paper, but is not of its size."""
     sizes = {info.name: (info.n_instances, info.n_features, info.n_labels) for info in list_datasets()}
     return name in sizes and (*table.X.shape, len(table.label_names)) != sizes[name]

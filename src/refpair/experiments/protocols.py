@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from refpair.costs import Cost
-from refpair.datasets import Table
+from refpair.datasets import MultiLabelData
 from refpair.experiments.algorithms import Algorithm, Parameters, find_algorithm
 from refpair.experiments.names import find_cost
 from refpair.experiments.search import choose_parameters, make_model
@@ -24,7 +24,7 @@ from refpair.experiments.tasks import Task
 __all__ = ["run_task"]
 
 
-def run_task(task: Task, table: Table, missing: Collection[Key]) -> Iterator[tuple[Key, Result]]:
+def run_task(task: Task, table: MultiLabelData, missing: Collection[Key]) -> Iterator[tuple[Key, Result]]:
     """Yield those results of a task that are missing, as they come."""
     if task.experiment == "simulate":
         yield from simulate_task(task, table, missing)
@@ -58,9 +58,9 @@ class Bench:
     Y_test: Any
 
     @classmethod
-    def of(cls, task: Task, table: Table) -> Bench:
+    def of(cls, task: Task, table: MultiLabelData) -> Bench:
         """Split the data set."""
-        labels = np.asarray(table.Y)
+        labels = table.Y
         train, test = half_split(len(labels), task.split, task.settings.max_rows)
         return cls(
             task, find_algorithm(task.algorithm), table.X[train], labels[train], table.X[test], labels[test]

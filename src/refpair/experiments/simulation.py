@@ -20,7 +20,7 @@ from refpair.active import learning_curve
 from refpair.active._classifier import Classifier
 from refpair.classifiers import BinaryRelevance, CSRPEClassifier, Logistic
 from refpair.costs import Cost
-from refpair.datasets import Table
+from refpair.datasets import MultiLabelData
 from refpair.experiments.names import find_cost
 from refpair.experiments.settings import Simulation, half_split
 from refpair.experiments.store import Key, Result
@@ -34,12 +34,14 @@ _GRID = (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)  # of C, for rows of length 1
 _FOLDS = 5
 
 
-def simulate_task(task: Task, table: Table, missing: Collection[Key]) -> Iterator[tuple[Key, Result]]:
+def simulate_task(
+    task: Task, table: MultiLabelData, missing: Collection[Key]
+) -> Iterator[tuple[Key, Result]]:
     """Yield those results of a task that are missing: the score after so many answers.
 
     If there are fewer rows than are to be asked for, the score with all of them is repeated.
     """
-    labels = np.asarray(table.Y)
+    labels = table.Y
     pool, test = half_split(len(labels), task.split, task.settings.max_rows)
     X, X_test = scale_features(table.X[pool], table.X[test])
     simulation = task.settings.simulation

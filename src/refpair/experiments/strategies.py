@@ -19,9 +19,9 @@ from refpair.active import (
 from refpair.active._strategy import QueryStrategy
 from refpair.classifiers import Logistic
 from refpair.costs import Cost
-from refpair.datasets._data import unknown_name
 from refpair.experiments.algorithms import call_with
 from refpair.experiments.names import import_object, is_own
+from refpair.tables._names import unknown_name
 
 __all__ = ["DEFAULT_STRATEGY", "STRATEGIES", "Situation", "find_strategy"]
 

@@ -11,8 +11,9 @@ from typing import Literal
 import numpy as np
 import scipy.sparse as sp
 
-from refpair.datasets import Table, read_data
+from refpair.datasets import MultiLabelData
 from refpair.experiments.algorithms import NEAREST, POSTERIOR
+from refpair.experiments.data import read_numeric
 from refpair.experiments.names import code_digest, is_own
 from refpair.experiments.settings import Settings
 from refpair.experiments.store import Key
@@ -45,9 +46,9 @@ class Source:
     labels: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
 
-    def read(self) -> Table:
+    def read(self) -> MultiLabelData:
         """Read the data set."""
-        return read_data(self.data, self.labels, self.drop)
+        return read_numeric(self.data, self.labels, self.drop)
 
 
 @dataclass(frozen=True)
@@ -143,12 +144,12 @@ def _used_by(experiment: Experiment, algorithm: str, settings: Settings) -> dict
     return used | {"n_bits": settings.n_bits}
 
 
-def digest_table(table: Table) -> str:
+def digest_table(table: MultiLabelData) -> str:
     """Return a digest of features and labels."""
     digest = hashlib.sha256()
     X = table.X
     parts = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
-    for part in (*parts, np.asarray(table.Y)):
+    for part in (*parts, table.Y):
         digest.update(str((part.shape, part.dtype)).encode())
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()

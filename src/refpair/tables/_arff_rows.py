@@ -9,15 +9,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ._arff_header import QUOTED, Attribute, Cell, arff_error, cell_of, inside_braces, split_cells
-from ._data import Matrix
-from ._size import check_cells
+from refpair.tables._arff_header import (
+    QUOTED,
+    Attribute,
+    Cell,
+    arff_error,
+    cell_of,
+    inside_braces,
+    split_cells,
+)
+from refpair.tables._matrix import Matrix
+from refpair.tables._size import check_cells
 
 Row = tuple[int, str]
 """The number of a line and its text."""
@@ -28,8 +35,11 @@ _ENTRY = re.compile(rf"\s*(\d+)\s+(?:{QUOTED}\s*(?=,|$)|([^\s,'\"][^,]*))(?:(,)|
 _MOST_DIGITS = 18  # of an index; int() refuses texts of thousands
 
 
-def read_rows(rows: Sequence[Row], attributes: Sequence[Attribute], source: str) -> Matrix:
-    """Read all rows into one matrix, a ``csr_array`` if the rows are in the sparse form."""
+def read_rows(rows: Sequence[Row], attributes: Sequence[Attribute], source: str, n_bytes: int) -> Matrix:
+    """Read all rows into one matrix, a ``csr_array`` if the rows are in the sparse form.
+
+    ``n_bytes`` is the size of the file.
+    """
     is_sparse = rows[0][1].startswith("{")
     for line, text in rows:
         if text.startswith("{") != is_sparse:
@@ -42,7 +52,7 @@ def read_rows(rows: Sequence[Row], attributes: Sequence[Attribute], source: str)
         triples = _fast_sparse(texts, attributes) if plain else None
         if triples is None:
             triples = _careful_sparse(rows, attributes, source)
-        return _to_csr(triples, len(rows), attributes, source)
+        return _to_csr(triples, len(rows), attributes, source, n_bytes)
     matrix = _fast_dense(texts, attributes) if plain else None
     return _careful_dense(rows, attributes, source) if matrix is None else matrix
 
@@ -55,7 +65,7 @@ def encode(attribute: Attribute, cell: Cell, line: int, source: str) -> float:
     if text in attribute.codes:
         return attribute.codes[text]
     if not attribute.is_readable:
-        return 0.0  # the caller drops this column
+        return attribute.code_of_text(text)
     try:
         number = float(text) if attribute.is_number else None
     except ValueError:
@@ -82,7 +92,11 @@ def _fast_dense(texts: Sequence[str], attributes: Sequence[Attribute]) -> NDArra
     try:
         matrix[:, numbers] = numeric.astype(np.float64)
         for i, attribute in enumerate(attributes):
-            if attribute.values and not attribute.is_number:
+            if not attribute.is_readable:
+                matrix[:, i] = [
+                    np.nan if cell == "?" else attribute.code_of_text(cell) for cell in table[:, i]
+                ]
+            elif not attribute.is_number:
                 codes = {**attribute.codes, "?": np.nan}
                 matrix[:, i] = [codes[cell] for cell in table[:, i]]
     except (KeyError, ValueError):
@@ -171,7 +185,9 @@ def _careful_sparse(rows: Sequence[Row], attributes: Sequence[Attribute], source
     return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
 
 
-def _to_csr(triples: Triples, n_rows: int, attributes: Sequence[Attribute], source: str) -> Matrix:
+def _to_csr(
+    triples: Triples, n_rows: int, attributes: Sequence[Attribute], source: str, n_bytes: int
+) -> Matrix:
     rows, columns, values = triples
     shape = (n_rows, len(attributes))
     matrix = csr_array((values, (rows, columns)), shape=shape)
@@ -179,7 +195,7 @@ def _to_csr(triples: Triples, n_rows: int, attributes: Sequence[Attribute], sour
     filled = np.flatnonzero(defaults)
     if filled.size:
         # Where the first nominal value is not 0, what is left out is not 0 either: write it out.
-        check_cells(Path(source), n_rows, filled.size, "columns whose first value is not 0")
+        check_cells(source, n_bytes, n_rows, filled.size, "columns whose first value is not 0")
         absent = np.ones((n_rows, filled.size), dtype=bool)
         place = np.full(len(attributes), -1)
         place[filled] = np.arange(filled.size)

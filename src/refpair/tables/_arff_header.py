@@ -53,6 +53,10 @@ class Attribute:
         """Whether the type is one that turns into a number; text and dates do not."""
         return self.kind in ("numeric", "nominal")
 
+    def code_of_text(self, text: str) -> float:
+        """Return the number of a text in a column of texts; 0 stands for what sparse rows leave out."""
+        return self.codes.setdefault(text, float(len(self.codes) + 1))
+
     @property
     def default(self) -> float:
         """The value that a sparse row leaves out: zero, or the first of a nominal's values."""

@@ -1,0 +1,246 @@
+"""Tables that users bring, from files of every format and from standard input."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from refpair.tables._arff import arff_frame, labels_beside, parse_arff
+from refpair.tables._csv import read_csv
+from refpair.tables._json_lines import read_json_lines
+from refpair.tables._matrix import frame_of_matrix
+from refpair.tables._names import check_known, check_unique, clean_names
+from refpair.tables._office import read_excel, read_parquet
+from refpair.tables._size import check_cells
+from refpair.tables._source import Source, open_source
+from refpair.tables._svmlight import read_svmlight
+
+__all__ = ["Table", "read_table"]
+
+_ENDINGS = {
+    "csv": (".csv", ".tsv"),
+    "json": (".jsonl", ".ndjson"),
+    "parquet": (".parquet", ".pq"),
+    "excel": (".xlsx",),
+    "arff": (".arff",),
+    "libsvm": (".svm", ".libsvm", ".txt"),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """A table with or without labels.
+
+    Attributes
+    ----------
+    name : str
+        The file's name, "standard input", or the name of the data set.
+    X : DataFrame
+        All cells that are no labels, as they are: texts, numbers, gaps. Sparse formats give sparse columns.
+    Y : DataFrame or None
+        The label columns as they are, or None if there are none.
+    folder : Path or None
+        The folder of the file, where relative paths of images start.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from refpair.tables import Table
+    >>> Table("songs.csv", pd.DataFrame({"tempo": [120, 90]}), None, None)
+    Table('songs.csv': 2 rows, 1 columns, no labels)
+    """
+
+    name: str
+    X: pd.DataFrame
+    Y: pd.DataFrame | None
+    folder: Path | None
+
+    def __repr__(self) -> str:
+        n_rows, n_columns = self.X.shape
+        labels = "no labels" if self.Y is None else f"{self.Y.shape[1]} label columns"
+        return f"Table({self.name!r}: {n_rows} rows, {n_columns} columns, {labels})"
+
+
+def read_table(
+    source: str | os.PathLike[str],
+    labels: Sequence[str] | None = None,
+    *,
+    drop: Sequence[str] = (),
+    sep: str | None = None,
+    encoding: str | None = None,
+) -> Table:
+    r"""Read a table from a file or from standard input.
+
+    Parameters
+    ----------
+    source : path-like
+        A file ending in .csv, .tsv, .jsonl, .ndjson (JSON lines), .arff, or .svm, .libsvm, .txt for libsvm's
+        multi-label format, each also as .gz; or .parquet, .xlsx (Excel: the first sheet). ``-`` is standard
+        input: JSON lines if it starts with ``{``, else CSV.
+    labels : sequence of str, optional
+        The names of the label columns. ARFF files have them in the XML file of the same name beside them,
+        libsvm files in their rows (there, names are the numbers, such as "3"), if not given here.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    sep : str, optional
+        What parts the cells of CSV. By default it is found out: comma, semicolon, tab or pipe.
+    encoding : str, optional
+        How text is written, such as "latin-1". By default UTF-8, with or without a byte order mark.
+
+    Returns
+    -------
+    Table
+        Cells are as they are in the file: texts, numbers, truths, dates (Parquet and Excel), lists (Parquet
+        and JSON). Empty cells are missing, in columns of numbers also "NA", "null" and the like. In semicolon
+        and tab files, columns of ``3,5`` are numbers. In libsvm files columns are named by their indices.
+
+    Raises
+    ------
+    ValueError
+        If a column is unknown, named twice, or a label that is dropped; if the file is broken, has one
+        column only because its separator is unknown, or a few bytes of it claim gigabytes.
+    ImportError
+        If the file is Parquet or Excel and the library to read it is not installed.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from refpair.tables import read_table
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "songs.csv")
+    ...     _ = path.write_text("title;tempo;moods\nHey;120,5;joy|calm\nOh;;anger\n")
+    ...     table = read_table(path, ["moods"])
+    >>> table
+    Table('songs.csv': 2 rows, 2 columns, 1 label columns)
+    >>> table.X
+      title  tempo
+    0   Hey  120.5
+    1    Oh    NaN
+    >>> table.Y
+          moods
+    0  joy|calm
+    1     anger
+    """
+    found = open_source(source)
+    labels, drop = _asked_for(labels, "label"), _asked_for(drop, "column to drop") or []
+    if encoding is not None and _is_utf_8(encoding):
+        encoding = None
+    form = _format(found)
+    if form == "libsvm":
+        return _from_svmlight(found, labels, drop)
+    both = set(labels or ()) & set(drop)
+    if both:
+        raise ValueError(f"{found.name}: {min(both)!r} is named as a label and to be dropped; choose one")
+    if form == "csv":
+        frame = read_csv(found, sep, encoding, labels or ())
+    elif form == "json":
+        frame = read_json_lines(found, encoding)
+    elif form == "parquet":
+        frame = read_parquet(found)
+    elif form == "excel":
+        frame = read_excel(found)
+    else:
+        return _from_arff(found, labels, drop, encoding)
+    return _split(found, frame, labels or [], drop)
+
+
+def _asked_for(names: Sequence[str] | None, what: str) -> list[str] | None:
+    if names is None:
+        return None
+    asked = [names.strip()] if isinstance(names, str) else [str(name).strip() for name in names]
+    for name, times in Counter(asked).items():
+        if times > 1:
+            raise ValueError(f"the {what} {name!r} is named twice; remove one")
+    return asked
+
+
+def _is_utf_8(encoding: str) -> bool:
+    try:
+        return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
+    except LookupError:
+        return False  # told when it is used
+
+
+def _format(source: Source) -> str:
+    if source.path is None:
+        with source.open() as file:
+            start = file.read(1000).removeprefix(codecs.BOM_UTF8).lstrip()
+        return "json" if start.startswith(b"{") else "csv"
+    for form, endings in _ENDINGS.items():
+        if source.has_ending(*endings):
+            if source.is_packed and form in ("parquet", "excel"):
+                raise ValueError(f"{source.name}: {form} files are packed already; unpack it first")
+            return form
+    known = ", ".join(ending for endings in _ENDINGS.values() for ending in endings)
+    raise ValueError(
+        f"{source.name}: cannot tell the format by the name; known endings are {known}, also with .gz"
+    )
+
+
+def _split(source: Source, frame: pd.DataFrame, labels: list[str], drop: list[str]) -> Table:
+    """Part a table into labels and the rest."""
+    check_known(source.name, [*labels, *drop], list(frame.columns))
+    gone = {*labels, *drop}
+    rest = [name for name in frame.columns if name not in gone]
+    if not rest:
+        raise ValueError(f"{source.name}: no columns are left besides labels and dropped ones")
+    Y = _dense(source, frame[labels]) if labels else None
+    X = frame if len(rest) == frame.shape[1] else frame[rest]
+    return _table(source, X, Y)
+
+
+def _table(source: Source, X: pd.DataFrame, Y: pd.DataFrame | None) -> Table:
+    if source.path is None:
+        return Table(source.name, X, Y, None)
+    return Table(source.path.name, X, Y, source.path.parent)
+
+
+def _dense(source: Source, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return labels without sparse columns."""
+    if not any(_is_sparse(frame[name]) for name in frame.columns):
+        return frame
+    check_cells(source.name, source.n_bytes, *frame.shape, "labels")
+    columns = {name: frame[name] for name in frame.columns}
+    return pd.DataFrame(
+        {name: np.asarray(column) if _is_sparse(column) else column for name, column in columns.items()}
+    )
+
+
+def _is_sparse(column: pd.Series) -> bool:
+    return isinstance(column.dtype, pd.SparseDtype)
+
+
+def _from_arff(source: Source, labels: list[str] | None, drop: list[str], encoding: str | None) -> Table:
+    assert source.path is not None
+    if labels is None:
+        labels = _asked_for(labels_beside(source.path), "label")
+    file = parse_arff(source.read_text(encoding), source.name, source.n_bytes)
+    for label in labels or ():
+        if label in file.repeated:
+            raise ValueError(
+                f"{source.name}: several attributes are named {label!r}; rename all but the label"
+            )
+    frame = arff_frame(file)
+    names = clean_names(frame.columns)
+    check_unique(source.name, names)
+    frame.columns = pd.Index(names)
+    return _split(source, frame, labels or [], drop)
+
+
+def _from_svmlight(source: Source, labels: list[str] | None, drop: list[str]) -> Table:
+    X, names, Y = read_svmlight(source, labels)
+    check_known(source.name, drop, names)
+    kept = [place for place, name in enumerate(names) if name not in set(drop)]
+    if not kept:
+        raise ValueError(f"{source.name}: no columns are left besides labels and dropped ones")
+    if drop:
+        X, names = X[:, kept], [names[place] for place in kept]
+    return _table(source, frame_of_matrix(X, names), Y)

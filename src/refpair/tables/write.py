@@ -1,0 +1,137 @@
+"""Tables as files, the whole of one or nothing."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from refpair._files import check_output, written_whole
+
+__all__ = ["check_table_path", "csv_text", "write_table"]
+
+_ENDINGS = (".csv", ".tsv", ".csv.gz", ".jsonl", ".parquet")
+
+
+def check_table_path(path: Path) -> None:
+    """Refuse a path that no table can be written to.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from refpair.tables.write import check_table_path
+    >>> check_table_path(Path("answers.xls"))
+    Traceback (most recent call last):
+    ValueError: answers.xls: the name of a table ends in .csv, .tsv, .csv.gz, .jsonl or .parquet
+    """
+    check_output(path)
+    if not path.name.lower().endswith(_ENDINGS):
+        raise ValueError(f"{path}: the name of a table ends in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}")
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table in the format that the name says; its index is left out.
+
+    Lists of texts are joined by ``|`` in CSV and TSV, and stay lists in JSON lines and Parquet.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table.
+    path : Path
+        A file ending in .csv, .tsv, .csv.gz, .jsonl (JSON lines) or .parquet.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> from refpair.tables import read_table, write_table
+    >>> with TemporaryDirectory() as folder:
+    ...     write_table(pd.DataFrame({"tempo": [120, 90]}), Path(folder, "songs.jsonl"))
+    ...     read_table(Path(folder, "songs.jsonl"))
+    Table('songs.jsonl': 2 rows, 1 columns, no labels)
+    """
+    path = Path(path)
+    check_table_path(path)
+    name = path.name.lower()
+    if name.endswith(".parquet"):
+        content = _parquet(frame, path)
+    elif name.endswith(".jsonl"):
+        content = _json_lines(frame).encode()
+    else:
+        content = csv_text(frame, "\t" if name.endswith(".tsv") else ",").encode()
+    if name.endswith(".gz"):
+        content = gzip.compress(content, mtime=0)
+    with written_whole(path) as file:
+        file.write(content)
+
+
+def csv_text(frame: pd.DataFrame, sep: str = ",") -> str:
+    r"""Return a table as CSV that has a row for each row, whatever is in its cells.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from refpair.tables.write import csv_text
+    >>> csv_text(pd.DataFrame({"title": ["Hey, you"], "moods": [["joy", "calm"]]}))
+    'title,moods\n"Hey, you",joy|calm\n'
+    """
+    frame = _map_columns(frame, lambda column: column.map(_joined) if column.dtype == object else column)
+    text: str = frame.to_csv(index=False, sep=sep)
+    if "\r" in text:  # it is quoted only if it may end a line
+        text = frame.to_csv(index=False, sep=sep, lineterminator="\r\n")
+    return text
+
+
+def _map_columns(frame: pd.DataFrame, change: Callable[[pd.Series], pd.Series]) -> pd.DataFrame:
+    return pd.DataFrame({name: change(frame[name]) for name in frame.columns}, index=frame.index)
+
+
+def _joined(cell: Any) -> Any:
+    return "|".join(map(str, cell)) if isinstance(cell, list | tuple | set | frozenset) else cell
+
+
+def _json_lines(frame: pd.DataFrame) -> str:
+    names = [str(name) for name in frame.columns]
+    columns = [[_json_value(cell) for cell in frame.iloc[:, place].tolist()] for place in range(len(names))]
+    rows = (dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True))
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+
+
+def _json_value(cell: Any) -> Any:
+    if isinstance(cell, list | tuple | set | frozenset):
+        return [_json_value(one) for one in cell]
+    if pd.isna(cell):
+        return None
+    return cell if isinstance(cell, str | bool | int | float) else str(cell)
+
+
+def _parquet(frame: pd.DataFrame, path: Path) -> bytes:
+    stream = io.BytesIO()
+    frame = _map_columns(frame, _of_one_kind)
+    try:
+        frame.to_parquet(stream, engine="pyarrow", index=False)
+    except ImportError as error:
+        raise ImportError(f"{path}: writing Parquet needs pyarrow: pip install 'refpair[parquet]'") from error
+    return stream.getvalue()
+
+
+def _of_one_kind(column: pd.Series) -> pd.Series:
+    """Return a column that Parquet takes: numbers and texts in one, and numbers beyond 64 bits, as texts."""
+    if isinstance(column.dtype, pd.SparseDtype):
+        return pd.Series(np.asarray(column), index=column.index)
+    if column.dtype != object:
+        return column
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    if kind == "mixed" and all(isinstance(cell, list) for cell in column.dropna()):
+        return column
+    if kind.startswith("mixed") or kind == "integer":
+        return column.map(lambda cell: cell if pd.isna(cell) else str(cell))
+    return column
