@@ -9,6 +9,19 @@ import typer
 
 import refpair
 from refpair.cli import experiment_commands
+from refpair.cli.options import (
+    Cost,
+    Data,
+    Drop,
+    Encoding,
+    FalseNegative,
+    FalsePositive,
+    Kinds,
+    Labels,
+    LabelSep,
+    Model,
+    Sep,
+)
 from refpair.cli.running import run_command
 
 __all__ = ["app", "main"]
@@ -21,31 +34,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-Data = Annotated[
-    str,
-    typer.Argument(
-        help="A .csv, .tsv, .parquet, .arff or .svm file, or the name of a data set (see refpair datasets).",
-        metavar="DATA",
-        show_default=False,
-    ),
-]
-Model = Annotated[
-    Path, typer.Argument(help="A file that refpair fit wrote.", metavar="MODEL", show_default=False)
-]
-
-FalsePositive = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Instead of --cost, the price of a label too much: a number for all labels, label=number "
-        "for one. Can be repeated.",
-        metavar="PRICE",
-    ),
-]
-FalseNegative = Annotated[
-    list[str] | None,
-    typer.Option(help="The price of a missed label, likewise; as in fraud=50.", metavar="PRICE"),
-]
 
 
 def main() -> None:
@@ -81,21 +69,30 @@ def demo() -> None:
 def fit(
     data: Data,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.", show_default=False)],
-    labels: Annotated[
-        str | None, typer.Option(help="The label columns, as in joy,anger.", show_default=False)
-    ] = None,
-    cost: Annotated[
-        str | None,
-        typer.Option(
-            help="What a wrong prediction costs: f1, f2, f0.5, ..., accuracy, hamming, rank or zero_one.",
-            show_default="f1",
-        ),
-    ] = None,
+    labels: Labels = None,
+    label_sep: LabelSep = None,
+    cost: Cost = None,
     false_positive: FalsePositive = None,
     false_negative: FalseNegative = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="A column that is no feature. Can be repeated.", metavar="COLUMN")
+    test: Annotated[
+        str | None, typer.Option(help="Another table with labels, to measure the model on.", metavar="DATA")
     ] = None,
+    holdout: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="The share of rows not to learn from, but to measure the model on, as in 0.2.",
+        ),
+    ] = None,
+    drop: Drop = None,
+    kind: Kinds = None,
+    text_model: Annotated[
+        str | None,
+        typer.Option(help="The folder of a sentence-transformers model, for embeddings of texts."),
+    ] = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
     n_bits: Annotated[int, typer.Option(help="The length of the code.")] = 3000,
     max_depth: Annotated[
         int | None, typer.Option(help="The depth of the trees.", show_default="auto")
@@ -114,7 +111,9 @@ def fit(
 
     For example:
 
-    refpair fit songs.csv --labels joy,anger --drop title -o songs.refpair
+    refpair fit tickets.csv --labels tags -o tickets.refpair
+
+    refpair fit songs.csv --labels joy,anger --drop title --holdout 0.2 -o songs.refpair
 
     refpair fit mail.csv --labels spam,fraud --false-negative fraud=50 -o m
 
@@ -125,10 +124,17 @@ def fit(
         data=data,
         output=output,
         labels=labels,
+        label_sep=label_sep,
+        drop=drop,
+        kinds=kind,
+        sep=sep,
+        encoding=encoding,
         cost=cost,
         false_positive=false_positive or [],
         false_negative=false_negative or [],
-        drop=drop or [],
+        text_model=text_model,
+        test=test,
+        holdout=holdout,
         n_bits=n_bits,
         max_depth=max_depth,
         min_samples_leaf=min_samples_leaf,
@@ -145,21 +151,45 @@ def predict(
     data: Data,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="A .csv or .parquet file.", show_default="the terminal"),
+        typer.Option(
+            "--output", "-o", help="A .csv, .tsv, .jsonl or .parquet file.", show_default="the terminal"
+        ),
     ] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="The probability of each label, too.")] = False,
+    expected_cost: Annotated[
+        bool, typer.Option("--expected-cost", help="What each answer is expected to cost, too.")
+    ] = False,
+    sets: Annotated[
+        int, typer.Option(min=0, help="How many of the most probable label sets to tell, too.")
+    ] = 0,
+    join: Annotated[bool, typer.Option("--join", help="All columns of DATA before the answers.")] = False,
     id_column: Annotated[
         str | None, typer.Option("--id", help="A column of DATA to copy.", metavar="COLUMN")
     ] = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
 ) -> None:
-    """Predict the labels of a table: 0 or 1 in a column for each.
+    """Predict the labels of a table, in the form that the training table had.
 
     For example:
 
     refpair predict songs.refpair new.csv
 
-    refpair predict songs.refpair new.csv --id title -o labels.csv
+    refpair predict songs.refpair new.csv --join --proba --expected-cost -o labels.csv
     """
-    run_command("predict", model=model, data=data, output=output, id_column=id_column)
+    run_command(
+        "predict",
+        model=model,
+        data=data,
+        output=output,
+        sep=sep,
+        encoding=encoding,
+        id_column=id_column,
+        proba=proba,
+        expected_cost=expected_cost,
+        sets=sets,
+        join=join,
+    )
 
 
 @app.command()
@@ -177,6 +207,8 @@ def evaluate(
     per_label: Annotated[
         bool, typer.Option("--per-label", help="Precision and recall of each label, too.")
     ] = False,
+    sep: Sep = None,
+    encoding: Encoding = None,
 ) -> None:
     """Tell what a model's predictions cost, on a table with labels.
 
@@ -186,7 +218,15 @@ def evaluate(
 
     refpair evaluate songs.refpair test.csv --cost f1 --cost f2
     """
-    run_command("evaluate", model=model, data=data, costs=cost or [], per_label=per_label)
+    run_command(
+        "evaluate",
+        model=model,
+        data=data,
+        sep=sep,
+        encoding=encoding,
+        costs=cost or [],
+        per_label=per_label,
+    )
 
 
 @app.command()

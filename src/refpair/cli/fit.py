@@ -5,31 +5,41 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import typer
+from rich.console import Console
 from rich.filesize import decimal
+from rich.markup import escape
+from rich.table import Table as RichTable
+from sklearn.pipeline import make_pipeline
 
 from refpair._files import check_output
 from refpair.classifiers import CSRPEClassifier
-from refpair.cli.data import named_columns, split_names
+from refpair.cli.data import read_labelled, table_options
 from refpair.costs import Cost, get_cost
-from refpair.datasets import read_data
-from refpair.datasets._data import unknown_name
 from refpair.persistence import save
+from refpair.tables import Table, TableVectorizer
+from refpair.tables._names import unknown_name
+from refpair.tables.labels import read_labels
 
-__all__ = ["amount", "cost_of", "run"]
+__all__ = ["amount", "cost_of", "run", "tell_columns"]
+
+_MOST_COLUMNS = 30  # that are told one by one
 
 
 def run(
     *,
     data: str,
     output: Path,
-    labels: str | None,
     cost: str | None,
     false_positive: list[str],
     false_negative: list[str],
-    drop: list[str],
+    text_model: str | None,
+    test: str | None,
+    holdout: float | None,
     n_bits: int,
     max_depth: int | None,
     min_samples_leaf: int,
@@ -37,14 +47,23 @@ def run(
     max_samples: str,
     jobs: int,
     seed: int,
+    **reading: Any,
 ) -> None:
-    """Fit a model, save it, and say so in a line."""
+    """Fit a model, save it, and tell what became of the columns and how good it is."""
+    options = table_options(**reading)
     check_output(output)  # now, not when the work is done
     if cost is not None:
         get_cost(cost)  # a mistyped name is told before a large table is read
-    table = read_data(data, split_names(labels), drop)
-    model = CSRPEClassifier(
-        cost=cost_of(cost, false_positive, false_negative, table.label_names),
+    if test is not None and holdout is not None:
+        raise ValueError("--test and --holdout are two ways to measure the model; choose one")
+    table = read_labelled(data, options)
+    held_out = None if test is None else read_labelled(test, options)
+    if holdout is not None:
+        table, held_out = _split(table, holdout, seed)
+    labels, form = read_labels(table.Y, "the labels")
+    vectorizer = TableVectorizer(dict(options.kinds), text_model=text_model, folder=table.folder)
+    classifier = CSRPEClassifier(
+        cost=cost_of(cost, false_positive, false_negative, [str(name) for name in form.classes]),
         n_bits=n_bits,
         max_depth="auto" if max_depth is None else max_depth,
         min_samples_leaf=min_samples_leaf,
@@ -54,21 +73,85 @@ def run(
         random_state=seed,
         verbose=int(sys.stderr.isatty()),
     )
+    model = make_pipeline(vectorizer.set_params(verbose=classifier.verbose), classifier)
     started = time.perf_counter()
-    model.fit(named_columns(table.X, table.feature_names), pd.DataFrame(table.Y, columns=table.label_names))
+    try:
+        model.fit(table.X, table.Y)
+    except ValueError as error:
+        raise ValueError(f"{table.name}: {error}") from None
     seconds = time.perf_counter() - started
-    save(model.set_params(verbose=0), output)
+    tell_columns(Console(highlight=False), vectorizer.columns_)
+    _tell_quality(model, table, held_out)
+    vectorizer.set_params(folder=None, verbose=0)
+    classifier.set_params(verbose=0)
+    save(model, output)
     sizes = {
-        "row": table.X.shape[0],
-        "feature": table.X.shape[1],
-        "label": len(table.label_names),
-        "distinct label vector": len(model.relevant_set_),
-        "bit": len(model.code_),
+        "row": len(table.X),
+        "feature": classifier.n_features_in_,
+        "label": labels.shape[1],
+        "distinct label vector": len(classifier.relevant_set_),
+        "bit": len(classifier.code_),
     }
     counted = ", ".join(f"{n:,} {thing}" + "s" * (n != 1) for thing, n in sizes.items())
-    typer.echo(
-        f"{counted} for {model.cost_.name} in {seconds:.1f} s; {output}, {decimal(output.stat().st_size)}"
-    )
+    size = decimal(output.stat().st_size)
+    typer.echo(f"{counted} for {classifier.cost_.name} in {seconds:.1f} s; {output}, {size}")
+
+
+def _split(table: Table, share: float, seed: int) -> tuple[Table, Table]:
+    """Hold out a random share of the rows."""
+    assert table.Y is not None
+    n = len(table.X)
+    n_out = round(share * n)
+    if not 0 < n_out < n - 1:
+        raise ValueError(
+            f"{table.name}: --holdout {share:g} of {n:,} rows leaves nothing to learn or to measure"
+        )
+    order = np.random.default_rng(seed).permutation(n)
+    return _rows(table, np.sort(order[n_out:])), _rows(table, np.sort(order[:n_out]))
+
+
+def _rows(table: Table, rows: np.ndarray) -> Table:
+    assert table.Y is not None
+    X, Y = (part.iloc[rows].reset_index(drop=True) for part in (table.X, table.Y))
+    return Table(table.name, X, Y, table.folder)
+
+
+def _tell_quality(model: Any, table: Table, held_out: Table | None) -> None:
+    """Say how good the model is by its own cost, out of bag and on rows that were held out."""
+    classifier = model[-1]
+    cost = classifier.cost_
+    better = "higher is better" if cost.greater_is_better else "lower is better"
+    if hasattr(classifier, "oob_cost_"):
+        found = 1 - classifier.oob_cost_ if cost.greater_is_better else classifier.oob_cost_
+        typer.echo(f"out of bag, on the {len(table.X):,} training rows: {cost.name} {found:.4f} ({better})")
+    if held_out is not None:
+        score = model.score(held_out.X, held_out.Y)
+        found = score if cost.greater_is_better else -score
+        typer.echo(f"measured on {len(held_out.X):,} other rows: {cost.name} {found:.4f} ({better})")
+
+
+def tell_columns(console: Console, columns: pd.DataFrame) -> None:
+    """Print what became of each column; of very many, how many of each kind."""
+    table = RichTable()
+    for name, justify in (("column", "left"), ("kind", "left"), ("why", "left"), ("missing", "right")):
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]  # one of its words
+    table.add_column("features", justify="right")
+    told = columns.reset_index(names="column")
+    if len(told) > _MOST_COLUMNS:
+        groups = [group for _, group in told.groupby(["kind", "why"], sort=False)]
+        told = pd.DataFrame(
+            {
+                "column": [f"{own['column'].iloc[0]} and {len(own) - 1:,} more" for own in groups],
+                "kind": [own["kind"].iloc[0] for own in groups],
+                "why": [own["why"].iloc[0] for own in groups],
+                "missing": [own["missing"].sum() for own in groups],
+                "features": [own["features"].sum() for own in groups],
+            }
+        )
+    for row in told.to_dict("records"):
+        missing = f"{row['missing']:,}" if row["missing"] else ""
+        table.add_row(escape(row["column"]), row["kind"], escape(row["why"]), missing, f"{row['features']:,}")
+    console.print(table)
 
 
 def cost_of(

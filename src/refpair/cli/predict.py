@@ -6,59 +6,78 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy.typing as npt
+import numpy as np
 import pandas as pd
 import typer
 
-from refpair._files import check_output
-from refpair.cli.data import label_names, predict_labels, read_for
-from refpair.datasets._data import unknown_name
-from refpair.persistence import load
+from refpair.cli.data import Model, table_options
+from refpair.datasets import read_data
+from refpair.tables import Table, write_table
+from refpair.tables._names import check_known
+from refpair.tables.write import check_table_path, csv_text
 
 __all__ = ["run"]
 
 
-def run(*, model: Path, data: str, output: Path | None, id_column: str | None) -> None:
+def run(
+    *,
+    model: Path,
+    data: str,
+    output: Path | None,
+    id_column: str | None,
+    proba: bool,
+    expected_cost: bool,
+    sets: int,
+    join: bool,
+    **reading: Any,
+) -> None:
     """Write the predicted labels as a table."""
     if output is not None:
-        check_output(output)
-        if output.suffix.lower() not in (".csv", ".parquet"):
-            raise ValueError(f"{output}: the name of the output ends in .csv or .parquet")
-    fitted = load(model)
-    table = read_for(fitted, data, require_labels=False)
-    predicted = pd.DataFrame(predict_labels(fitted, table), columns=label_names(fitted))
+        check_table_path(output)
+    fitted = Model(model)
+    table = read_data(data, **table_options(**reading).reading)
     if id_column is not None:
-        if id_column in predicted:
-            raise ValueError(f"the id column {id_column!r} is a label of the model; choose another one")
-        predicted.insert(0, id_column, _read_column(data, id_column))
-    if output is None:
-        predicted.to_csv(sys.stdout, index=False)
-        return
-    if output.suffix.lower() == ".parquet":
-        _write_parquet(predicted, output)
-    else:
-        predicted.to_csv(output, index=False)
-    typer.echo(f"{len(predicted):,} rows, {len(fitted.classes_)} labels; {output}", err=True)
-
-
-def _read_column(data: str, name: str) -> npt.NDArray[Any]:
-    """Read a column as it is written: an id such as 007 is no number."""
-    path = Path(data)
-    if path.name.lower().endswith((".parquet", ".pq")):
-        frame = pd.read_parquet(path)
-    elif path.name.lower().endswith((".csv", ".tsv", ".csv.gz", ".tsv.gz")):
-        separator = "\t" if ".tsv" in path.name.lower() else ","
-        frame = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, skipinitialspace=True)
-    else:
-        raise ValueError(f"{data}: only CSV and Parquet files have columns to copy; leave out --id")
-    frame.columns = frame.columns.astype(str).str.strip()
-    if name not in frame:
-        raise ValueError(f"{data}: {unknown_name('column', name, frame.columns)}")
-    return frame[name].to_numpy()  # without the index that Parquet may bring, which is not that of the rows
-
-
-def _write_parquet(frame: pd.DataFrame, path: Path) -> None:
+        check_known(table.name, [id_column], list(table.X.columns))
     try:
-        frame.to_parquet(path, engine="pyarrow", index=False)
-    except ImportError as error:
-        raise ImportError(f"{path}: writing Parquet needs pyarrow: pip install 'refpair[parquet]'") from error
+        answers = _answers(fitted, table, proba=proba, expected_cost=expected_cost, sets=sets)
+    except ValueError as error:
+        raise ValueError(f"{table.name}: {error}") from None
+    cells = table.X if join else table.X[[id_column]] if id_column is not None else None
+    if cells is not None:
+        taken = set(cells.columns)
+        renamed = {name: f"{name}_predicted" for name in answers.columns if name in taken}
+        answers = pd.concat([cells, answers.rename(columns=renamed)], axis=1)
+    if output is None:
+        sys.stdout.write(csv_text(answers))
+        return
+    write_table(answers, output)
+    typer.echo(f"{len(answers):,} rows, {len(fitted.labels)} labels; {output}", err=True)
+
+
+def _answers(model: Model, table: Table, *, proba: bool, expected_cost: bool, sets: int) -> pd.DataFrame:
+    """Return the predictions in the form that the labels had, and what else is asked for."""
+    assert model.form is not None
+    predicted = model.form.write(model.predict(table), None)
+    if model.form.kind == "names":
+        answers = pd.DataFrame({model.form.name or "labels": list(predicted)})
+    else:
+        dense = predicted.toarray() if hasattr(predicted, "toarray") else predicted
+        answers = pd.DataFrame(np.asarray(dense), columns=model.labels).infer_objects()
+    if proba:
+        found = np.concatenate(model.ask("predict_proba", table)).round(6)
+        names = [f"{name}_probability" for name in model.labels]
+        answers = pd.concat([answers, pd.DataFrame(found, columns=names)], axis=1)
+    if expected_cost:
+        answers["expected_cost"] = np.concatenate(model.ask("expected_cost", table)).round(6)
+    if sets:
+        parts = model.ask("predict_set_proba", table, sets)
+        vectors = np.concatenate([labels for labels, _ in parts])
+        chances = np.concatenate([own for _, own in parts]).round(6)
+        labels = np.array(model.labels, object)
+        for k in range(sets):
+            answers[f"set_{k + 1}"] = [
+                "|".join(labels[np.flatnonzero(row)]) if chance > 0 else None
+                for row, chance in zip(vectors[:, k], chances[:, k], strict=True)
+            ]
+            answers[f"set_{k + 1}_probability"] = chances[:, k]
+    return answers

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ._cells import numbers_of, parsed_numbers, strings_of
+from ._dates import date_format
 from ._names import unknown_name
-from .dates import date_format
 from .images import are_file_names, find_pictures, is_pixel_name, leads_to_pictures
 from .labels import truth_values
 
@@ -90,13 +90,15 @@ def find_kinds(
     if folder is not None and not folder.is_dir():
         raise ValueError(f"folder must be the directory of the images, and {str(folder)!r} is none")
     pixels = _pixels(frame, asked)
-    return {name: pixels.get(name) or _find_kind(frame[name], asked.get(name), folder) for name in frame}
+    names = [str(name) for name in frame.columns]
+    return {name: pixels.get(name) or _find_kind(frame[name], asked.get(name), folder) for name in names}
 
 
 def _pixels(frame: pd.DataFrame, asked: Mapping[str, Kind]) -> dict[str, ColumnKind]:
     """Find the columns that are pixels of a picture; a column that is said to be something else is none."""
     # The names come first: to read all columns of a table as numbers only to find no picture would be slow.
-    free = [name for name in frame if asked.get(name, "image") == "image" and is_pixel_name(name)]
+    names = [str(name) for name in frame.columns if is_pixel_name(str(name))]
+    free = [name for name in names if asked.get(name, "image") == "image"]
     numeric = [name for name in free if numbers_of(frame[name]) is not None]
     return {
         name: ColumnKind("image", f"a pixel of {len(picture)} x {len(picture[0])}")

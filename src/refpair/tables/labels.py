@@ -19,7 +19,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
-__all__ = ["LabelFormat", "LabelMatrix", "label_columns", "read_labels", "truth_values"]
+__all__ = ["LabelFormat", "LabelMatrix", "label_columns", "labelled_rows", "read_labels", "truth_values"]
 
 Kind = Literal["classes", "array", "sparse", "spmatrix", "pandas", "polars", "names"]
 Within = Literal["list", "array", "series", "frame"]
@@ -135,7 +135,9 @@ class LabelFormat:
         if self.kind != "names" and not sp.issparse(Y) and np.ndim(Y) == 1 and len(self.classes) == 1:
             Y = np.asarray(Y)[:, None]
         classes = self.classes.tolist()
-        labels, given = read_labels(Y, name, classes=classes if self.kind != "array" else None)
+        known = None if self.kind == "array" else classes
+        separator = self.separator if self.container == "joined" else None
+        labels, given = read_labels(Y, name, classes=known, separator=separator)
         if given.kind == "classes":
             raise ValueError(f"{name} must have the labels of the model: {_listed(classes)}")
         if labels.shape[1] != len(classes):
@@ -147,8 +149,8 @@ class LabelFormat:
             same = set(columns) == set(classes) if self.kind == "names" else columns == classes
             if not same:
                 raise ValueError(
-                    f"the columns of {name} are {columns}, but the labels of the model are {classes}, in this "
-                    "order"
+                    f"the columns of {name} are {columns}, but the labels of the model are {classes}, "
+                    "in this order"
                 )
             labels = labels[:, [columns.index(one) for one in classes]]
         return labels
@@ -183,8 +185,33 @@ def label_columns(Y: pd.DataFrame, separator: str | None = None) -> pd.DataFrame
     return Y
 
 
+def labelled_rows(Y: pd.DataFrame) -> tuple[npt.NDArray[np.bool_], str]:
+    """Tell which rows of label columns have labels, and say in a sentence what becomes of the others.
+
+    A row that is empty in all of several columns has no labels. In a single column of names, an empty cell
+    says that a sample has none of them.
+
+    Examples
+    --------
+    >>> labelled_rows(pd.DataFrame({"joy": [1, None, 0], "calm": [0, None, 0]}))
+    (array([ True, False,  True]), '1 of 3 rows has no labels and is left out')
+    """
+    empty = Y.isna() | Y.map(lambda cell: isinstance(cell, str) and not cell.strip())
+    without = empty.all(axis=1).to_numpy(dtype=bool)
+    n = int(without.sum())
+    if not n:
+        return ~without, ""
+    if n == len(Y):
+        raise ValueError(f"no row has labels in {_listed(list(Y.columns))}")
+    of_names = Y.shape[1] == 1 and truth_values(Y.iloc[:, 0][~without]) is None
+    told = f"{n:,} of {len(Y):,} rows {'have' if n > 1 else 'has'}"
+    if of_names:
+        return np.ones(len(Y), bool), f"{told} an empty cell in {Y.columns[0]!r}, taken as none of the labels"
+    return ~without, f"{told} no labels and {'are' if n > 1 else 'is'} left out"
+
+
 def read_labels(
-    Y: Any, name: str = "Y", *, classes: Sequence[Any] | None = None
+    Y: Any, name: str = "Y", *, classes: Sequence[Any] | None = None, separator: str | None = None
 ) -> tuple[LabelMatrix, LabelFormat]:
     """Read Y into a 0/1 matrix, dense or CSR, and note the form it was given in.
 
@@ -199,6 +226,8 @@ def read_labels(
         The argument to name in the ValueError.
     classes : sequence, optional
         The label names, if they are known; others are refused.
+    separator : str, optional
+        What stands between joined names; found out by default.
 
     Examples
     --------
@@ -220,7 +249,7 @@ def read_labels(
         return _read_sparse(Y, name)
     if isinstance(Y, pd.DataFrame):
         if Y.shape[1] == 1 and (rows := _rows_of_names(Y.iloc[:, 0], classes, of_frame=True)) is not None:
-            return _read_names(rows, "frame", Y.iloc[:, 0], name, classes, Y.attrs.get(_SEPARATOR))
+            return _read_names(rows, "frame", Y.iloc[:, 0], name, classes, Y.attrs.get(_SEPARATOR, separator))
         return _read_frame(Y, name)
     if type(Y).__module__.startswith("polars.") and hasattr(Y, "columns"):
         matrix, form = _read_frame(pd.DataFrame({one: Y[one].to_list() for one in Y.columns}), name)
@@ -228,7 +257,7 @@ def read_labels(
     rows = _rows_of_names(Y, classes)
     if rows is not None:
         within: Within = "series" if isinstance(Y, pd.Series) else "list" if isinstance(Y, list) else "array"
-        return _read_names(rows, within, Y, name, classes, getattr(Y, "attrs", {}).get(_SEPARATOR))
+        return _read_names(rows, within, Y, name, classes, getattr(Y, "attrs", {}).get(_SEPARATOR, separator))
     return _read_array(np.asarray(Y), name)
 
 

@@ -32,14 +32,14 @@ def make_tfidf(way: str, terms: Sequence[str] | None = None, *, min_df: int = 2)
     min_df : int, default=2
         In how many rows a term must be.
     """
-    options: dict[str, Any] = {
+    options: dict[str, dict[str, Any]] = {
         "words": {"token_pattern": _word_pattern()},
         "parts": {"token_pattern": r"[^\W\d_]+|\d+"},
         "characters": {"analyzer": "char", "ngram_range": (1, 3)},
         "characters of words": {"analyzer": "char_wb", "ngram_range": (3, 4)},
-    }[way]
+    }
     return TfidfVectorizer(
-        sublinear_tf=True, max_features=_MOST_TERMS, min_df=min_df, vocabulary=terms, **options
+        sublinear_tf=True, max_features=_MOST_TERMS, min_df=min_df, vocabulary=terms, **options[way]
     )
 
 

@@ -16,9 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array, check_is_fitted
 
 from ._cells import Matrix
-from ._names import unknown_name
-from .columns import ColumnKind, Kind, find_kinds
-from .encoders import (
+from ._encoders import (
     BooleanEncoder,
     CategoryEncoder,
     DateEncoder,
@@ -31,6 +29,9 @@ from .encoders import (
     TextEncoder,
     is_missing,
 )
+from ._matrix import frame_of_matrix
+from ._names import unknown_name
+from .columns import ColumnKind, Kind, find_kinds
 
 __all__ = ["TableVectorizer"]
 
@@ -153,7 +154,8 @@ class TableVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
         if not groups:
             reasons = "; ".join(f"{name}: {kind.why}" for name, kind in found.items())
             raise ValueError(
-                f"nothing to learn from in {len(frame.columns):,} columns and {len(frame):,} rows ({reasons}); "
+                f"nothing to learn from in {len(frame.columns):,} columns and {len(frame):,} rows "
+                f"({reasons}); "
                 'overrule that by kinds={"column": "category"}, say'
             )
         weights = [_weight([features for _, features in group]) for group in groups]
@@ -272,13 +274,13 @@ class TableVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
         names = [f"x{i}" for i in range(array.shape[1])]
         if sp.issparse(array):
             values = sp.csr_array(array, dtype=np.float64)
-            return pd.DataFrame.sparse.from_spmatrix(values, columns=names)
+            return frame_of_matrix(values, names)
         frame = pd.DataFrame(array, columns=names)
         return frame.infer_objects() if array.dtype == object else frame
 
     def _with_needed(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Refuse a table that lacks columns; those of sparse files that never occur are zero."""
-        needed = [name for name, kind in self.columns_["kind"].items() if kind != "ignored"]
+        needed = [str(name) for name, kind in self.columns_["kind"].items() if kind != "ignored"]
         missing = [name for name in needed if name not in frame.columns]
         if not missing:
             return frame
@@ -288,8 +290,7 @@ class TableVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
             told = unknown_name("column", missing[0], list(frame.columns)).partition("; ")[2]
             raise ValueError(f"the table lacks the column {missing[0]!r}{more} that the model needs; {told}")
         absent = sp.csr_array((len(frame), len(missing)))
-        zeros = pd.DataFrame.sparse.from_spmatrix(absent, columns=missing)
-        return pd.concat([frame, zeros], axis=1)
+        return pd.concat([frame, frame_of_matrix(absent, missing)], axis=1)
 
     def _joined(self, blocks: Sequence[Matrix]) -> Any:
         scaled = [block * weight for block, weight in zip(blocks, self._weights, strict=True)]
@@ -321,7 +322,8 @@ class TableVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
 
 def _kinds_of_array(frame: pd.DataFrame, kinds: Mapping[str, Kind] | None) -> dict[str, ColumnKind]:
     """Take numbers for what they are: without names there are neither ids nor pixels."""
-    numeric = [name for name in frame if pd.api.types.is_numeric_dtype(frame[name])]
+    names = [str(name) for name in frame.columns]
+    numeric = [name for name in names if pd.api.types.is_numeric_dtype(frame[name])]
     found = find_kinds(
         frame.drop(columns=numeric), {k: v for k, v in (kinds or {}).items() if k not in numeric}
     )
@@ -329,7 +331,7 @@ def _kinds_of_array(frame: pd.DataFrame, kinds: Mapping[str, Kind] | None) -> di
     return {
         name: found.get(name)
         or ColumnKind("ignored" if asked.get(name) == "ignored" else "number", "numbers")
-        for name in frame
+        for name in names
     }
 
 

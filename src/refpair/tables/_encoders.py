@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Any, Protocol, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ._cells import Floats, Matrix, parsed_numbers, strings_of
-from .dates import PARTS, date_format, date_parts, read_dates
-from .embeddings import embed_texts
+from ._dates import PARTS, date_format, date_parts, read_dates
+from ._embeddings import embed_texts
 from .images import image_feature_names, image_sizes, read_images
 from .text import WAYS, make_tfidf, ways_of
 
@@ -307,6 +307,9 @@ class ImageEncoder:
     def columns(self) -> list[str]:
         return [self.column]
 
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        return self.read(frame, None, 0)
+
     def read(self, frame: pd.DataFrame, folder: Path | None, verbose: int) -> Matrix:
         """Return the features of a table whose images are in a folder."""
         if folder is None:
@@ -338,7 +341,7 @@ def is_missing(column: pd.Series) -> npt.NDArray[np.bool_]:
     """Tell which cells are empty, or hold nothing but blanks, or a number that is none."""
     if pd.api.types.is_numeric_dtype(column):
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        return ~np.isfinite(values)
+        return np.asarray(~np.isfinite(values))
     missing = column.isna().to_numpy(dtype=bool)
     blank = [isinstance(cell, str) and not cell.strip() for cell in column]
     return np.asarray(missing | np.asarray(blank, bool))
@@ -349,7 +352,7 @@ def _number_matrix(frame: pd.DataFrame, columns: Sequence[str]) -> Matrix:
     chosen = frame[list(columns)]
     kinds = chosen.dtypes
     if len(kinds) and all(isinstance(kind, pd.SparseDtype) for kind in kinds):
-        return sp.csr_array(chosen.sparse.to_coo(), dtype=np.float64)
+        return sp.csr_array(cast(Any, chosen).sparse.to_coo(), dtype=np.float64)
     if all(kind == np.float64 for kind in kinds):
         values = chosen.to_numpy(copy=True)
         values[~np.isfinite(values)] = np.nan

@@ -50,5 +50,6 @@ def _load(model: str) -> Any:
         return SentenceTransformer(str(Path(model).expanduser()), local_files_only=True)
     except (OSError, ValueError) as error:
         raise ValueError(
-            f"the text model {model!r} is not on this machine; give the folder of a sentence-transformers model"
+            f"the text model {model!r} is not on this machine; give the folder of a model of "
+            "sentence-transformers"
         ) from error

@@ -1,0 +1,76 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "Cost", "Data", "Drop", "Encoding", "FalseNegative", "FalsePositive", "Kinds", "LabelSep", "Labels",
+    "Model", "Sep",
+]  # fmt: skip
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        help="A .csv, .tsv, .jsonl, .parquet, .xlsx, .arff or .svm file, - for standard input, or the name of "
+        "a data set (see refpair datasets).",
+        metavar="DATA",
+        show_default=False,
+    ),
+]
+Model = Annotated[
+    Path, typer.Argument(help="A file that refpair fit wrote.", metavar="MODEL", show_default=False)
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        help="The label columns, as in joy,anger; or one column of joined names, as in tags.",
+        show_default=False,
+    ),
+]
+LabelSep = Annotated[
+    str | None,
+    typer.Option(help="What stands between joined names.", metavar="SEP", show_default="found out: | ; or ,"),
+]
+Cost = Annotated[
+    str | None,
+    typer.Option(
+        help="What a wrong prediction costs: f1, f2, f0.5, ..., accuracy, hamming, rank or zero_one.",
+        show_default="f1",
+    ),
+]
+FalsePositive = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Instead of --cost, the price of a label too much: a number for all labels, label=number "
+        "for one. Can be repeated.",
+        metavar="PRICE",
+    ),
+]
+FalseNegative = Annotated[
+    list[str] | None,
+    typer.Option(help="The price of a missed label, likewise; as in fraud=50.", metavar="PRICE"),
+]
+Drop = Annotated[
+    list[str] | None, typer.Option(help="A column that is no feature. Can be repeated.", metavar="COLUMN")
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        help="What a column is, as in size=number: number, boolean, date, category, string, text, image or "
+        "ignored. Can be repeated.",
+        metavar="COLUMN=KIND",
+        show_default="found out",
+    ),
+]
+Sep = Annotated[
+    str | None,
+    typer.Option(help="What stands between the cells of CSV.", show_default="found out: , ; tab or |"),
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="The encoding of text, such as latin-1.", show_default="utf-8")
+]
