@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import csr_array
 
-from refpair.datasets import MultiLabelData, Table
+from refpair.datasets import MultiLabelData
+from refpair.tables import Table
 
 T = TypeVar("T")
 
@@ -39,28 +41,55 @@ def result_or_refusal(read: Callable[[], T], path: Path, refusal: type[Exception
             return read()
         except refusal as error:
             # By the stem: the labels of an ARFF file come from an XML file of the same name.
-            if path.stem not in str(error):
+            if path.name.split(".")[0] not in str(error):
                 raise AssertionError(f"the error does not name the file: {error!r}") from error
             return None
 
 
-def check_table(table: Table | MultiLabelData) -> None:
+def check_table(table: Table) -> None:
     """Check that names, shapes and types of a table fit together."""
-    X, Y = table.X, table.Y
+    for frame in (table.X, table.Y):
+        if frame is None:
+            continue
+        assert isinstance(frame.index, pd.RangeIndex)
+        assert len(frame) == len(table.X) > 0
+        assert frame.shape[1] > 0
+        names = list(frame)
+        assert all(type(name) is str and name.strip() == name for name in names)
+        assert len(set(names)) == len(names)
+        # libsvm's files may have thousands of columns, all of numbers.
+        for name in names if len(names) < 100 else names[:1]:
+            _check_column(frame[name])
+    if table.Y is not None:
+        assert not set(table.X) & set(table.Y) or table.name.endswith(".svm")
+
+
+def _check_column(column: pd.Series) -> None:
+    kind = column.dtype
+    if isinstance(kind, pd.SparseDtype):
+        kind = kind.subtype
+    if isinstance(kind, np.dtype) and kind.kind in "biufM":
+        assert kind.kind in "bM" or kind in (np.float64, np.int64, np.uint8), kind
+        return
+    for cell in column.tolist():
+        assert isinstance(cell, list | bool | str) or np.isnan(cell), cell
+        assert not isinstance(cell, str) or (cell and cell.strip() == cell)
+
+
+def check_data(data: MultiLabelData) -> None:
+    """Check that names, shapes and types of a data set fit together."""
+    X, Y = data.X, data.Y
     assert isinstance(X, np.ndarray | csr_array), type(X)
     assert X.dtype == np.float64
-    assert X.shape[1] == len(table.feature_names) == len(set(table.feature_names))
-    assert all(type(name) is str for name in [*table.feature_names, *table.label_names])
-    assert len(set(table.label_names)) == len(table.label_names)
-    assert not set(table.feature_names) & set(table.label_names) or table.name.endswith(".svm")
+    assert X.shape[1] == len(data.feature_names) == len(set(data.feature_names))
+    assert all(type(name) is str for name in [*data.feature_names, *data.label_names])
+    assert len(set(data.label_names)) == len(data.label_names)
+    assert not set(data.feature_names) & set(data.label_names)
     if isinstance(X, csr_array):
         check_csr(X)
-    if Y is None:
-        assert table.label_names == []
-        return
     assert type(Y) is np.ndarray
     assert Y.dtype == np.uint8
-    assert Y.shape == (X.shape[0], len(table.label_names))
+    assert Y.shape == (X.shape[0], len(data.label_names))
     assert Y.max(initial=0) <= 1
 
 

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-TARGETS = ("arff", "csv_tables", "svmlight", "model_files", "costs")
+TARGETS = ("arff", "csv_tables", "json_lines", "svmlight", "model_files", "costs")
 
 
 class Target(Protocol):

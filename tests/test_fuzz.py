@@ -10,18 +10,27 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzz import choices
-from fuzz.scratch import check_table, result_or_refusal
+from fuzz.scratch import check_data, check_table, result_or_refusal
 from fuzz.session import run_session
 from fuzz.target import TARGETS, load_target
-from refpair.datasets import Table
+from refpair.datasets import MultiLabelData
+from refpair.tables import Table
 
 ROOT = Path(__file__).parents[1]
-RUNS = {"arff": 3000, "csv_tables": 1000, "svmlight": 2000, "model_files": 1500, "costs": 4000}
+RUNS = {
+    "arff": 3000,
+    "csv_tables": 1000,
+    "json_lines": 2000,
+    "svmlight": 2000,
+    "model_files": 1500,
+    "costs": 4000,
+}
 
 needs_atheris = pytest.mark.skipif(find_spec("atheris") is None, reason="atheris is not installed")
 
@@ -93,9 +102,30 @@ def test_only_errors_that_name_the_file_are_allowed(error, message):
     ],
     ids=str,
 )
-def test_tables_that_do_not_fit_together_are_seen(change):
+def test_data_that_do_not_fit_together_are_seen(change):
     right = {"X": np.zeros((2, 1)), "Y": np.ones((2, 1), np.uint8)}
     right |= {"feature_names": ["x"], "label_names": ["y"]}
+    check_data(MultiLabelData("songs", **right))
+    with pytest.raises(AssertionError):
+        check_data(MultiLabelData("songs", **{**right, **change}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"X": pd.DataFrame({"x": np.zeros(2, np.float32)})},
+        {"X": pd.DataFrame({"x": ["", "a"]})},
+        {"X": pd.DataFrame({"x": [" a", "b"]})},
+        {"X": pd.DataFrame({1: [1, 2]})},
+        {"X": pd.DataFrame({"x": [1, 2]}, index=[1, 2])},
+        {"X": pd.DataFrame({"y": [1, 2]})},
+        {"Y": pd.DataFrame({"y": [1, 2, 3]})},
+        {"Y": pd.DataFrame(index=[0, 1])},
+    ],
+    ids=str,
+)
+def test_tables_that_do_not_fit_together_are_seen(change):
+    right = {"X": pd.DataFrame({"x": [1, 2]}), "Y": pd.DataFrame({"y": ["a", "b"]}), "folder": None}
     check_table(Table("songs.csv", **right))
     with pytest.raises(AssertionError):
         check_table(Table("songs.csv", **{**right, **change}))

@@ -72,3 +72,15 @@ def test_one_fit_for_all_costs_is_one_task():
         for split in (0, 1)
         for name, costs in (("BR", ("f1", "rank")), ("CSRPE-nearest", ("f1",)), ("CSRPE-nearest", ("rank",)))
     ]
+
+
+def test_how_files_are_written_is_known_to_tasks(tmp_path):
+    path = tmp_path / "songs.csv"
+    path.write_bytes("größe:joy\n".encode("latin-1") + b"1:0\n2:1\n3:0\n4:1\n")
+    (subject,) = find_subjects([str(path)], ["joy"], sep=":", encoding="latin-1")
+    assert subject.source.read().feature_names == ["größe"]
+
+
+def test_standard_input_is_refused():
+    with pytest.raises(ValueError, match="standard input can be read only once; experiments need a file"):
+        find_subjects(["-"], ["joy"])

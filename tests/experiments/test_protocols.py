@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 from refpair import CSRPEClassifier, get_cost
-from refpair.datasets import Table
+from refpair.datasets import MultiLabelData
 from refpair.experiments import algorithms
 from refpair.experiments.algorithms import Algorithm
 from refpair.experiments.protocols import run_task
@@ -41,7 +41,7 @@ def table():
     rng = np.random.default_rng(1)
     X = np.hstack([np.arange(61.0)[:, None], rng.normal(size=(61, 3))])
     Y = (X[:, 1:] + rng.normal(size=(61, 3)) > 0).astype(np.uint8)
-    return Table("rows", X, Y, list("abcd"), list("xyz"))
+    return MultiLabelData("rows", X, Y, list("abcd"), list("xyz"))
 
 
 def make_task(experiment, algorithm, costs=("f1",), **settings):

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from refpair import get_cost
-from refpair.datasets import read_data
+from refpair.datasets import load_dataset
 from refpair.experiments import QUICK, Part, Settings, Study, runner
 from refpair.experiments.algorithms import Algorithm, find_algorithm
 from refpair.experiments.runner import seconds_left
@@ -187,7 +187,7 @@ def test_files_and_named_data_sets_in_one_study(tmp_path, table):
     digits, songs = (task.source for task in study.tasks["compare"])
     assert (digits.name, digits.labels, digits.drop) == ("digits", None, ())
     assert (songs.name, songs.labels, songs.drop) == ("songs", ("joy", "anger"), ("c",))
-    table = read_data("digits")
+    table = load_dataset("digits")
     labels, twin = [f"l{n}" for n in range(table.Y.shape[1])], tmp_path / "digits.csv"
     columns = [*table.feature_names, *labels]
     pd.DataFrame(np.hstack([table.X, table.Y]).astype(int), columns=columns).to_csv(twin, index=False)

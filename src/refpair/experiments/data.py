@@ -18,8 +18,15 @@ __all__ = ["numeric_data", "read_numeric"]
 _TRUTH = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
 
 
-def read_numeric(data: str, labels: Sequence[str] | None = None, drop: Sequence[str] = ()) -> MultiLabelData:
-    """Read a file or a data set by its name, as numbers.
+def read_numeric(
+    data: str,
+    labels: Sequence[str] | None = None,
+    *,
+    drop: Sequence[str] = (),
+    sep: str | None = None,
+    encoding: str | None = None,
+) -> MultiLabelData:
+    """Read a file or a data set by its name, as numbers; see `read_data` for the parameters.
 
     In ARFF files, nominal values become numbers by their places, as in the paper's experiments.
 
@@ -31,7 +38,7 @@ def read_numeric(data: str, labels: Sequence[str] | None = None, drop: Sequence[
     """
     if Path(data).suffix.lower() == ".arff":
         return read_arff(data, labels, drop=drop)
-    return numeric_data(read_data(data, labels, drop=drop))
+    return numeric_data(read_data(data, labels, drop=drop, sep=sep, encoding=encoding))
 
 
 def numeric_data(table: Table) -> MultiLabelData:

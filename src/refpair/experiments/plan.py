@@ -31,6 +31,9 @@ def find_subjects(
     labels: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     costs: Sequence[str] = (),
+    *,
+    sep: str | None = None,
+    encoding: str | None = None,
 ) -> list[Subject]:
     """Return the data sets that words stand for; each is read, so that a mistake shows now.
 
@@ -44,11 +47,13 @@ def find_subjects(
         Columns of files that are no features.
     costs : sequence of str, default=()
         Those of the user's own are tried on the first labels of each data set.
+    sep, encoding : str, optional
+        How files of text are written; see `refpair.tables.read_table`.
 
     Examples
     --------
     >>> [subject.source for subject in find_subjects(["digits"])]
-    [Source(name='digits', data='digits', labels=None, drop=())]
+    [Source(name='digits', data='digits', labels=None, drop=(), sep=None, encoding=None)]
     """
     words = [word for given in data for word in find_data(given)]
     if (labels is not None or drop) and not any(map(is_file, words)):
@@ -57,8 +62,12 @@ def find_subjects(
         )
     subjects: dict[str, Subject] = {}
     for word in words:
-        own = (None if labels is None else tuple(labels), tuple(drop)) if is_file(word) else (None, ())
-        source = Source(Path(word).stem, word, *own)
+        if word == "-":
+            raise ValueError("standard input can be read only once; experiments need a file")
+        source = Source(Path(word).stem, word)
+        if is_file(word):
+            own_labels = None if labels is None else tuple(labels)
+            source = Source(source.name, word, own_labels, tuple(drop), sep, encoding)
         table = source.read()
         if _is_another(table, source.name):  # results on it do not belong beside the paper's
             source = replace(source, name=Path(word).name)

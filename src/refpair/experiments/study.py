@@ -81,6 +81,8 @@ class Study:
         The label columns of files that do not tell them.
     drop : sequence of str, default=()
         Columns of files that are no features.
+    sep, encoding : str, optional
+        How files of text are written; see `refpair.tables.read_table`.
     settings : Settings, optional
         Those of the paper by default.
 
@@ -105,6 +107,8 @@ class Study:
         *,
         labels: Sequence[str] | None = None,
         drop: Sequence[str] = (),
+        sep: str | None = None,
+        encoding: str | None = None,
         settings: Settings | None = None,
     ) -> None:
         self.folder = Path(folder)
@@ -112,7 +116,7 @@ class Study:
         self.settings = Settings() if settings is None else settings
         costs = list(dict.fromkeys(map(name_cost, costs)))
         self.greater_is_better = {name: find_cost(name).greater_is_better for name in costs}
-        subjects = find_subjects(data, labels, drop, costs)
+        subjects = find_subjects(data, labels, drop, costs, sep=sep, encoding=encoding)
         self.tasks: dict[Experiment, list[Task]] = {
             part.experiment: plan_tasks(
                 part.experiment,

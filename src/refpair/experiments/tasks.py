@@ -39,16 +39,20 @@ class Source:
         The label columns of a file that does not tell them.
     drop : tuple of str
         Columns that are no features.
+    sep, encoding : str or None
+        How a file of text is written.
     """
 
     name: str
     data: str
     labels: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
+    sep: str | None = None
+    encoding: str | None = None
 
     def read(self) -> MultiLabelData:
         """Read the data set."""
-        return read_numeric(self.data, self.labels, self.drop)
+        return read_numeric(self.data, self.labels, drop=self.drop, sep=self.sep, encoding=self.encoding)
 
 
 @dataclass(frozen=True)

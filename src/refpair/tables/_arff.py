@@ -140,7 +140,7 @@ def arff_frame(file: ArffFile) -> pd.DataFrame:
 
 def _values(attribute: Attribute, codes: Any) -> Any:
     """Turn codes back into what is written: numbers if all values are, else texts."""
-    texts: list[str | float] = [*attribute.codes]
+    texts: list[str | float] = [text.strip() or np.nan for text in attribute.codes]
     place_of = {code: place for place, code in enumerate(attribute.codes.values())}
     if attribute.values is not None:
         try:
@@ -150,7 +150,7 @@ def _values(attribute: Attribute, codes: Any) -> Any:
         except ValueError:
             pass
     cells = [texts[place_of[code]] if code in place_of else np.nan for code in codes.tolist()]
-    return pd.Series([np.nan if cell == "" else cell for cell in cells]).array
+    return pd.Series(cells).array
 
 
 def _unique(names: Sequence[str]) -> list[str]:
