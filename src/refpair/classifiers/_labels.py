@@ -14,6 +14,8 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
+from refpair._saved import Savable, require
+
 __all__ = ["DistinctLabels", "LabelFormat", "LabelMatrix", "distinct_labels", "read_labels"]
 
 Kind = Literal["classes", "array", "sparse", "spmatrix", "pandas", "polars"]
@@ -21,7 +23,7 @@ LabelMatrix: TypeAlias = Any  # an ndarray of uint8 or a csr_array of ones, whic
 
 
 @dataclass(frozen=True, eq=False)
-class LabelFormat:
+class LabelFormat(Savable):
     """How Y was given, so that predictions can be given back in the same way.
 
     Attributes
@@ -37,6 +39,18 @@ class LabelFormat:
     kind: Kind
     classes: npt.NDArray[Any]
     dtype: np.dtype[Any]
+
+    @property
+    def n_labels(self) -> int:
+        """The number of labels: one for the classes of a one-dimensional y."""
+        return 1 if self.kind == "classes" else len(self.classes)
+
+    def _check_saved(self) -> None:
+        names = self.classes
+        right = len(names) in (1, 2) if self.kind == "classes" else len(names) and self.dtype.kind in "biuf"
+        require(names.ndim == 1 and right, "labels lack names, or a type of numbers")
+        distinct = len({name for name in names if isinstance(name, str)})
+        require(self.kind != "polars" or distinct == len(names), "polars has no columns of such names")
 
     def write(self, labels: npt.NDArray[np.uint8], X: object) -> Any:
         """Return a 0/1 matrix in this format; rows of a pandas frame are named as those of X."""
