@@ -37,7 +37,7 @@ _LEVEL, _LEVEL_OF_LONG, _LONG = 9, 1, 1 << 18
 # What a file may grow to in memory. Models grow threefold; a zip bomb grows a thousandfold and more.
 _MAX_GROWTH, _ALWAYS_ALLOWED = 50, 1 << 24
 # The header holds names and settings: in memory it grows thirtyfold once more.
-_MAX_HEADER, _ALWAYS_ALLOWED_HEADER = 1 << 27, 1 << 22
+_MAX_HEADER, _HEADER_GROWTH, _HEADER_ALLOWED = 1 << 25, 8, 1 << 22
 
 _SAVE_ANEW = "copy the file again, or save the model anew"
 _BROKEN = (
@@ -100,7 +100,7 @@ def _allowed(size: int) -> int:
 
 
 def _allowed_header(size: int) -> int:
-    return min(_MAX_HEADER, _ALWAYS_ALLOWED_HEADER + _MAX_GROWTH * size)
+    return min(_MAX_HEADER, _HEADER_ALLOWED + _HEADER_GROWTH * size)
 
 
 def _pack(file: BinaryIO, entries: Mapping[str, bytes], how: int) -> None:
