@@ -83,7 +83,11 @@ def _of_scikit_learn(cls: Any, learnt: tuple[str, ...], check: Callable[[Any], N
 
 def _check_pipeline(model: Pipeline) -> None:
     steps = model.steps
-    fine = isinstance(steps, list) and steps and all(type(step) is tuple and len(step) == 2 for step in steps)
+    fine = (
+        isinstance(steps, list)
+        and steps
+        and all(type(step) is tuple and len(step) == 2 and isinstance(step[0], str) for step in steps)
+    )
     require(fine, "a pipeline has no steps")
     model._validate_steps()
     require(not isinstance(steps[-1][1], str), "a pipeline has no last step")
