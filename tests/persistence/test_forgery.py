@@ -54,6 +54,20 @@ def model(*keys, value):
     return in_header("model", *keys, value=value)
 
 
+def reading(name, value):
+    return model("posterior_", "dict", "reading", name, value=value)
+
+
+def classes(names, kind):
+    return model("_label_format", "classes", value={"names": names, "kind": kind})
+
+
+def same_pair(header, arrays):
+    arrays["code_.beta"] = arrays["code_.alpha"]
+
+
+CODE = {"class": "RepetitionCode", "n_labels": 1, "code_length": 1}
+PRICES = {"name": "x", "false_positive": [1, 2], "false_negative": 1}
 FORGED = {
     "loop": (loop, "comes before its parent"),
     "child outside": (child_outside, "outside its tree"),
@@ -79,7 +93,7 @@ FORGED = {
     "missing array": (lambda header, arrays: arrays.pop("code_.beta"), "beta is missing"),
     "unknown array": (lambda header, arrays: arrays.update(gamma=np.zeros(3)), "'gamma' does not belong"),
     "array that is used twice": (model("code_", "beta", "bits", value="code_.alpha"), "alpha is missing"),
-    "same pair": (lambda header, arrays: arrays.update({"code_.beta": arrays["code_.alpha"]}), "two distinct vectors"),
+    "same pair": (same_pair, "two distinct vectors"),
     "wide labels": (changed("code_.alpha", lambda a: np.hstack([a, a])), "wrong shape"),
     "flat labels": (changed("relevant_set_", lambda a: a.ravel()), "wrong shape"),
     "no vectors": (changed("relevant_set_", lambda a: a[:0]), "wrong shape"),
@@ -93,46 +107,42 @@ FORGED = {
     "other number of features": (model("n_features_in_", value=4), "not those of the features"),
     "unknown kind": (model("_label_format", "kind", value="tensor"), "cannot be 'tensor'"),
     "unknown dtype": (model("_label_format", "dtype", value={"dtype": "O"}), "type of numbers"),
-    "huge strings": (model("_label_format", "classes", value={"names": ["a"], "kind": "U1000000000"}), "broken"),
-    "a long name": (model("_label_format", "classes", value={"names": ["a" * 5000], "kind": "U"}), "broken"),
-    "many names that are rather long": (
-        model("_label_format", "classes", value={"names": ["a" * 4000, *[""] * 5000], "kind": "U"}), "broken"
-    ),
+    "huge strings": (classes(["a"], "U1000000000"), "broken"),
+    "a long name": (classes(["a" * 5000], "U"), "broken"),
+    "many names that are rather long": (classes(["a" * 4000, *[""] * 5000], "U"), "broken"),
     "too few names": (changed("_label_format.classes", lambda a: a[1:]), "wrong shape"),
-    "names in names": (model("_label_format", "classes", value={"names": [[1], [2], [3]], "kind": "O"}), "broken"),
+    "names in names": (classes([[1], [2], [3]], "O"), "broken"),
     "too few names of features": (
         model("feature_names_in_", value={"names": ["a"], "kind": "O"}), "features lack names"
     ),
     "unknown cost": (model("cost_", value={"cost": {"name": "free"}}), "unknown cost"),
     "unknown name of a cost": (model("cost", value="free"), "unknown cost"),
     "name for a fitted cost": (model("cost_", value="f1"), "cost_ of a CSRPEClassifier cannot be"),
-    "prices of other labels": (
-        model("cost_", value={"cost": {"name": "x", "false_positive": [1, 2], "false_negative": 1}}), "2 prices"
-    ),
+    "prices of other labels": (model("cost_", value={"cost": PRICES}), "2 prices"),
     "no cost": (model("cost_", value=None), "cannot be None"),
     "unknown field": (model("colour", value="red"), "other fields"),
     "bad parameter": (model("n_bits", value=-1), "n_bits must be"),
     "bad learner": (model("learner", value="svm"), "learner must be"),
     "foreign learner that is not there": (model("learner", value={"foreign": 0}), "scikit-learn are missing"),
     "unknown class": (model("bits_", "class", value="Popen"), "class 'Popen'"),
-    "known class in a wrong place": (model("bits_", value={"class": "RepetitionCode", "n_labels": 1, "code_length": 1}), "bits_ of a CSRPE"),
+    "known class in a wrong place": (model("bits_", value=CODE), "bits_ of a CSRPE"),
     "list for an object": (model("bits_", value=[]), "cannot be a list"),
     "list for the model": (in_header("model", value=[]), "holds no model"),
     "no model": (lambda header, arrays: header.pop("model"), "model"),
     "model that is not fitted": (
         in_header("model", value={"class": "Logistic", "C": 1.0, "tol": None}), "not fitted"
     ),
-    **{f"label_share of {value}": (model("posterior_", "dict", "reading", "label_share", value=value), "label_share")
+    **{f"label_share of {value}": (reading("label_share", value), "label_share")
        for value in (2, -0.1, None, "1", True)},
-    **{f"temperature of {value}": (model("posterior_", "dict", "reading", "temperature", value=value), "temperature")
+    **{f"temperature of {value}": (reading("temperature", value), "temperature")
        for value in (-1, 0, "hot", {"float": "-inf"}, {"float": "nan"}, None)},
     **{f"{name} of {value}": (model("posterior_", "dict", "line", name, value=value), name)
        for name in ("slope", "shift") for value in ({"float": "inf"}, None, "1")},
     **{f"oob_cost_ of {value}": (model("oob_cost_", value=value), "oob_cost_")
        for value in ("inf", None)},
-    **{f"anchors of {value}": (model("posterior_", "dict", "reading", "anchors", value=value), "anchors")
+    **{f"anchors of {value}": (reading("anchors", value), "anchors")
        for value in ("tables", None, ["rows"])},
-    **{f"independent of {value}": (model("posterior_", "dict", "reading", "independent", value=value), "independent")
+    **{f"independent of {value}": (reading("independent", value), "independent")
        for value in (1, None, "yes")},
     "no posterior": (no_posterior, "posterior is missing"),
     "other decoder": (model("decoder", value="nearest"), "not one learner for each bit|no use for it"),

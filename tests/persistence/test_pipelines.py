@@ -180,13 +180,14 @@ def test_what_cannot_be_saved_is_named(data, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+NOT_FITTED = {"tuple": ["a", {"class": "Logistic", "C": 1.0, "tol": None}]}
 FORGED = {
     "no steps": ([], "no steps"),
     "a list for a step": ([["a", "b"]], "no steps"),
     "no name": ([{"tuple": [1, "passthrough"]}], "no steps"),
     "nothing at all": ([{"tuple": ["a", "passthrough"]}], "no last step"),
-    "no transformer": ([{"tuple": ["a", {"class": "Logistic", "C": 1.0, "tol": None}]}] * 2, "(?i)transform|uni"),
-    "not fitted": ([{"tuple": ["a", {"class": "Logistic", "C": 1.0, "tol": None}]}], "not fitted"),
+    "no transformer": ([NOT_FITTED] * 2, "(?i)transform|uni"),
+    "not fitted": ([NOT_FITTED], "not fitted"),
     "number for a step": ([{"tuple": ["a", 3]}], "fit"),
 }  # fmt: skip
 
