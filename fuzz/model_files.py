@@ -15,21 +15,30 @@ from tokenize import TokenError
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline, make_pipeline
 
 from fuzz.choices import Choices
 from fuzz.scratch import result_or_refusal, scratch_folder
-from refpair import MLECC, BinaryRelevance, CSRPEClassifier, LabelPowerset, ProbabilisticChain, load, save
-from refpair.persistence import ModelFileError
+from refpair import (
+    MLECC,
+    BinaryRelevance,
+    CondensedFilterTree,
+    CSRPEClassifier,
+    LabelPowerset,
+    ProbabilisticChain,
+    load,
+    save,
+)
 
-INSTRUMENTED = ("refpair.persistence",)
+INSTRUMENTED = ("refpair.persistence", "refpair._saved")
 SEEDS = (
     b"\0PK\5\6" + bytes(18),
     b"\0",
-    *(bytes([1, model]) + bytes(range(20)) for model in range(8)),
+    *(bytes([1, model]) + bytes(range(20)) for model in range(11)),
     *(
         bytes([kind, model, how]) + bytes(range(model, 200, 3))
         for kind in (2, 3)
-        for model in range(8)
+        for model in range(11)
         for how in range(4)
     ),
 )
@@ -49,7 +58,11 @@ _X = np.arange(36.0).reshape(12, 3) % 5
 _Y = np.array([[i % 2, i // 2 % 2, i // 4 % 2] for i in range(12)])
 _ODD_VALUES: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2, 3, 255, 2**31, 2**63, -(2**63), 10**30, 0.5, 1e308, "", "a", "f1", "O",
-    "U", "<f8", "tree", "posterior", [], {}, [[]], [1, 2], ["a", "a"], {"a": 1}, "x" * 1000,
+    "U", "<f8", "tree", "posterior", [], {}, [[]], [1, 2], ["a", "a"], {"a": 1}, "x" * 1000, {"float": "inf"},
+    {"float": "nan"}, {"names": ["a", 1, None], "kind": "O"}, {"names": ["a", "b"], "kind": "U"},
+    {"foreign": 0},
+    {"function": "f"}, {"cost": {"name": "f1"}}, {"dtype": "O"}, {"tuple": [1]}, {"dict": {"a": 1}},
+    {"pairs": [[1, 2]]}, {"class": "Logistic", "C": 1.0, "tol": None}, {"class": "Forest"},
 )  # fmt: skip
 _DTYPES = ("|u1", "|b1", "<i4", "<i8", "<f4", "<f8", ">f8", "<u8", "<c8", "<M8[s]", "<U4", "|V8")
 _ODD_NUMBERS = (0, 1, -1, 2, 127, 255, 2**31 - 1, -(2**31), 2**62, float("nan"), float("inf"))
@@ -78,11 +91,12 @@ def check(data: bytes) -> None:
 
 
 def _check_file(path: Path) -> None:
-    model = result_or_refusal(partial(load, path), path, ModelFileError)
+    model = result_or_refusal(partial(load, path), path)
     if model is None:
         return
     # Whatever a file held, a model that was loaded predicts, if it is given as many features as it wants.
-    X = np.resize(_X, (4, model.n_features_in_))
+    last = model[-1] if isinstance(model, Pipeline) else model
+    X = np.resize(_X, (4, last.n_features_in_))
     predicted = np.asarray(model.predict(X))
     assert len(predicted) == 4
 
@@ -99,6 +113,9 @@ def _saved() -> list[Entries]:
         LabelPowerset("tree", random_state=0),
         ProbabilisticChain("tree", cost="f1", random_state=0),
         MLECC("tree", code="hamr", random_state=0),
+        CondensedFilterTree("logistic", n_rounds=1, random_state=0),
+        LabelPowerset("logistic", random_state=0),
+        make_pipeline(CSRPEClassifier("f1", n_bits=9, random_state=0)),
     ]
     found = []
     with scratch_folder() as folder:

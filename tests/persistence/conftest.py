@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from refpair import CSRPEClassifier, save
+from tests.persistence.models import MODELS, fitted
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +25,12 @@ def path(tmp_path, model):
     """A file that holds the model."""
     save(model, tmp_path / "model.refpair")
     return tmp_path / "model.refpair"
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory):
+    """A file of each kind of model."""
+    folder = tmp_path_factory.mktemp("models")
+    for name in MODELS:
+        save(fitted(name)[0], folder / name)
+    return {name: folder / name for name in MODELS}

@@ -27,12 +27,11 @@ def write_entries(path, entries):
 def forge(path, change):
     """Change the header and the arrays of a file, in place; integers have room for any number meanwhile."""
     contents = model_file.read_model_file(path)
-    widen = wide if contents.version >= 4 else np.copy
-    arrays = {name: widen(array) for name, array in contents.arrays.items()}
-    for name in arrays.keys() & {"posterior_.plus", "bits_.bags_.seeds"}:
+    arrays = {name: wide(array) for name, array in contents.arrays.items()}
+    for name in arrays.keys() & {"posterior_.rows.plus", "bits_.bags_.seeds"}:
         arrays[name] = arrays[name].astype(np.uint64)
     change(contents.header, arrays)
-    stored = {name: array if contents.version < 4 else narrowed(array) for name, array in arrays.items()}
+    stored = {name: narrowed(array) for name, array in arrays.items()}
     model_file.write_model_file(path, model_file.Contents(contents.header, stored, contents.foreign))
 
 

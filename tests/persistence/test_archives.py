@@ -18,9 +18,6 @@ import skops.io  # noqa: F401  # which takes its time
 
 from refpair.persistence import ModelFileError, load
 from tests.persistence.forging import entries_of, forge, write_entries
-from tests.persistence.make_files import FOLDER
-
-FOREIGN = FOLDER / "format-4-bayes-forest.refpair"
 
 
 @contextmanager
@@ -94,13 +91,13 @@ def test_entries_that_overlap_are_refused(path):
         load(path)
 
 
-def test_an_archive_in_an_archive_is_not_unpacked(path):
+def test_an_archive_in_an_archive_is_not_unpacked(path, files):
     inner = io.BytesIO()
     with zipfile.ZipFile(inner, "w") as archive:
         add_raw(archive, "schema.json", deflated(bytes(1 << 20), times=300), 300 << 20)
     write_entries(path, {**entries_of(path), "foreign.skops": inner.getvalue()})
     load(path)  # nothing in the model asks for estimators of scikit-learn
-    content = {**entries_of(FOREIGN), "foreign.skops": inner.getvalue()}
+    content = {**entries_of(files["bayes-forest"]), "foreign.skops": inner.getvalue()}
     write_entries(path, content)
     with refused_by_few_means("packed in another way"):
         load(path)
@@ -116,7 +113,7 @@ NAMES = [
 def test_names_of_other_places_are_refused(name, path, tmp_path):
     before = sorted(tmp_path.parent.rglob("*"))
     entries = entries_of(path)
-    write_entries(path, {**entries, name: entries["alpha.npy"]})
+    write_entries(path, {**entries, name: entries["relevant_set_.npy"]})
     with refused_by_few_means():
         load(path)
     assert sorted(tmp_path.parent.rglob("*")) == before
@@ -142,7 +139,7 @@ def test_loading_writes_nothing(path, tmp_path, monkeypatch):
 
 def test_an_entry_that_is_there_twice_is_refused(path):
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as archive:
-        archive.writestr("alpha.npy", b"")
+        archive.writestr("relevant_set_.npy", b"")
     with refused_by_few_means("there twice"):
         load(path)
 

@@ -14,10 +14,7 @@ from hypothesis import strategies as st
 
 from refpair.persistence import ModelFileError, load
 from tests.persistence.forging import entries_of, forge, write_entries
-from tests.persistence.make_files import FOLDER, data
-
-FILES = sorted(FOLDER.glob("*.refpair"))
-SMALL = FOLDER / "format-4-logistic.refpair"
+from tests.persistence.models import MODELS, data
 
 
 def zipped(**entries):
@@ -56,9 +53,8 @@ def test_files_that_are_no_models_are_refused_by_name(name, tmp_path):
         load(tmp_path / "some.file")
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4])
-def test_a_header_alone_is_refused(version, tmp_path):
-    header = b'{"format": "refpair model", "version": %d}' % version
+def test_a_header_alone_is_refused(tmp_path):
+    header = b'{"format": "refpair model", "version": 1}'
     write_entries(tmp_path / "m", {"header.json": header})
     with pytest.raises(ModelFileError, match="damaged"):
         load(tmp_path / "m")
@@ -70,28 +66,28 @@ def test_a_newer_format_asks_for_an_update(path):
         load(path)
 
 
-def test_every_part_of_a_small_file_is_refused(tmp_path):
-    whole, path = SMALL.read_bytes(), tmp_path / "m"
+def test_every_part_of_a_small_file_is_refused(files, tmp_path):
+    whole, path = files["logistic"].read_bytes(), tmp_path / "m"
     for size in range(len(whole)):
         path.write_bytes(whole[:size])
         with pytest.raises(ModelFileError):
             load(path)
 
 
-@pytest.mark.parametrize("source", FILES, ids=lambda path: path.stem)
-def test_a_part_of_a_file_is_refused(source, tmp_path):
-    whole, path = source.read_bytes(), tmp_path / "m"
+@pytest.mark.parametrize("name", MODELS)
+def test_a_part_of_a_file_is_refused(name, files, tmp_path):
+    whole, path = files[name].read_bytes(), tmp_path / "m"
     for size in range(0, len(whole), 211):
         path.write_bytes(whole[:size])
         with pytest.raises(ModelFileError):
             load(path)
 
 
-@pytest.mark.parametrize("source", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("name", MODELS)
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(flips=st.lists(st.tuples(st.integers(0, 2**20), st.integers(0, 7)), min_size=1, max_size=3))
-def test_a_changed_bit_is_noticed_or_changes_nothing(source, flips, tmp_path):
-    whole, path = source.read_bytes(), tmp_path / "m"
+def test_a_changed_bit_is_noticed_or_changes_nothing(name, flips, files, tmp_path):
+    whole, path = files[name].read_bytes(), tmp_path / "m"
     broken = bytearray(whole)
     for place, bit in flips:
         broken[place % len(whole)] ^= 1 << bit
@@ -103,7 +99,7 @@ def test_a_changed_bit_is_noticed_or_changes_nothing(source, flips, tmp_path):
     rows = data()[0]  # zip files hold dates and other things that do not matter
     if hasattr(loaded, "feature_names_in_"):
         rows = pd.DataFrame(rows, columns=loaded.feature_names_in_)
-    np.testing.assert_array_equal(loaded.predict(rows), load(source).predict(rows))
+    np.testing.assert_array_equal(loaded.predict(rows), load(files[name]).predict(rows))
 
 
 def test_most_changed_bytes_are_noticed(path):
@@ -134,7 +130,8 @@ def test_a_changed_array_with_the_old_checksum_is_refused(path):
 
 def test_the_checksum_is_of_names_too(path):
     entries = entries_of(path)
-    entries["alpha.npy"], entries["beta.npy"] = entries["beta.npy"], entries["alpha.npy"]
+    first, second = "code_.alpha.npy", "code_.beta.npy"
+    entries[first], entries[second] = entries[second], entries[first]
     with zipfile.ZipFile(path) as archive:
         checksum = archive.read("sha256")
     with zipfile.ZipFile(path, "w") as archive:

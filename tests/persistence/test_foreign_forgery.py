@@ -14,7 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -288,6 +288,15 @@ def test_deep_and_circular_schemas_are_refused(path):
         (CountVectorizer().fit(["a b", "bb cc"]), {"vocabulary_": {"bb": 0, "cc": -1}}, "columns"),
         (OneHotEncoder().fit([["a"], ["b"]]), {"_n_features_outs": [10**9]}, "other columns"),
         (OneHotEncoder().fit([["a"], ["b"]]), {"_infrequent_enabled": True}, "cannot be checked"),
+        (OneHotEncoder().fit([[1], [2]]), {"categories_": [np.array([2, 1])]}, "not in order"),
+        (OneHotEncoder().fit([[1], [2]]), {"categories_": [np.array([1, 1])]}, "not in order"),
+        (OneHotEncoder().fit([[1.5], [2]]), {"categories_": [np.array([np.nan, 2.0])]}, "not in order"),
+        (OneHotEncoder().fit([[1], [2]]), {"categories_": [np.array([[1, 2]])]}, "wrong shape"),
+        (OneHotEncoder(drop="first").fit([[1], [2]]), {"_drop_idx_after_grouping": [-1]}, "does not exist"),
+        (OneHotEncoder(drop="first").fit([[1], [2]]), {"_drop_idx_after_grouping": [2]}, "does not exist"),
+        (OneHotEncoder(drop="first").fit([[1], [2]]), {"_drop_idx_after_grouping": []}, "wrong shape"),
+        (OrdinalEncoder().fit([["a"], ["b"]]), {"categories_": [np.array(["b", "a"])]}, "not in order"),
+        (LogisticRegression().fit([[0.0], [1.0]], [0, 1]), {"n_jobs": 10**6}, "n_jobs"),
         (LogisticRegression().fit([[0.0], [1.0]], [0, 1]), {"coef_": np.zeros((1, 9))}, "wrong shape"),
         (LogisticRegression().fit([[0.0], [1.0]], [0, 1]), {"coef_": np.array([[np.nan]])}, "not a number"),
     ],
@@ -301,14 +310,34 @@ def test_indices_of_other_estimators_are_checked(estimator, forged, says, path):
         load(path)
 
 
+def test_a_tree_of_more_features_than_its_forest_has(data, path):
+    """A forest gives its trees rows without a look."""
+    estimators = estimators_in(path)
+    tree = estimators[-1].estimators_[1]
+    tree.n_features_in_ = tree_of(estimators[-1], 1)["n_features"] = 50
+    tree_of(estimators[-1], 1)["whole"][FEATURE, 0] = 49
+    put_estimators(path, estimators)
+    with pytest.raises(ModelFileError, match="other features than its forest"):
+        load(path)
+
+
+@pytest.mark.parametrize("values", [[1, 2], [1.5, np.nan], ["a", "b"]], ids=str)
+@pytest.mark.parametrize("how", [{}, {"drop": "first"}, {"handle_unknown": "ignore"}], ids=str)
+def test_encoders_come_back(values, how, data, tmp_path):
+    column = np.array([values * 60], dtype=object if isinstance(values[0], str) else float).T
+    model = make_pipeline(OneHotEncoder(**how), BinaryRelevance("tree", random_state=0)).fit(column, data[1])
+    save(model, tmp_path / "m")
+    np.testing.assert_array_equal(load(tmp_path / "m").predict(column), model.predict(column))
+
+
 def test_a_pipeline_that_leaves_features_out_is_noticed(data, tmp_path):
     """Trees are asked directly, and would read beyond the end of a row."""
     forest = RandomForestClassifier(3, random_state=0)
     model = BayesDecisionClassifier(make_pipeline(StandardScaler(), forest)).fit(*data)
     save(model, tmp_path / "m")
     estimators = estimators_in(tmp_path / "m")
-    fitted = estimators[-1]
-    fitted.steps[0] = ("pca", PCA(2).fit(data[0]))
+    assert [type(found).__name__ for found in estimators[-2:]] == ["StandardScaler", "RandomForestClassifier"]
+    estimators[-2] = PCA(2).fit(data[0])
     put_estimators(tmp_path / "m", estimators)
     loaded = load(tmp_path / "m")
     with pytest.raises(ValueError, match="X has 2 features, but the trees were grown on 5"):

@@ -41,19 +41,33 @@ def too_many_edges(header, arrays):
 
 def no_posterior(header, arrays):
     header["model"]["posterior_"] = None
-    for name in [name for name in arrays if name.startswith("posterior_")]:
-        del arrays[name]
+    for name in ("plus", "vector"):
+        del arrays[f"posterior_.rows.{name}"]
 
 
 def no_anchors(header, arrays):
-    arrays["posterior_.plus"] = arrays["posterior_.plus"][:0]
-    arrays["posterior_.vector"] = arrays["posterior_.vector"][:0].astype(np.int32)
+    arrays["posterior_.rows.plus"] = arrays["posterior_.rows.plus"][:0]
+    arrays["posterior_.rows.vector"] = arrays["posterior_.rows.vector"][:0].astype(np.int32)
 
 
 def model(*keys, value):
     return in_header("model", *keys, value=value)
 
 
+def reading(name, value):
+    return model("posterior_", "dict", "reading", name, value=value)
+
+
+def classes(names, kind):
+    return model("_label_format", "classes", value={"names": names, "kind": kind})
+
+
+def same_pair(header, arrays):
+    arrays["code_.beta"] = arrays["code_.alpha"]
+
+
+CODE = {"class": "RepetitionCode", "n_labels": 1, "code_length": 1}
+PRICES = {"name": "x", "false_positive": [1, 2], "false_negative": 1}
 FORGED = {
     "loop": (loop, "comes before its parent"),
     "child outside": (child_outside, "outside its tree"),
@@ -76,71 +90,69 @@ FORGED = {
     "too many edges": (too_many_edges, "too many or too few edges"),
     "other type": (changed(TREES + "feature", lambda a: a.astype(np.float64)), "holds float64"),
     "too large a type": (changed(TREES + "feature", at(0, 2**40)), "holds uint64|holds int64"),
-    "missing array": (lambda header, arrays: arrays.pop("beta"), "beta is missing"),
+    "missing array": (lambda header, arrays: arrays.pop("code_.beta"), "beta is missing"),
     "unknown array": (lambda header, arrays: arrays.update(gamma=np.zeros(3)), "'gamma' does not belong"),
-    "array that is used twice": (model("beta", "bits", value="alpha"), "beta is missing"),
-    "same pair": (lambda header, arrays: arrays.update(beta=arrays["alpha"]), "two distinct vectors"),
-    "wide labels": (changed("alpha", lambda a: np.hstack([a, a])), "wrong shape"),
+    "array that is used twice": (model("code_", "beta", "bits", value="code_.alpha"), "alpha is missing"),
+    "same pair": (same_pair, "two distinct vectors"),
+    "wide labels": (changed("code_.alpha", lambda a: np.hstack([a, a])), "wrong shape"),
     "flat labels": (changed("relevant_set_", lambda a: a.ravel()), "wrong shape"),
     "no vectors": (changed("relevant_set_", lambda a: a[:0]), "wrong shape"),
     "fewer counts": (changed("relevant_counts_", lambda a: a[1:]), "wrong shape"),
     "fewer bags": (changed("bits_.bags_.seeds", lambda a: a[1:]), "bag for each bit"),
     "large bags": (model("bits_", "bags_", "n_sampled", value=10**6), "empty or too large"),
-    "text for threads": (model("n_jobs", value="all"), "not a number of threads"),
-    "a million threads": (model("n_jobs", value=10**6), "too large"),
-    "a million threads of the bank": (model("bits_", "n_jobs", value=10**6), "too large"),
-    "fraction of features": (model("n_features_in_", value=5.0), "not a number from"),
+    "text for threads": (model("n_jobs", value="all"), "n_jobs of a CSRPEClassifier cannot be 'all'"),
+    "a million threads": (model("n_jobs", value=10**6), "only up to 1024"),
+    "a million threads of the bank": (model("bits_", "n_jobs", value=10**6), "only up to 1024"),
+    "fraction of features": (model("n_features_in_", value=5.0), "cannot be 5.0"),
     "other number of features": (model("n_features_in_", value=4), "not those of the features"),
-    "unknown kind": (model("_label_format", "kind", value="tensor"), "is 'tensor'"),
-    "unknown dtype": (model("_label_format", "dtype", value="O"), "type 'O'"),
-    "huge strings": (
-        model("_label_format", "classes", value={"dtype": "U1000000000", "values": ["a", "b", "c"]}), "broken"
-    ),
-    "too few names": (model("_label_format", "classes", "values", value=[1, 2]), "other labels|wrong shape"),
-    "names in names": (model("_label_format", "classes", "values", value=[[1], [2], [3]]), "broken"),
+    "unknown kind": (model("_label_format", "kind", value="tensor"), "cannot be 'tensor'"),
+    "unknown dtype": (model("_label_format", "dtype", value={"dtype": "O"}), "type of numbers"),
+    "huge strings": (classes(["a"], "U1000000000"), "broken"),
+    "a long name": (classes(["a" * 5000], "U"), "broken"),
+    "many names that are rather long": (classes(["a" * 4000, *[""] * 5000], "U"), "broken"),
+    "too few names": (changed("_label_format.classes", lambda a: a[1:]), "wrong shape"),
+    "names in names": (classes([[1], [2], [3]], "O"), "broken"),
     "too few names of features": (
-        model("feature_names_in_", value={"dtype": "O", "values": ["a"]}), "features lack names"
+        model("feature_names_in_", value={"names": ["a"], "kind": "O"}), "features lack names"
     ),
-    "unknown cost": (model("cost_", value={"name": "free"}), "unknown cost"),
+    "unknown cost": (model("cost_", value={"cost": {"name": "free"}}), "unknown cost"),
     "unknown name of a cost": (model("cost", value="free"), "unknown cost"),
-    "name for a fitted cost": (model("cost_", value="f1"), "cost of the fitted model is missing"),
-    "prices of other labels": (
-        model("cost_", value={"name": "x", "false_positive": [1, 2], "false_negative": 1}), "2 prices"
-    ),
-    "no cost": (model("cost_", value=None), "no cost"),
+    "name for a fitted cost": (model("cost_", value="f1"), "cost_ of a CSRPEClassifier cannot be"),
+    "prices of other labels": (model("cost_", value={"cost": PRICES}), "2 prices"),
+    "no cost": (model("cost_", value=None), "cannot be None"),
     "unknown field": (model("colour", value="red"), "other fields"),
     "bad parameter": (model("n_bits", value=-1), "n_bits must be"),
     "bad learner": (model("learner", value="svm"), "learner must be"),
     "foreign learner that is not there": (model("learner", value={"foreign": 0}), "scikit-learn are missing"),
     "unknown class": (model("bits_", "class", value="Popen"), "class 'Popen'"),
-    "known class in a wrong place": (model("bits_", "class", value="Forest"), "class 'Forest'"),
-    "list for an object": (model("bits_", value=[]), "not an object"),
-    "list for the model": (in_header("model", value=[]), "not an object"),
+    "known class in a wrong place": (model("bits_", value=CODE), "bits_ of a CSRPE"),
+    "list for an object": (model("bits_", value=[]), "cannot be a list"),
+    "list for the model": (in_header("model", value=[]), "holds no model"),
     "no model": (lambda header, arrays: header.pop("model"), "model"),
     "model that is not fitted": (
         in_header("model", value={"class": "Logistic", "C": 1.0, "tol": None}), "not fitted"
     ),
-    **{f"label_share of {value}": (model("posterior_", "reading", "label_share", value=value), "label_share")
+    **{f"label_share of {value}": (reading("label_share", value), "label_share")
        for value in (2, -0.1, None, "1", True)},
-    **{f"temperature of {value}": (model("posterior_", "reading", "temperature", value=value), "temperature")
-       for value in (-1, 0, "hot", "-inf", None)},
-    **{f"{name} of {value}": (model("posterior_", "line", name, value=value), name)
-       for name in ("slope", "shift") for value in ("inf", None, "1")},
-    **{f"oob_cost_ of {value}": (model("oob_cost_", value=value), "oob_cost_|the search is missing")
+    **{f"temperature of {value}": (reading("temperature", value), "temperature")
+       for value in (-1, 0, "hot", {"float": "-inf"}, {"float": "nan"}, None)},
+    **{f"{name} of {value}": (model("posterior_", "dict", "line", name, value=value), name)
+       for name in ("slope", "shift") for value in ({"float": "inf"}, None, "1")},
+    **{f"oob_cost_ of {value}": (model("oob_cost_", value=value), "oob_cost_")
        for value in ("inf", None)},
-    **{f"anchors of {value}": (model("posterior_", "reading", "anchors", value=value), "anchors")
+    **{f"anchors of {value}": (reading("anchors", value), "anchors")
        for value in ("tables", None, ["rows"])},
-    **{f"independent of {value}": (model("posterior_", "reading", "independent", value=value), "independent")
+    **{f"independent of {value}": (reading("independent", value), "independent")
        for value in (1, None, "yes")},
     "no posterior": (no_posterior, "posterior is missing"),
-    "other decoder": (model("decoder", value="nearest"), "not one learner for each bit|has no use"),
-    "vector outside": (changed("posterior_.vector", at(3, 8)), "an anchor has no vector"),
-    "negative vector": (changed("posterior_.vector", at(3, -1)), "an anchor has no vector"),
-    "fewer vectors": (changed("posterior_.vector", lambda a: a[1:]), "anchors have a wrong shape"),
+    "other decoder": (model("decoder", value="nearest"), "not one learner for each bit|no use for it"),
+    "vector outside": (changed("posterior_.rows.vector", at(3, 8)), "an anchor has no vector"),
+    "negative vector": (changed("posterior_.rows.vector", at(3, -1)), "an anchor has no vector"),
+    "fewer vectors": (changed("posterior_.rows.vector", lambda a: a[1:]), "anchors have a wrong shape"),
     "no anchors at all": (no_anchors, "anchors have a wrong shape"),
-    "flat anchors": (changed("posterior_.plus", lambda a: a.ravel()), "wrong shape"),
-    "wide anchors": (changed("posterior_.plus", lambda a: np.hstack([a, a])), "wrong shape"),
-    "shorter search": (changed("oob_search_.cost", lambda a: a[1:]), "search has a wrong shape"),
+    "flat anchors": (changed("posterior_.rows.plus", lambda a: a.ravel()), "wrong shape"),
+    "wide anchors": (changed("posterior_.rows.plus", lambda a: np.hstack([a, a])), "wrong shape"),
+    "shorter search": (model("oob_search_", "dict", "cost", value=[1.0]), "search has a wrong shape"),
 }  # fmt: skip
 
 
@@ -217,7 +229,7 @@ def test_headers_of_arrays_are_not_evaluated(header, forgeable):
     entries = entries_of(forgeable)
     padded = header + b"\n"
     content = b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded + bytes(16)
-    write_entries(forgeable, {**entries, "alpha.npy": content})
+    write_entries(forgeable, {**entries, "code_.alpha.npy": content})
     with pytest.raises(ModelFileError, match=r"plain numbers|not what it says"):
         load(forgeable)
 
@@ -276,7 +288,7 @@ def test_bits_of_an_anchor_beyond_the_code_change_nothing(forgeable, data):
     assert n_bits < 64
 
     def add_bits(header, arrays):
-        arrays["posterior_.plus"] |= np.uint64(((1 << 64) - 1) ^ ((1 << n_bits) - 1))
+        arrays["posterior_.rows.plus"] |= np.uint64(((1 << 64) - 1) ^ ((1 << n_bits) - 1))
 
     forge(forgeable, add_bits)
     np.testing.assert_array_equal(load(forgeable).predict_proba(data[0]), before.predict_proba(data[0]))

@@ -18,7 +18,6 @@ import refpair
 from refpair import Cost, CSRPEClassifier, Forest, ProbabilisticChain
 from refpair.persistence import _file as model_file
 from refpair.persistence import load, save
-from refpair.persistence._array_fields import Array
 from refpair.persistence._codec import Reader
 from refpair.persistence._npy import from_npy, narrowed, to_npy
 
@@ -78,7 +77,7 @@ class OtherModel(CSRPEClassifier):
         (
             lambda X, Y: CSRPEClassifier(n_bits=4).fit(X, pd.DataFrame(Y, columns=[(1, 2), (3, 4), (5, 6)])),
             ValueError,
-            "the name of a label",
+            "only plain values|names that are not short strings",
         ),
     ],
 )
@@ -146,8 +145,7 @@ def test_integers_come_back_in_their_own_types(data, tmp_path):
 @pytest.mark.parametrize("dtype", ["<i4", "<i8", "<u8"])
 def test_integers_of_all_sizes(largest, dtype):
     stored = from_npy(bytearray(to_npy(narrowed(np.array([0, largest], dtype)))))
-    reader = Reader({}, {"x": stored}, lambda number: None)
-    found = Array(dtype).read("x", reader, "x")
+    found = Reader({"x": stored}, lambda number: None).read({"array": "x", "dtype": dtype})
     assert found.dtype == np.dtype(dtype)
     assert found.tolist() == [0, largest]
 

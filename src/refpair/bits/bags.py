@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair._kernels.rng import draw_rows, write_out_of_bag
+from refpair._saved import Savable, require
 
 __all__ = ["Bags"]
 
 
 @dataclass(frozen=True, eq=False)
-class Bags:
+class Bags(Savable):
     """The rows that bits drew, without replacement, of all training rows.
 
     They are not kept: a bit draws them from its seed, and draws them again whenever they are asked for.
@@ -73,3 +74,7 @@ class Bags:
 
     def __len__(self) -> int:
         return len(self.seeds)
+
+    def _check_saved(self) -> None:
+        fine = self.seeds.ndim == 1 and 0 < self.n_sampled < self.n_rows < 2**31
+        require(fine, "a bag is empty or too large")

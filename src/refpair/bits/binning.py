@@ -14,6 +14,7 @@ from refpair._kernels import binning as kernels
 from refpair._kernels.dense import DenseBins
 from refpair._kernels.rng import draw_rows
 from refpair._kernels.sparse import SparseBins
+from refpair._saved import Savable, require, starts_in_order
 from refpair.on_disk import RowsOnDisk
 
 __all__ = ["Bins", "Features", "bin_for_training", "find_bins"]
@@ -28,10 +29,11 @@ _BLOCK_BYTES = 1 << 20  # binned rows a block when predicting: they stay in the 
 _SORTED_CELLS = 1 << 20  # of a dense matrix that are copied at a time
 _MOST_ROWS = 100_000  # that are looked at for where bins end: more would hardly move them
 _ROWS_A_LOOK = 4096  # for missing values
+_MOST_EDGES = 254  # a bin is a byte, and 255 stands for a missing value
 
 
 @dataclass(frozen=True, eq=False)
-class Bins:
+class Bins(Savable):
     """Where the bins of each feature end.
 
     Attributes
@@ -47,6 +49,16 @@ class Bins:
     edges: npt.NDArray[np.float64]
     edge_start: npt.NDArray[np.int64]
     has_missing: npt.NDArray[np.bool_]
+
+    def _check_saved(self) -> None:
+        """Check that each feature has its edges, and no more than a byte can tell apart."""
+        start = self.edge_start
+        right = self.has_missing.ndim == self.edges.ndim == 1 and start.shape == (self.n_features + 1,)
+        require(right, "the bins have a wrong shape")
+        ascends = starts_in_order(start, len(self.edges), may_be_empty=True)
+        few = ascends and np.diff(start).max(initial=0) <= _MOST_EDGES
+        require(few, "the bins have too many or too few edges")
+        require(np.isfinite(self.edges).all(), "an edge of a bin is not a number")
 
     @property
     def n_features(self) -> int:

@@ -15,9 +15,11 @@ from refpair._kernels.class_trees import grow_class_trees
 from refpair._kernels.class_votes import class_votes, most_voted
 from refpair._kernels.dense import DenseBins
 from refpair._progress import run_chunks
-from refpair.bits.binning import Matrix, bin_for_training, find_bins
+from refpair._saved import Savable, require, starts_in_order
+from refpair.bits.binning import Bins, Matrix, bin_for_training, find_bins
 from refpair.bits.problem import chunks_of
 from refpair.bits.sizes import MaxFeatures, choose_max_features, resolve_max_features, resolve_share
+from refpair.bits.trees import check_nodes
 
 __all__ = ["ClassProblems", "ClassTreeBank", "ClassTrees"]
 
@@ -85,7 +87,7 @@ class ClassProblems:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassTrees:
+class ClassTrees(Savable):
     """Many trees of classes, their nodes and the classes of their leaves in flat arrays, tree by tree.
 
     Attributes
@@ -119,6 +121,22 @@ class ClassTrees:
     def __len__(self) -> int:
         return len(self.start) - 1
 
+    def _check_saved(self) -> None:
+        """Check that every way down a tree ends at a leaf that has classes and is found by its number."""
+        nodes = (self.feature, self.threshold, self.missing_left, self.left_child)
+        require(all(array.shape == (self.feature.size,) for array in nodes), "the trees have a wrong shape")
+        check_nodes(self.start, self.feature, self.left_child)
+        is_leaf, sizes = self.feature < 0, np.diff(self.start)
+        n_leaves = np.add.reduceat(is_leaf, self.start[:-1], dtype=np.int64) if len(sizes) else sizes
+        require((2 * n_leaves == sizes + 1).all(), "a tree has too few or too many leaves")
+        number, most = self.left_child[is_leaf], np.repeat(n_leaves, n_leaves)
+        require(((number >= 0) & (number < most)).all(), "a leaf has a number that does not exist")
+        require(self.leaf_start.shape == (n_leaves.sum() + 1,), "the leaves have a wrong shape")
+        require(starts_in_order(self.leaf_start, self.leaf_class.size), "a leaf has no classes")
+        same = self.leaf_class.ndim == 1 and self.leaf_count.shape == self.leaf_class.shape
+        require(same, "the leaves have a wrong shape")
+        require(self.leaf_count.min(initial=1) >= 1, "a class of a leaf has no rows")
+
     @classmethod
     def join(cls, parts: list[ClassTrees]) -> ClassTrees:
         """Lay several banks one after the other."""
@@ -136,7 +154,7 @@ class ClassTrees:
         return cls(**joined)
 
 
-class ClassTreeBank:
+class ClassTreeBank(Savable):
     """Learn every problem by a forest of class trees on binned features.
 
     Parameters
@@ -164,6 +182,11 @@ class ClassTreeBank:
     n_trees_ : int
         Of each problem.
     """
+
+    bins_: Bins
+    trees_: ClassTrees
+    n_classes_: npt.NDArray[np.int64]
+    n_trees_: int
 
     def __init__(
         self,
@@ -269,6 +292,25 @@ class ClassTreeBank:
         chosen = np.empty((X.shape[0], len(self.n_classes_)), np.int32)
         self._traverse(X, most_voted, self.n_classes_, chosen)
         return chosen
+
+    def _check_saved(self) -> None:
+        """Check that trees ask only for features, and leaves tell only of classes, that exist."""
+        trees, n_classes = self.trees_, self.n_classes_
+        require(trees.feature.max(initial=-1) < self.bins_.n_features, "a node asks for no feature")
+        fits = n_classes.ndim == 1 and len(trees) == len(n_classes) * self.n_trees_ and self.n_trees_ > 0
+        require(fits, "there are too few or too many trees")
+        require(n_classes.min(initial=1) >= 1, "a problem has no classes")
+        exist = trees.leaf_class.min(initial=0) >= 0
+        if len(trees):
+            n_leaves = (np.diff(trees.start) + 1) // 2
+            first_class = trees.leaf_start[np.cumsum(n_leaves) - n_leaves]
+            largest = np.maximum.reduceat(trees.leaf_class, first_class)
+            exist &= bool((largest < np.repeat(n_classes, self.n_trees_)).all())
+        require(exist, "a leaf has a class that does not exist")
+
+    def check_n_features(self, n_features: int) -> None:
+        """Refuse a bank that was learnt from other features."""
+        require(self.bins_.n_features == n_features, "the bins are not those of the features")
 
     def _traverse(self, X: Matrix, kernel: Callable[..., None], what: Any, out: npt.NDArray[Any]) -> None:
         arrays = [getattr(self.trees_, field.name) for field in fields(self.trees_)]

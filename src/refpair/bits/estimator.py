@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
 from typing import Any, Self, TypeVar
@@ -13,19 +13,20 @@ from sklearn.base import BaseEstimator, clone
 
 from refpair._kernels.rng import draw_rows
 from refpair._progress import run_chunks
+from refpair._saved import Savable, require
 from refpair.bits.bags import Bags
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import ALL, BitProblems, chunks_of
 from refpair.bits.sizes import resolve_share
 
-__all__ = ["EstimatorBank", "seeded_clone"]
+__all__ = ["EstimatorBank", "check_features", "is_answer", "seeded_clone"]
 
 _BITS_A_CALL = 4
 
 Number = TypeVar("Number", np.int8, np.float32)
 
 
-class EstimatorBank:
+class EstimatorBank(Savable):
     """Learn every bit by a clone of one scikit-learn classifier.
 
     Parameters
@@ -61,9 +62,13 @@ class EstimatorBank:
     array([-1, -1,  1,  1], dtype=int8)
     """
 
+    estimators_: list[Any]
+    n_features_: npt.NDArray[np.int32] | None
+    bags_: Bags | None
+
     def __init__(
         self,
-        estimator: BaseEstimator,
+        estimator: Any,
         *,
         max_samples: int | float | None = None,
         n_jobs: int | None = None,
@@ -112,6 +117,20 @@ class EstimatorBank:
     def __len__(self) -> int:
         return len(self.estimators_)
 
+    def _check_saved(self) -> None:
+        require(hasattr(self.estimator, "fit"), "the bits have no estimator")
+        require(all(map(is_answer, self.estimators_)), "a bit is neither a classifier, -1 nor 1")
+        if self.n_features_ is not None:
+            right = self.n_features_.shape == (len(self),) and self.n_features_.min(initial=1) >= 1
+            require(right, "there is not a number of features for each bit")
+        require(self.bags_ is None or len(self.bags_) == len(self), "there is not a bag for each bit")
+
+    def check_n_features(self, n_features: int) -> None:
+        """Refuse a bank that was learnt from other features, as far as its classifiers tell."""
+        own = np.full(len(self), n_features) if self.n_features_ is None else self.n_features_
+        require(own.max(initial=1) <= n_features, "a bit has more features than there are")
+        check_features(self.estimators_, own.tolist())
+
     def _ask(
         self, X: Matrix, bits: slice, question: Callable[[Any, Matrix], Any], dtype: type[Number]
     ) -> npt.NDArray[Number]:
@@ -132,6 +151,17 @@ class EstimatorBank:
             in_place=True,
         )
         return answers
+
+
+def is_answer(learnt: Any) -> bool:
+    """Whether something stands for a fitted classifier of a bit: one, or −1 or +1 where all rows agree."""
+    return learnt in (-1, 1) if isinstance(learnt, int) else hasattr(learnt, "predict")
+
+
+def check_features(learnt: Sequence[Any], n_features: Sequence[int]) -> None:
+    """Check that classifiers were learnt from so many features each, as far as they tell."""
+    for own, n in zip(learnt, n_features, strict=True):
+        require(getattr(own, "n_features_in_", n) == n, "a learner has other features than there are")
 
 
 def _first_features(X: Matrix, n_features: npt.NDArray[np.int32] | None, bit: int) -> Matrix:

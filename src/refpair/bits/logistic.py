@@ -6,15 +6,17 @@ import warnings
 from collections.abc import Callable
 from copy import copy
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from refpair._blas import one_blas_thread
 from refpair._kernels.rng import draw_rows
 from refpair._progress import run_chunks
+from refpair._saved import Savable, check_weights, require
 from refpair.bits.axes import Axes, check_finite, find_axes, products
 from refpair.bits.bags import Bags
 from refpair.bits.binning import Matrix
@@ -30,7 +32,7 @@ _ROWS_A_CALL = 512
 Floats = npt.NDArray[np.float64]
 
 
-class LogisticBank:
+class LogisticBank(Savable):
     """Learn every bit by a weighted logistic regression with an L2 penalty.
 
     Parameters
@@ -80,6 +82,11 @@ class LogisticBank:
     >>> LogisticBank().fit(X, problems).values(X).round(2).ravel()
     array([-0.4 ,  0.03,  0.45,  0.74], dtype=float32)
     """
+
+    weights_: Floats
+    basis_: Any
+    intercept_: Floats
+    bags_: Bags | None
 
     def __init__(
         self,
@@ -225,6 +232,24 @@ class LogisticBank:
 
     def __len__(self) -> int:
         return len(self.intercept_)
+
+    def _check_saved(self) -> None:
+        if self.basis_ is not None:
+            is_matrix = isinstance(self.basis_, np.ndarray | sp.csr_array) and self.basis_.ndim == 2
+            require(is_matrix and self.basis_.dtype.kind == "f", "a basis is not a matrix of floats")
+            cells = self.basis_.data if sp.issparse(self.basis_) else self.basis_
+            require(np.isfinite(cells).all(), "a basis holds what is not a number")
+        require(self.weights_.ndim == 2 and self.intercept_.ndim == 1, "the weights have a wrong shape")
+        n_weights = self.weights_.shape[1] if self.basis_ is None else self.basis_.shape[0]
+        same = self.weights_.shape == (len(self), n_weights)
+        require(same, "the weights have a wrong shape")
+        check_weights(self.weights_)
+        require(not np.isnan(self.intercept_).any(), "an intercept is not a number")
+        require(self.bags_ is None or len(self.bags_) == len(self), "there is not a bag for each bit")
+
+    def check_n_features(self, n_features: int) -> None:
+        """Refuse a bank that was learnt from other features."""
+        require(self.n_features == n_features, "the weights are not those of the features")
 
 
 def _coordinates_of(start: LogisticBank | None, axes: Axes, n_bits: int) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +56,7 @@ class BitProblems:
         )
 
 
+@runtime_checkable
 class BitLearner(Protocol):
     """Learns all bits, then predicts them."""
 
@@ -80,6 +81,9 @@ class BitLearner(Protocol):
 
     def take(self, bits: npt.NDArray[np.intp]) -> Self:
         """Return a learner of some of the bits, as they were learnt."""
+
+    def check_n_features(self, n_features: int) -> None:
+        """Raise a ValueError if the bits were learnt from another number of features."""
 
 
 def _columns(differences: npt.NDArray[np.float64], bits: slice) -> npt.NDArray[np.float64]:

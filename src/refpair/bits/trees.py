@@ -17,13 +17,14 @@ from refpair._kernels.rng import draw_rows
 from refpair._kernels.split import Limits
 from refpair._kernels.traverse import leaf_signs, leaf_values
 from refpair._progress import run_chunks
+from refpair._saved import Savable, require, starts_in_order
 from refpair.bits.bags import Bags
 from refpair.bits.binning import Bins, Features, Matrix, bin_for_training, find_bins
 from refpair.bits.problem import ALL, BitProblems, chunks_of
 from refpair.bits.sizes import MaxFeatures, choose_max_features, resolve_max_features, resolve_share
 from refpair.on_disk import RowsOnDisk
 
-__all__ = ["TreeBank", "Trees"]
+__all__ = ["TreeBank", "Trees", "check_nodes"]
 
 _BITS_A_CALL = 50
 _FEW = 4  # if a bit has no more than one row of so many, it is given these alone
@@ -31,7 +32,7 @@ _ROWS_A_CALL = 2048
 
 
 @dataclass(frozen=True, eq=False)
-class Trees:
+class Trees(Savable):
     """Many binary trees, their nodes in flat arrays, one tree after the other.
 
     Attributes
@@ -111,6 +112,12 @@ class Trees:
         nodes = np.arange(start[-1]) + np.repeat(self.start[trees] - start[:-1], sizes)
         return Trees(start, *(getattr(self, field.name)[nodes] for field in fields(self)[1:]))
 
+    def _check_saved(self) -> None:
+        nodes = [getattr(self, field.name) for field in fields(self)[1:]]
+        require(all(array.shape == (self.feature.size,) for array in nodes), "the trees have a wrong shape")
+        check_nodes(self.start, self.feature, self.left_child)
+        require((np.abs(self.value) <= 1.0).all(), "the value of a node is not from -1 to 1")
+
     @classmethod
     def join(cls, parts: list[Trees]) -> Trees:
         """Lay several banks one after the other."""
@@ -123,7 +130,22 @@ class Trees:
         )
 
 
-class TreeBank:
+def check_nodes(
+    start: npt.NDArray[np.int64], feature: npt.NDArray[np.int32], left_child: npt.NDArray[np.int32]
+) -> None:
+    """Check that every way down a tree ends, within this tree."""
+    require(starts_in_order(start, len(feature)), "the trees do not follow one another")
+    require(feature.min(initial=-1) >= -1, "a node asks for no feature")
+    inner = np.flatnonzero(feature >= 0)
+    sizes = np.diff(start)
+    tree = np.repeat(np.arange(len(sizes)), sizes)[inner]
+    left = left_child[inner].astype(np.int64)
+    # Children after their parents: then no way down comes back to where it was.
+    require((left > inner - start[tree]).all(), "a child comes before its parent")
+    require((left + 1 < sizes[tree]).all(), "a child lies outside its tree")
+
+
+class TreeBank(Savable):
     """Learn every bit by a weighted decision tree on binned features.
 
     Parameters
@@ -151,6 +173,10 @@ class TreeBank:
     bags_ : Bags or None
         Which rows each bit was learnt from; None if from all.
     """
+
+    bins_: Bins
+    trees_: Trees
+    bags_: Bags | None
 
     def __init__(
         self,
@@ -266,6 +292,14 @@ class TreeBank:
 
     def __len__(self) -> int:
         return len(self.trees_)
+
+    def _check_saved(self) -> None:
+        require(self.trees_.feature.max(initial=-1) < self.bins_.n_features, "a node asks for no feature")
+        require(self.bags_ is None or len(self.bags_) == len(self), "there is not a bag for each bit")
+
+    def check_n_features(self, n_features: int) -> None:
+        """Refuse a bank that was learnt from other features."""
+        require(self.bins_.n_features == n_features, "the bins are not those of the features")
 
     def _n_bits(self, bits: slice) -> int:
         return len(range(*bits.indices(len(self.trees_))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,25 +17,29 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from refpair._saved import IfThere, Savable, require
 from refpair.classifiers._dask_blocks import in_memory
 from refpair.classifiers._lazy import BY_BLOCKS, by_blocks
-from refpair.costs import Cost, PerLabelCost, get_cost
+from refpair.costs import Cost, PerLabelCost, check_probe, get_cost, is_function, probe
 from refpair.on_disk import RowsOnDisk
 from refpair.tables.labels import LabelFormat, LabelMatrix, read_labels
 
 __all__ = ["MultiLabelClassifier"]
 
 
-class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]
     """Base of the package's classifiers.
 
     A subclass sets ``cost_`` in ``fit`` and defines ``_predict_labels(X) -> 0/1 matrix``. Its methods named
     in ``BY_BLOCKS`` take Dask arrays and DataFrames, too, and then answer lazily.
     """
 
-    cost_: Cost
-    classes_: npt.NDArray[Any]
+    cost_: IfThere[Cost]
+    classes_: IfThere[npt.NDArray[Any]]
+    n_features_in_: IfThere[int]
+    feature_names_in_: IfThere[npt.NDArray[Any]]
     _label_format: LabelFormat
+    _needs_n_features: ClassVar[bool] = True
 
     def __init_subclass__(cls, **how: Any) -> None:
         super().__init_subclass__(**how)
@@ -98,8 +102,44 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             raise ValueError(f"cost must be a name, a Cost or a function, not {cost!r}")
         found = get_cost(cost)
         if isinstance(found, PerLabelCost):  # raises if there are not as many prices as labels
-            found.prices(1 if self._label_format.kind == "classes" else len(self.classes_))
+            found.prices(self._label_format.n_labels)
         return found
+
+    def _get_saved(self) -> dict[str, Any]:
+        saved = super()._get_saved()
+        saved.pop("classes_", None)  # they are those of the label format
+        if not isinstance(saved.get("cost", ""), str):
+            saved["cost"] = get_cost(self.cost)
+        if "cost_" in saved and is_function(self.cost_):
+            saved["probe"] = probe(self.cost_, self._label_format.n_labels)
+        return saved
+
+    @classmethod
+    def _from_saved(cls, saved: dict[str, Any]) -> Self:
+        said = saved.pop("probe", None)
+        if isinstance(how := saved.get("_label_format"), LabelFormat):
+            saved["classes_"] = how.classes
+        model = super()._from_saved(saved)
+        if said is not None:
+            check_probe(model.cost_, model._label_format.n_labels, said)
+        return model
+
+    def _check_saved(self) -> None:
+        self._check_parameters()
+        if not hasattr(self, "_label_format"):
+            return
+        n_features, names = getattr(self, "n_features_in_", 0), getattr(self, "feature_names_in_", None)
+        require(n_features > 0 or not self._needs_n_features, "the number of features is missing")
+        if names is not None:
+            named = names.shape == (n_features,) and all(isinstance(name, str) for name in names)
+            require(named, "features lack names")
+        if hasattr(self, "cost"):
+            self._check_cost(self.cost)
+            self._check_cost(self.cost_)
+        self._check_learnt(n_features, self._label_format.n_labels)
+
+    def _check_learnt(self, n_features: int, n_labels: int) -> None:
+        """Raise a ValueError unless what was learnt is of so many features and labels."""
 
     @by_blocks
     def predict(self, X: Any) -> Any:

@@ -18,6 +18,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from refpair._saved import Savable, require
 from refpair.bits import BitProblems, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Matrix
 from refpair.classifiers.forest import Forest
@@ -100,7 +101,7 @@ class Targets:
         return cls(vector_of_row, np.where(bits > 0, 1.0, -1.0), n_features)
 
 
-class BinaryLearners:
+class BinaryLearners(Savable):
     """Learn binary problems, each by one base learner.
 
     Parameters
@@ -127,6 +128,8 @@ class BinaryLearners:
     """
 
     bank_: TreeBank | LogisticBank | EstimatorBank
+    n_problems_: int
+    n_trees_: int
 
     def __init__(self, estimator: Any, *, n_jobs: int | None = None, verbose: int = 0) -> None:
         self.estimator = estimator
@@ -162,6 +165,15 @@ class BinaryLearners:
             raise ValueError(f"estimator must take sample_weight in fit, which {learner!r} does not")
         self.bank_.fit(X, problems)
         return self
+
+    def _check_saved(self) -> None:
+        check_base_learner(self.estimator)
+        fits = self.n_trees_ > 0 and len(self.bank_) == self.n_problems_ * self.n_trees_
+        require(fits, "there is not a learner for each problem")
+
+    def check_n_features(self, n_features: int) -> None:
+        """Refuse learners of other features."""
+        self.bank_.check_n_features(n_features)
 
     def probabilities(self, X: Matrix, problems: slice = slice(None)) -> Floats:
         """Return the probability of a 1, one column a problem."""

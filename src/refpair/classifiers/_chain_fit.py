@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from refpair._saved import require
 from refpair.bits import LogisticBank, TreeBank
 from refpair.bits.binning import Matrix
 from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_learner
 from refpair.classifiers._distinct_labels import DistinctLabels
-from refpair.classifiers._links import AnsweringLinks, EstimatorLinks, TreeLinks, append_labels
+from refpair.classifiers._links import EstimatorLinks, TreeLinks, append_labels
 from refpair.classifiers.logistic import classifiers_of
 
-__all__ = ["fit_links", "read_order"]
+__all__ = ["check_chain", "fit_links", "read_order"]
 
 
 def read_order(order: Any, n_labels: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -43,6 +44,15 @@ def read_order(order: Any, n_labels: int, rng: np.random.Generator) -> npt.NDArr
     )
 
 
+def check_chain(
+    order: npt.NDArray[np.int64], links: TreeLinks | EstimatorLinks, n_features: int, n_labels: int
+) -> None:
+    """Raise a ValueError unless a chain has a link for each label, learnt from so many features."""
+    require(len(links) == n_labels, "there is not a link for each label")
+    require(np.array_equal(np.sort(order), np.arange(n_labels)), "the order of the chain is broken")
+    links.check_n_features(n_features)
+
+
 def fit_links(
     estimator: Any,
     X: Matrix,
@@ -52,7 +62,7 @@ def fit_links(
     *,
     n_jobs: int | None,
     verbose: int,
-) -> AnsweringLinks:
+) -> TreeLinks | EstimatorLinks:
     """Learn the links of a chain.
 
     A link is learnt from the true labels of the links before it, not from what they would say. So they need

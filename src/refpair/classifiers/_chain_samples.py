@@ -12,11 +12,14 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from refpair._kernels.chains import round_draws
+from refpair._saved import Savable, require
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._links import Links
 from refpair.posterior import LabelDistribution
 
-__all__ = ["ChainSamples"]
+__all__ = ["MOST_SAMPLES", "ChainSamples"]
+
+MOST_SAMPLES = 1 << 20  # that a file may ask for: more would be a way to fill the memory
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
@@ -26,7 +29,7 @@ _PATHS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class ChainSamples:
+class ChainSamples(Savable):
     """Draws from the distribution of a fitted chain.
 
     Attributes
@@ -49,6 +52,14 @@ class ChainSamples:
     n_samples: int
     uniforms: Floats
     exact: bool = False
+
+    def _check_saved(self) -> None:
+        require(0 < self.n_samples <= MOST_SAMPLES, f"{self.n_samples} label vectors cannot be drawn")
+        inside = (self.uniforms >= 0.0) & (self.uniforms < 1.0)
+        fits = self.uniforms.shape == (len(self.links),) and inside.all()
+        require(fits, "the draws of the chain are broken")
+        is_order = np.array_equal(np.sort(self.order), np.arange(len(self.links)))
+        require(is_order, "the order of the chain is broken")
 
     def distributions(self, X: Any) -> Iterator[LabelDistribution]:
         """Yield the distributions over label vectors of blocks of rows."""

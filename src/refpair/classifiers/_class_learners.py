@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.multiclass import OneVsRestClassifier
 
+from refpair._saved import Savable, require
 from refpair.bits import ClassProblems, ClassTreeBank
 from refpair.bits.binning import Matrix
-from refpair.classifiers._base_learners import as_base_learner
+from refpair.bits.estimator import check_features
+from refpair.classifiers._base_learners import as_base_learner, check_base_learner
 from refpair.classifiers._clones import fit_clones
 from refpair.classifiers.forest import Forest
 from refpair.classifiers.logistic import Logistic
@@ -21,7 +23,7 @@ from refpair.classifiers.logistic import Logistic
 __all__ = ["ClassLearners"]
 
 
-class ClassLearners:
+class ClassLearners(Savable):
     """Learn problems of several classes, each by one base learner.
 
     Parameters
@@ -51,6 +53,7 @@ class ClassLearners:
     """
 
     learnt_: ClassTreeBank | list[Any]
+    n_classes_: npt.NDArray[np.int64]
 
     def __init__(self, estimator: Any, *, n_jobs: int | None = None, verbose: int = 0) -> None:
         self.estimator = estimator
@@ -79,6 +82,25 @@ class ClassLearners:
             of_classes = OneVsRestClassifier(learner) if isinstance(learner, Logistic) else learner
             self.learnt_ = fit_clones(of_classes, X, classes, seeds, **how)
         return self
+
+    def _check_saved(self) -> None:
+        check_base_learner(self.estimator)
+        learnt, n_classes = self.learnt_, self.n_classes_
+        if isinstance(learnt, ClassTreeBank):
+            same = np.array_equal(learnt.n_classes_, n_classes)
+            require(same, "the trees are those of other problems")
+            return
+        require(n_classes.shape == (len(learnt),), "there is not a learner for each problem")
+        for own, n in zip(learnt, n_classes, strict=True):
+            right = own == 0 == n - 1 if isinstance(own, int) else hasattr(own, "predict") and n > 0
+            require(right, "a problem has no learner, or a class that does not exist")
+
+    def check_n_features(self, n_features: int) -> None:
+        """Refuse learners of other features, as far as they tell."""
+        if isinstance(self.learnt_, ClassTreeBank):
+            self.learnt_.check_n_features(n_features)
+        else:
+            check_features(self.learnt_, [n_features] * len(self.learnt_))
 
     def labels(self, X: Matrix) -> npt.NDArray[np.int32]:
         """Return the most probable class, one column a problem."""

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
 from refpair.classifiers._base_learners import BinaryLearners, Targets
@@ -23,7 +24,7 @@ Bytes = npt.NDArray[np.uint8]
 Indices = npt.NDArray[np.intp]
 
 
-class CodeLearners:
+class CodeLearners(Savable):
     """Learn the bits of a code, in blocks of neighbours.
 
     Blocks of the same bits are learnt once, however often they are in the code.
@@ -60,6 +61,8 @@ class CodeLearners:
     """
 
     learners_: BinaryLearners | ClassLearners
+    n_bits_: int
+    problem_of_block_: Indices
     patterns_: list[Bytes]
 
     def __init__(self, estimator: Any, size: int, *, n_jobs: int | None = None, verbose: int = 0) -> None:
@@ -91,6 +94,25 @@ class CodeLearners:
             classes[:, problem] = found.ravel()[labels.of_row]
         self.learners_ = ClassLearners(self.estimator, **how).fit(X, classes, rng)
         return self
+
+    def _check_saved(self) -> None:
+        blocks, patterns, inner, size = self.problem_of_block_, self.patterns_, self.learners_, self.size
+        require(size > 0 and self.n_bits_ > 0, "the code has no bits")
+        n_blocks = -(-self.n_bits_ // size)
+        require(blocks.shape == (n_blocks,), "there is not a problem for each block of bits")
+        fits = blocks.min() >= 0 and blocks.max() < len(patterns)
+        require(fits, "a block of bits is of a problem that does not exist")
+        require(all(own.ndim == 2 and len(own) for own in patterns), "a problem has no bits")
+        width = np.array([self._bits(block).stop - block * size for block in range(n_blocks)])
+        own_width = np.array([own.shape[1] for own in patterns])[blocks]
+        require((own_width == width).all(), "a problem has too many or too few bits")
+        if isinstance(inner, BinaryLearners):
+            fits = size == 1 and inner.n_problems_ == len(patterns)
+            require(fits, "there is not a learner for each problem")
+            require(all(own.tolist() == [[0], [1]] for own in patterns), "the bits of a class are wrong")
+        else:
+            fits = size > 1 and inner.n_classes_.tolist() == [len(own) for own in patterns]
+            require(fits, "there is not a learner for each problem")
 
     def words(self, X: Matrix) -> Iterator[tuple[slice, Bytes]]:
         """Yield the rows of X by blocks and the words predicted for them, of shape (n_rows, n_bits)."""

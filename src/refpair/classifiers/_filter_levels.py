@@ -16,7 +16,7 @@ from refpair.bits.binning import Bins, Matrix, find_bins
 from refpair.bits.sizes import choose_max_features, resolve_share
 from refpair.bits.trees import Trees
 from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_learner
-from refpair.classifiers._links import AnsweringLinks, EstimatorLinks, TreeLinks, append_labels
+from refpair.classifiers._links import EstimatorLinks, TreeLinks, append_labels
 from refpair.classifiers.forest import Forest
 from refpair.classifiers.logistic import classifiers_of
 
@@ -63,7 +63,7 @@ class Levels(Protocol):
             share a bit with one of them do no harm.
         """
 
-    def links(self) -> AnsweringLinks:
+    def links(self) -> TreeLinks | EstimatorLinks:
         """Return the levels as they are now, as links of a chain."""
 
 

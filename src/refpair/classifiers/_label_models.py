@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples
 
+from refpair._saved import Savable, require
 from refpair.classifiers._chain_samples import ChainSamples
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._leaf_vectors import LeafVectors, read_leaves
@@ -38,7 +39,7 @@ _FORESTS = (RandomForestClassifier, ExtraTreesClassifier, DecisionTreeClassifier
 
 
 @dataclass(frozen=True, eq=False)
-class LabelModel:
+class LabelModel(Savable):
     """A fitted model, and the values of the labels that were kept from it.
 
     Attributes
@@ -57,6 +58,40 @@ class LabelModel:
     reading: LeafVectors | ChainSamples | None
     constant: Bytes
     fitted: npt.NDArray[np.bool_]
+
+    def _get_saved(self) -> dict[str, Any]:
+        """Return what the model does not hold: the trees and links that the reading asks are its own."""
+        saved = super()._get_saved()
+        if self.reading is not None:
+            parts = self.reading._get_saved()
+            saved["reading"] = {name: parts[name] for name in parts.keys() - {"trees", "links"}}
+        return saved
+
+    @classmethod
+    def _from_saved(cls, saved: dict[str, Any]) -> Self:
+        reading, inner = saved.get("reading"), last_step(saved.get("model"))
+        if reading is not None:
+            right = isinstance(reading, dict) and isinstance(inner, (*_FORESTS, ClassifierChain))
+            require(right, "leaves or draws are there, but neither trees nor a chain")
+            if isinstance(inner, ClassifierChain):
+                links = EstimatorLinks(inner.estimators_)
+                reading = ChainSamples._from_saved({**reading, "links": links})
+            else:
+                trees = [tree.tree_ for tree in getattr(inner, "estimators_", [inner])]
+                reading = LeafVectors._from_saved({**reading, "trees": trees})
+        return super()._from_saved({**saved, "reading": reading})
+
+    def _check_saved(self) -> None:
+        n_labels = len(self.constant)
+        right = self.constant.ndim == 1 and self.fitted.shape == (n_labels,) and n_labels > 0
+        require(right and self.constant.max() <= 1, "the labels are broken")
+        require((self.model is not None) == self.fitted.any(), "the fitted model is missing")
+        require(self.model is None or hasattr(self.model, "predict"), "the fitted model is none")
+        if isinstance(self.reading, LeafVectors):
+            fits = self.fitted.all() and self.reading.vectors.shape[1] == n_labels
+            require(fits, "the leaves are those of other labels")
+        elif isinstance(self.reading, ChainSamples):
+            require(len(self.reading.links) == self.fitted.sum(), "the chain is one of other labels")
 
     def distributions(self, X: Any, n_jobs: int | None) -> Iterator[tuple[slice, Distribution]]:
         """Yield the distributions over label vectors of blocks of rows."""

@@ -14,6 +14,7 @@ from sklearn.utils import check_array
 
 from refpair._kernels.leaves import sum_leaves
 from refpair._progress import run_chunks
+from refpair._saved import Savable, require, starts_in_order
 from refpair.classifiers._distinct_labels import DistinctLabels
 from refpair.posterior import LabelDistribution
 
@@ -26,7 +27,7 @@ _TREES = 8  # that one job reads the leaves of
 
 
 @dataclass(frozen=True, eq=False)
-class LeafVectors:
+class LeafVectors(Savable):
     """The label vectors in the leaves of trees.
 
     Attributes
@@ -51,9 +52,29 @@ class LeafVectors:
     weight: npt.NDArray[np.float64]
     rows_at_once: int
 
+    def _check_saved(self) -> None:
+        """Check that these are the leaves of the trees."""
+        sizes = [int(tree.node_count) for tree in self.trees]
+        same = self.tree_start.tolist() == np.concatenate([[0], np.cumsum(sizes)]).tolist()
+        same &= len({int(tree.n_features) for tree in self.trees}) == 1
+        require(same, "the leaves are those of other trees")
+        right = self.start.shape == (sum(sizes) + 1,) and self.vectors.ndim == 2
+        ascends = right and starts_in_order(self.start, self.index.size, may_be_empty=True)
+        require(ascends and 0 < self.rows_at_once <= _MOST_ROWS, "the leaves have a wrong shape")
+        is_leaf = np.concatenate([tree.children_left < 0 for tree in self.trees])
+        require((np.diff(self.start)[is_leaf] > 0).all(), "a leaf has no label vector")
+        exist = self.index.min(initial=0) >= 0 and self.index.max(initial=-1) < len(self.vectors)
+        fits = exist and self.index.ndim == 1 and self.weight.shape == self.index.shape
+        require(fits, "a leaf has a label vector that does not exist")
+        shares = (self.weight > 0) & (self.weight <= 1)
+        require(shares.all(), "the weight of a label vector in a leaf is not a share")
+
     def distributions(self, X: Any, n_jobs: int | None) -> Iterator[LabelDistribution]:
         """Yield the distributions of blocks of rows: for a row, the mean over the trees."""
         X = _as_trees_take_it(X)
+        expected = int(self.trees[0].n_features)
+        if X.shape[1] != expected:  # a pipeline from a file may give too few, and trees do not look
+            raise ValueError(f"X has {X.shape[1]} features, but the trees were grown on {expected}")
         for first in range(0, X.shape[0], self.rows_at_once):
             yield self._distribution(X[first : first + self.rows_at_once], n_jobs)
 

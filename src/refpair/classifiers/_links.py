@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,10 @@ import scipy.sparse as sp
 
 from refpair._kernels.chains import sum_values
 from refpair._progress import run_chunks
+from refpair._saved import Savable, require
 from refpair.bits import TreeBank
 from refpair.bits.binning import Bins, Matrix
+from refpair.bits.estimator import check_features, is_answer
 from refpair.bits.problem import chunks_of
 
 __all__ = ["AnsweringLinks", "EstimatorLinks", "Links", "TreeLinks", "append_labels"]
@@ -26,6 +28,7 @@ _CELLS = 4_000_000  # of features given to a classifier at once: 32 MB
 _PATHS = 4096  # that one thread follows at a time
 
 
+@runtime_checkable
 class Links(Protocol):
     """What chains are made of."""
 
@@ -65,7 +68,7 @@ def append_labels(X: Matrix, labels: Bytes) -> Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class EstimatorLinks:
+class EstimatorLinks(Savable):
     """A classifier of scikit-learn for each link.
 
     Attributes
@@ -79,6 +82,18 @@ class EstimatorLinks:
 
     def __len__(self) -> int:
         return len(self.estimators)
+
+    def _check_saved(self) -> None:
+        require(all(map(is_answer, self.estimators)), "a link is neither a classifier, -1 nor 1")
+
+    def check_n_features(self, n_features: int) -> None:
+        """Refuse links of other features, as far as they tell."""
+        check_features(self.estimators, range(n_features, n_features + len(self)))
+
+    @property
+    def n_open(self) -> int:
+        """How many links do not always say the same."""
+        return sum(not isinstance(link, int) for link in self.estimators)
 
     def prepare(self, X: Matrix) -> Matrix:
         """Return X itself."""
@@ -116,7 +131,7 @@ def _says_one(link: Any, X: Matrix) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class TreeLinks:
+class TreeLinks(Savable):
     """A tree or a forest of the tree bank for each link.
 
     Attributes
@@ -137,6 +152,30 @@ class TreeLinks:
 
     def __len__(self) -> int:
         return self.n_links
+
+    def _check_saved(self) -> None:
+        trees, n_links, n_trees = self.bank.trees_, self.n_links, self.n_trees
+        fits = n_links > 0 and n_trees > 0 and len(trees) == n_links * n_trees
+        require(fits, "there are not as many trees as the links have")
+        n_features = self.bank.bins_.n_features - n_links
+        require(n_features >= 1, "there are fewer features than links")
+        # A link knows only the labels before it, which come after the features.
+        largest = np.maximum.reduceat(trees.feature, trees.start[:-1])
+        allowed = n_features + np.repeat(np.arange(n_links), n_trees)
+        require((largest < allowed).all(), "a link asks for a label that comes after it")
+
+    def check_n_features(self, n_features: int) -> None:
+        """Refuse links of other features."""
+        self.bank.check_n_features(n_features + self.n_links)
+
+    @property
+    def n_open(self) -> int:
+        """How many links do not always say the same."""
+        trees = self.bank.trees_
+        first, is_inner = trees.start[:-1][:: self.n_trees], trees.feature >= 0
+        low = np.minimum.reduceat(np.where(is_inner, np.float32(1), trees.value), first)
+        high = np.maximum.reduceat(np.where(is_inner, np.float32(-1), trees.value), first)
+        return int(((low != 1) & (high != -1)).sum())
 
     def prepare(self, X: Matrix) -> Bytes:
         """Return the bins of the features."""

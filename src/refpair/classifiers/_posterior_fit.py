@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from refpair._saved import require
 from refpair.bits import Bags, BitLearner, BitProblems, TreeBank
 from refpair.bits.binning import Matrix
 from refpair.classifiers._distinct_labels import DistinctLabels
@@ -34,7 +36,7 @@ from refpair.posterior import (
     label_probabilities,
 )
 
-__all__ = ["ChosenPosterior", "Training", "bit_problems", "choose_posterior", "count_votes"]
+__all__ = ["ChosenPosterior", "Training", "bit_problems", "choose_posterior", "count_votes", "search_table"]
 
 _MOST_VOTES = 100  # bits for a single label: a forest for it that is large enough
 _VOTES_A_BIT = 2  # at most, of all labels for a bit of the code
@@ -43,6 +45,11 @@ MOST_ROWS = 1000  # whose out-of-bag codes are looked at
 MOST_ANCHORS = 20_000  # training rows that codes are compared with: beyond, it would only take longer
 SHALLOW = 6  # the depth that is tried besides the full one
 FOLDS, BITS_A_FOLD, VOTES_A_FOLD = 3, 400, 8
+
+_SEARCH = {
+    "anchors": "str", "max_depth": "Int64", "label_share": "float64", "temperature": "float64",
+    "independent": "bool", "cost": "float64", "n_rows": "int64",
+}  # fmt: skip
 
 Known = npt.NDArray[np.bool_]
 
@@ -212,10 +219,10 @@ def choose_posterior(
     anchors = view.anchors if bags is not None else _anchors(view.kind, bits, training, anchor_rows)
     return ChosenPosterior(
         posterior=CodePosterior(bits, anchors, training.vectors, reading, line),
-        search=pd.DataFrame(
+        search=search_table(
             {
                 "anchors": [candidate.reading.anchors for candidate in candidates],
-                "max_depth": pd.array([candidate.view.depth for candidate in candidates], dtype="Int64"),
+                "max_depth": [candidate.view.depth for candidate in candidates],
                 "label_share": [candidate.reading.label_share for candidate in candidates],
                 "temperature": [candidate.reading.temperature for candidate in candidates],
                 "independent": [candidate.reading.independent for candidate in candidates],
@@ -226,6 +233,13 @@ def choose_posterior(
         oob_cost=float(costs.mean()),
         cost_scale=float(costs.mean()) / expected if expected > 0 and costs.mean() > 0 else 1.0,
     )
+
+
+def search_table(columns: dict[str, Any]) -> pd.DataFrame:
+    """Return the readings that were tried as a table."""
+    require(isinstance(columns, dict) and columns.keys() == _SEARCH.keys(), "the search is missing")
+    require(len({len(column) for column in columns.values()}) == 1, "the search has a wrong shape")
+    return pd.DataFrame(columns).astype(_SEARCH)
 
 
 def _oob_views(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import validate_data
 
+from refpair._saved import require
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._decisions import DecisionMixin
-from refpair.classifiers._label_models import Distribution, fit_label_model, is_pipeline
+from refpair.classifiers._label_models import Distribution, LabelModel, fit_label_model, is_pipeline
 from refpair.classifiers._parameters import check_count, check_running
 
 __all__ = ["BayesDecisionClassifier"]
@@ -96,6 +97,9 @@ class BayesDecisionClassifier(DecisionMixin, MetaEstimatorMixin, MultiLabelClass
     array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0]], dtype=uint8)
     """
 
+    _label_model: LabelModel
+    _needs_n_features: ClassVar[bool] = False  # a pipeline may start with texts
+
     def __init__(
         self,
         estimator: Any,
@@ -145,6 +149,17 @@ class BayesDecisionClassifier(DecisionMixin, MetaEstimatorMixin, MultiLabelClass
         )
         self.estimator_ = self._label_model.model
         return self
+
+    def _check_learnt(self, n_features: int, n_labels: int) -> None:
+        same = len(self._label_model.constant) == n_labels
+        require(same, "the fitted model is one of other labels")
+
+    @classmethod
+    def _from_saved(cls, saved: dict[str, Any]) -> Self:
+        model = super()._from_saved(saved)
+        if hasattr(model, "_label_model"):
+            model.estimator_ = model._label_model.model
+        return model
 
     def _distributions(self, X: Any) -> Iterator[tuple[slice, Distribution]]:
         return self._label_model.distributions(X, self.n_jobs)

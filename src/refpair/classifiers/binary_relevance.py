@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from refpair._saved import require
 from refpair.classifiers._base_learners import BinaryLearners, Targets
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier, if_learner_tells_probabilities
@@ -53,6 +54,8 @@ class BinaryRelevance(ReductionClassifier):
     array([[0. , 0.1, 0. , 0. , 0. , 0. , 0.6, 0. , 0.1, 0. ]])
     """
 
+    learners_: BinaryLearners
+
     def __init__(
         self,
         estimator: Any = "forest",
@@ -87,6 +90,10 @@ class BinaryRelevance(ReductionClassifier):
         learners = BinaryLearners(self.estimator, n_jobs=self.n_jobs, verbose=self.verbose)
         self.learners_ = learners.fit(X, targets, self._rng())
         return self
+
+    def _check_learnt(self, n_features: int, n_labels: int) -> None:
+        require(self.learners_.n_problems_ == n_labels, "there is not a problem for each label")
+        self.learners_.check_n_features(n_features)
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return self.learners_.labels(X)

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from refpair.classifiers._chain_fit import fit_links, read_order
+from refpair.classifiers._chain_fit import check_chain, fit_links, read_order
 from refpair.classifiers._chain_search import chances_along, follow
 from refpair.classifiers._distinct_labels import distinct_labels
+from refpair.classifiers._links import EstimatorLinks, TreeLinks
 from refpair.classifiers._reduction import ReductionClassifier, if_learner_tells_probabilities
 
 __all__ = ["ChainClassifier"]
@@ -67,6 +68,9 @@ class ChainClassifier(ReductionClassifier):
     array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0]], dtype=uint8)
     """
 
+    order_: npt.NDArray[np.int64]
+    links_: TreeLinks | EstimatorLinks
+
     def __init__(
         self,
         estimator: Any = "forest",
@@ -110,6 +114,9 @@ class ChainClassifier(ReductionClassifier):
             verbose=self.verbose,
         )
         return self
+
+    def _check_learnt(self, n_features: int, n_labels: int) -> None:
+        check_chain(self.order_, self.links_, n_features, n_labels)
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return follow(self.links_, X)[:, np.argsort(self.order_)]

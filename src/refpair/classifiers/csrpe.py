@@ -12,14 +12,14 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from refpair.bits import BitLearner
-from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._bit_learners import as_bit_learner, is_estimator, make_bank
 from refpair.classifiers._csrpe_parameters import bag_size, check_csrpe_parameters
+from refpair.classifiers._csrpe_saved import SavableCSRPE
 from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._distinct_labels import DistinctLabels, distinct_labels
 from refpair.classifiers._parameters import check_count
 from refpair.classifiers._posterior_fit import Training, bit_problems, choose_posterior, count_votes
-from refpair.coding import CodeBook, draw_code
+from refpair.coding import draw_code
 from refpair.costs import Cost
 from refpair.decision import decide_from_marginals, expected_cost, needs_only_marginals
 from refpair.posterior import IndependentLabels, LabelDistribution
@@ -29,7 +29,7 @@ __all__ = ["CSRPEClassifier"]
 MOST_VECTORS = 20_000  # that a posterior weighs: each row is compared with all of them
 
 
-class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
+class CSRPEClassifier(DecisionMixin, SavableCSRPE):
     """The multi-label classifier that is best for a given cost, by cost-sensitive reference pair encoding.
 
     Label vectors are encoded as thousands of bits, each the answer to the question which of two random label
@@ -363,9 +363,6 @@ class CSRPEClassifier(DecisionMixin, MultiLabelClassifier):
         if self.decoder == "posterior" and self.relevant_set is None:
             order = order[:MOST_VECTORS]
         self.relevant_set_, self.relevant_counts_ = vectors[order], counts[order]
-
-    def _make_code_book(self) -> None:
-        self._code_book = CodeBook(self.code_.encode(self.relevant_set_))
 
     def _make_learner(self, n_rows: int = 0) -> BitLearner:
         all_features = self.max_features == "auto" and self.decoder == "nearest"

@@ -11,10 +11,11 @@ import scipy.sparse as sp
 from sklearn.utils.validation import has_fit_parameter
 
 from refpair._progress import progress_bar
-from refpair.classifiers._chain_fit import read_order
+from refpair.classifiers._chain_fit import check_chain, read_order
 from refpair.classifiers._chain_search import follow
 from refpair.classifiers._filter_levels import Levels, levels_of
 from refpair.classifiers._filter_training import KeyPaths, gains_apart, train_round, train_round_apart
+from refpair.classifiers._links import EstimatorLinks, TreeLinks
 from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.forest import Forest
@@ -100,6 +101,10 @@ class CondensedFilterTree(ReductionClassifier):
     array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0]], dtype=uint8)
     """
 
+    order_: npt.NDArray[np.int64]
+    links_: TreeLinks | EstimatorLinks
+    n_rounds_: int
+
     def __init__(
         self,
         estimator: Any = "forest",
@@ -182,6 +187,9 @@ class CondensedFilterTree(ReductionClassifier):
                     n_left = min(n_left, 1)
                     bar.update(task, total=(n_done + n_left) * len(place))
         return n_done
+
+    def _check_learnt(self, n_features: int, n_labels: int) -> None:
+        check_chain(self.order_, self.links_, n_features, n_labels)
 
     def _predict_labels(self, X: Any) -> Bytes:
         return follow(self.links_, X)[:, np.argsort(self.order_)]

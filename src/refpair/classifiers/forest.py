@@ -6,13 +6,14 @@ from typing import Any, Literal
 
 from sklearn.base import BaseEstimator
 
+from refpair._saved import Savable
 from refpair.bits.sizes import MaxFeatures
 from refpair.classifiers._parameters import check_amount, check_count, is_integer
 
 __all__ = ["Forest"]
 
 
-class Forest(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Forest(BaseEstimator, Savable):  # type: ignore[misc]  # scikit-learn has no types
     """A forest as the base learner of a reduction, with parameters of one's own.
 
     It has nothing but its parameters: a reduction grows the trees of all its problems at once, in one bank,
@@ -88,6 +89,9 @@ class Forest(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             )
         check_amount("max_samples", self.max_samples, "a number, a share in (0, 1] or None")
         check_count("max_bins", self.max_bins, low=2, high=255)
+
+    def _check_saved(self) -> None:
+        self.check()
 
     def bank_parameters(self) -> dict[str, Any]:
         """Return what a tree bank is to be made with.

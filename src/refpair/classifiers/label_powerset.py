@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from refpair._saved import require
 from refpair.bits.problem import chunks_of
 from refpair.classifiers._class_learners import ClassLearners
 from refpair.classifiers._decisions import DecisionMixin
@@ -72,6 +73,9 @@ class LabelPowerset(DecisionMixin, ReductionClassifier):
     array([[0, 1, 0, 0, 1, 0, 0, 0, 0, 0]], dtype=uint8)
     """
 
+    vectors_: npt.NDArray[np.uint8]
+    learners_: ClassLearners
+
     def __init__(
         self,
         estimator: Any = "forest",
@@ -107,6 +111,13 @@ class LabelPowerset(DecisionMixin, ReductionClassifier):
         learners = ClassLearners(self.estimator, n_jobs=self.n_jobs, verbose=self.verbose)
         self.learners_ = learners.fit(X, distinct.of_row[:, None], self._rng())
         return self
+
+    def _check_learnt(self, n_features: int, n_labels: int) -> None:
+        right = self.vectors_.ndim == 2 and self.vectors_.shape[1] == n_labels
+        require(right, "the label vectors are those of other labels")
+        one_each = self.learners_.n_classes_.tolist() == [len(self.vectors_)]
+        require(one_each, "there is not a class for each label vector")
+        self.learners_.check_n_features(n_features)
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return self.vectors_[self.learners_.labels(X)[:, 0]]

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from refpair._saved import IfThere, Savable, check_weights, require
 from refpair.bits import LogisticBank
 from refpair.bits.axes import find_axes
 from refpair.bits.newton import minimise_logistic
@@ -25,7 +26,7 @@ _STEPS = 100  # of Newton's method, at most
 Floats = npt.NDArray[np.float64]
 
 
-class Logistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  # scikit-learn has no types
     """Logistic regression with an L2 penalty, for two classes.
 
     On its own it finds the minimum that scikit-learn's ``LogisticRegression`` finds. As the base learner of a
@@ -59,6 +60,12 @@ class Logistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0]], dtype=uint8)
     """
 
+    classes_: npt.NDArray[Any]
+    coef_: Floats
+    intercept_: Floats
+    n_features_in_: int
+    feature_names_in_: IfThere[npt.NDArray[Any]]
+
     def __init__(self, C: float = 1.0, *, tol: float | None = None) -> None:
         self.C = C
         self.tol = tol
@@ -75,6 +82,13 @@ class Logistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         check_positive("C", self.C)
         if self.tol is not None:
             check_positive("tol", self.tol)
+
+    def _check_saved(self) -> None:
+        self.check()
+        if hasattr(self, "coef_"):
+            fits = self.coef_.shape == (1, self.n_features_in_) and self.intercept_.shape == (1,)
+            require(fits and self.classes_.shape == (2,), "a logistic regression has a wrong shape")
+            check_weights(np.append(self.coef_, self.intercept_))
 
     def bank_parameters(self, default_tol: float = _EXACT) -> dict[str, Any]:
         """Return what a logistic bank is to be made with.

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
+from refpair._saved import require
 from refpair.classifiers._code_learners import CodeLearners
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._parameters import check_count
@@ -80,6 +81,7 @@ class MLECC(ReductionClassifier):
     """
 
     code_: LabelCode
+    learners_: CodeLearners
 
     def __init__(
         self,
@@ -125,6 +127,11 @@ class MLECC(ReductionClassifier):
         )
         self.learners_ = learners.fit(X, distinct_labels(labels), self.code_, rng)
         return self
+
+    def _check_learnt(self, n_features: int, n_labels: int) -> None:
+        require(self.code_.n_labels == n_labels, "the code is one of other labels")
+        require(self.learners_.n_bits_ == self.code_.n_bits, "there are too few or too many bits")
+        self.learners_.learners_.check_n_features(n_features)
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return np.concatenate([self.code_.decode(words) for _, words in self.learners_.words(X)])

@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from refpair.classifiers._chain_fit import fit_links, read_order
-from refpair.classifiers._chain_samples import ChainSamples
+from refpair._saved import require
+from refpair.classifiers._chain_fit import check_chain, fit_links, read_order
+from refpair.classifiers._chain_samples import MOST_SAMPLES, ChainSamples
 from refpair.classifiers._chain_search import beam_search, chances_along, exact_search
 from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._distinct_labels import distinct_labels
+from refpair.classifiers._links import EstimatorLinks, TreeLinks
 from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.forest import Forest
@@ -110,6 +112,12 @@ class ProbabilisticChain(DecisionMixin, ReductionClassifier):
     array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0]], dtype=uint8)
     """
 
+    order_: npt.NDArray[np.int64]
+    links_: TreeLinks | EstimatorLinks
+    _n_drawn: int
+    _uniforms: Floats
+    _is_exact: bool
+
     def __init__(
         self,
         estimator: Any = "forest",
@@ -156,15 +164,26 @@ class ProbabilisticChain(DecisionMixin, ReductionClassifier):
                 f'cost="zero_one" only; for the cost {self.cost_.name!r} use inference="sample"'
             )
         distinct = distinct_labels(labels)
-        n_samples, exact = self._n_vectors(distinct.vectors)
+        self._n_drawn, self._is_exact = self._n_vectors(distinct.vectors)
         rng = self._rng()
         self.order_ = read_order(self.order, labels.shape[1], rng)
         self.links_ = fit_links(
             self.estimator, X, distinct, self.order_, rng, n_jobs=self.n_jobs, verbose=self.verbose
         )
-        uniforms = rng.random(len(self.order_))
-        self._samples = ChainSamples(self.links_, self.order_, n_samples, uniforms, exact)
+        self._uniforms = rng.random(len(self.order_))
         return self
+
+    @property
+    def _samples(self) -> ChainSamples:
+        return ChainSamples(self.links_, self.order_, self._n_drawn, self._uniforms, self._is_exact)
+
+    def _check_learnt(self, n_features: int, n_labels: int) -> None:
+        check_chain(self.order_, self.links_, n_features, n_labels)
+        self._samples._check_saved()
+        # Else all label vectors there are would be looked at.
+        few = not self._is_exact or 2**self.links_.n_open <= self._n_drawn
+        require(few, "there are more label vectors than the chain is said to have")
+        require(self.beam_width <= MOST_SAMPLES, f"beam_width is {self.beam_width}, too wide for a file")
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from refpair._saved import require
 from refpair.classifiers._code_learners import CodeLearners
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._parameters import check_count
@@ -74,6 +75,9 @@ class RAkEL(ReductionClassifier):
     array([[0. , 0. , 0. , 0.1, 0. , 0. , 0.9, 0. , 0.1, 0. ]])
     """
 
+    labelsets_: npt.NDArray[np.intp]
+    learners_: CodeLearners
+
     def __init__(
         self,
         estimator: Any = "forest",
@@ -136,6 +140,12 @@ class RAkEL(ReductionClassifier):
             )
         n_sets = min(n_wanted, comb(n_labels, size))
         return LabelsetRepetition(n_labels, draw_labelsets(n_labels, n_sets, k=size, rng=rng))
+
+    def _check_learnt(self, n_features: int, n_labels: int) -> None:
+        code = LabelsetRepetition(n_labels, self.labelsets_)
+        require(len(np.unique(code.labelsets)) == n_labels, "a label is in no set")
+        require(self.learners_.n_bits_ == code.n_bits, "there are too few or too many bits")
+        self.learners_.learners_.check_n_features(n_features)
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return (self._votes(X) > 0.5).astype(np.uint8)

@@ -15,8 +15,8 @@ __all__ = [
 Data = Annotated[
     str,
     typer.Argument(
-        help="A .csv, .tsv, .jsonl, .parquet, .xlsx, .arff or .svm file, - for standard input, or the name of "
-        "a data set (see refpair datasets).",
+        help="A .csv, .tsv, .jsonl, .parquet, .xlsx, .arff or .svm file, - for standard input, or the name "
+        "of a data set (see refpair datasets).",
         metavar="DATA",
         show_default=False,
     ),

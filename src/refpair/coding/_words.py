@@ -15,11 +15,15 @@ __all__ = ["Bits", "Indices", "check_length", "checked_bits", "dense_labels", "v
 Bits: TypeAlias = npt.NDArray[np.uint8]
 Indices: TypeAlias = npt.NDArray[np.intp]
 
+_MOST_BITS = 1 << 22
+
 
 def check_length(n_labels: int, code_length: int, capacity: int, shortest: int) -> None:
     """Refuse a code whose bits cannot hold every label once."""
     if n_labels < 1:
         raise ValueError(f"n_labels is {n_labels}: give at least 1")
+    if code_length > _MOST_BITS:
+        raise ValueError(f"code_length is {code_length}, too long: give at most {_MOST_BITS}")
     if capacity < n_labels:
         raise ValueError(
             f"code_length is {code_length}, too short for {n_labels} labels: give at least {shortest}"

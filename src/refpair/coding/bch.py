@@ -8,15 +8,18 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from refpair._saved import Savable, require
 from refpair.coding import _bch
 from refpair.coding._words import Bits, Indices, check_length, checked_bits, dense_labels
 from refpair.costs import Labels
 
 __all__ = ["BCHCode"]
 
+_LONG = 8191  # bits, whatever the number of labels
+
 
 @dataclass(frozen=True, eq=False)
-class BCHCode:
+class BCHCode(Savable):
     """BCH: the labels and zeros make a message, parities of it the rest of a word of 2^p − 1 bits.
 
     Of the binary narrow-sense codes of this length it is the one that corrects the most errors, t, among
@@ -64,6 +67,11 @@ class BCHCode:
         order = order.astype(np.intp)
         order.flags.writeable = False
         object.__setattr__(self, "permutation", order)
+
+    def _check_saved(self) -> None:
+        """Refuse codes that take minutes to decode: a file would be all it takes to ask for one."""
+        few = self.code_length <= max(_LONG, 4 * self.n_labels)
+        require(few, f"code_length is {self.code_length}, too long for {self.n_labels} labels in a file")
 
     @classmethod
     def draw(cls, n_labels: int, code_length: int, *, rng: np.random.Generator) -> BCHCode:

@@ -13,7 +13,7 @@ bits that were learned badly. Unlike the reference-pair code these codes know of
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ __all__ = ["LabelCode", "LabelCodeName", "make_label_code"]
 LabelCodeName: TypeAlias = Literal["rep", "rrep", "hamr", "bch"]
 
 
+@runtime_checkable
 class LabelCode(Protocol):
     """A code of label vectors; what :func:`make_label_code` returns."""
 

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 
 from refpair._blas import one_blas_thread
 from refpair._kernels.ties import write_differences, write_signs
+from refpair._saved import Savable
 from refpair.costs import Cost, Labels, check_labels
 
 __all__ = ["PairMixture", "PairSampling", "ReferencePairCode", "draw_code", "sample_pairs"]
@@ -37,7 +38,7 @@ _MAX_INDEXED = 31  # labels up to which the number of all pairs, 2^(Kâˆ’1)(2^Kâˆ
 
 
 @dataclass(frozen=True, eq=False)
-class ReferencePairCode:
+class ReferencePairCode(Savable):
     """A code of M reference pairs for one cost.
 
     Parameters

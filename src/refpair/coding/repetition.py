@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from refpair._saved import Savable
 from refpair.coding._words import Bits, Indices, check_length, checked_bits, dense_labels, vote
 from refpair.costs import Labels
 
@@ -25,7 +26,7 @@ _PARITIES = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]], np.uint8)
 _ERROR_PLACES = np.array([7, 6, 5, 2, 4, 1, 0, 3])
 
 
-class _Copies:
+class _Copies(Savable):
     """A code whose every bit is a copy of a label: of ``_labels[i]`` at bit i."""
 
     n_labels: int
@@ -148,7 +149,7 @@ class LabelsetRepetition(_Copies):
 
 
 @dataclass(frozen=True)
-class HammingRepetition:
+class HammingRepetition(Savable):
     """HAMR: the labels again and again in turn, with three parity bits after every four.
 
     Each block of seven bits corrects one error of its own; then the copies of each label vote.

@@ -1,185 +1,267 @@
-"""Objects of known classes as a tree of JSON types and arrays, and back.
+"""Objects of known classes as JSON types and arrays, and back.
 
-Each class has a schema: its name, and for each of its fields the kind of values that it may have. What is
-read from a file is made of these classes alone, by these fields alone.
+Plain values and lists are what they are in JSON. All else is a JSON object that says what it is by its first
+key: ``{"array": …}``, ``{"class": "TreeBank", …}`` and so on. Each class says itself what is stored of it, by
+``_get_saved``, and checks what was read, by ``_from_saved``; see :mod:`refpair._saved`.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
-from refpair.costs import Cost
+from refpair._saved import require, starts_in_order
+from refpair.costs import Cost, is_function
+from refpair.persistence._classes import adapter_of, class_named
 from refpair.persistence._npy import narrowed
 
-__all__ = ["Field", "Reader", "Schema", "Writer", "require"]
+__all__ = ["CostNeededError", "Reader", "Writer"]
 
-_CLASS = "class"
-
-
-def require(condition: object, what: str) -> None:
-    """Raise a ValueError that says what is wrong unless the condition holds."""
-    if not condition:
-        raise ValueError(what)
-
-
-class Field(Protocol):
-    """A kind of values."""
-
-    def write(self, value: Any, writer: Writer, place: str) -> Any:
-        """Return a value as JSON types, or raise an error that tells why it cannot be stored."""
-
-    def read(self, stored: Any, reader: Reader, place: str) -> Any:
-        """Return the value, if it is one of this kind, else raise a ValueError."""
+_LONGEST_PLACE = 40
+_LONGEST_NAME = 4096  # characters: numpy makes all strings of an array as wide as the longest
+_MOST_CHARACTERS = 1 << 24
+_NUMBERS = {
+    np.dtype(name).str: np.dtype(name)
+    for name in ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
+}
+_INFINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
-def _take_attributes(value: Any, names: list[str]) -> dict[str, Any]:
-    return {name: getattr(value, name, None) for name in names}
+class CostNeededError(Exception):
+    """A cost is a function, which no file can hold."""
 
 
-def _make_by_name(cls: type, values: dict[str, Any]) -> Any:
-    """Give a class the parameters it takes, then set what else there is."""
-    parameters = inspect.signature(cls).parameters
-    made = cls(**{name: value for name, value in values.items() if name in parameters})
-    for name, value in values.items():
-        if name not in parameters:
-            setattr(made, name, value)
-    return made
-
-
-@dataclass(frozen=True)
-class Schema:
-    """What a file holds of a class.
-
-    Attributes
-    ----------
-    cls : type
-    fields : mapping
-        The kind of each field.
-    check : callable, optional
-        Raises a ValueError unless an object that was read is in order, by itself.
-    take : callable
-        Returns the values of some fields of an object; by default they are its attributes.
-    make : callable
-        Makes an object of a class of the values of its fields; by default they are parameters or attributes.
-    parameters : tuple of str
-        The fields that are all there is of an estimator before it is fitted.
-    applies : callable, optional
-        Tells if an object of the class is one that the schema is for; by default all are.
-    """
-
-    cls: type
-    fields: Mapping[str, Field]
-    check: Callable[[Any], None] | None = None
-    take: Callable[[Any, list[str]], dict[str, Any]] = _take_attributes
-    make: Callable[[type, dict[str, Any]], Any] = _make_by_name
-    parameters: tuple[str, ...] = ()
-    applies: Callable[[Any], bool] | None = None
-
-    def fields_of(self, value: Any) -> dict[str, Field]:
-        """Return the fields that an object has: an estimator that is not fitted has its parameters alone."""
-        if not self.parameters or hasattr(value, "classes_"):
-            return dict(self.fields)
-        return {name: self.fields[name] for name in self.parameters}
-
-
-@dataclass
 class Writer:
     """Takes objects apart.
 
     Attributes
     ----------
-    schemas : mapping
-        By the names of classes.
     arrays : dict
         What is to be written beside the JSON.
     foreign : list
-        Estimators of other libraries.
+        Estimators of scikit-learn, which skops is to write.
     """
 
-    schemas: Mapping[str, Schema]
-    arrays: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
-    foreign: list[Any] = field(default_factory=list)
-    _numbers: dict[int, int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.arrays: dict[str, npt.NDArray[Any]] = {}
+        self.foreign: list[Any] = []
+        self._numbers: dict[int, int] = {}
 
-    def knows(self, value: Any) -> bool:
-        """Whether a value is of a known class."""
-        schema = self.schemas.get(type(value).__name__)
-        if schema is None or type(value) is not schema.cls:
-            return False
-        return schema.applies is None or schema.applies(value)
+    def write(self, value: Any, place: str = "") -> Any:
+        """Return a value as JSON types, or raise a ValueError that says why it cannot be saved."""
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | int | str):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"float": str(value)}
+        if isinstance(value, list):
+            return self._write_all(value, place)
+        if isinstance(value, tuple):
+            return {"tuple": self._write_all(value, place)}
+        if isinstance(value, dict):
+            return self._write_dict(value, place)
+        if isinstance(value, np.ndarray):
+            return self._write_array(value, place)
+        if sp.issparse(value):
+            return self._write_sparse(sp.csr_array(value), place)
+        if isinstance(value, np.dtype):
+            return {"dtype": value.str if value.str in _NUMBERS else value.kind}
+        if isinstance(value, Cost):
+            return {"function": value.name} if is_function(value) else {"cost": value.to_dict()}
+        return self._write_object(value, place)
 
-    def write(self, value: Any, place: str = "") -> dict[str, Any]:
-        """Return an object of a known class as JSON types."""
-        name = type(value).__name__
-        schema = self.schemas[name]
-        fields = schema.fields_of(value)
-        values = schema.take(value, list(fields))
-        inside = f"{place}." if place else ""
-        return {_CLASS: name} | {
-            key: kind.write(values[key], self, inside + key) for key, kind in fields.items()
-        }
+    def _write_dict(self, values: dict[Any, Any], place: str) -> Any:
+        if not all(isinstance(key, str) for key in values):
+            return {"pairs": self._write_all([list(pair) for pair in values.items()], place)}
+        parts = {}
+        for i, (key, value) in enumerate(values.items()):
+            is_name = key.isascii() and key.isidentifier() and len(key) <= _LONGEST_PLACE
+            parts[str(key)] = self.write(value, f"{place}.{key if is_name else i}")
+        return {"dict": parts}
 
-    def add_array(self, array: npt.NDArray[Any], place: str) -> str:
-        """Keep an array; return its name."""
-        self.arrays[place] = narrowed(np.asarray(array))
-        return place
+    def _write_all(self, values: list[Any] | tuple[Any, ...], place: str) -> list[Any]:
+        return [self.write(value, f"{place}.{i}") for i, value in enumerate(values)]
 
-    def add_foreign(self, estimator: Any) -> int:
-        """Keep an estimator of another library; return its number."""
-        if id(estimator) not in self._numbers:
-            self._numbers[id(estimator)] = len(self.foreign)
-            self.foreign.append(estimator)
-        return self._numbers[id(estimator)]
+    def _write_object(self, value: Any, place: str) -> Any:
+        adapter = adapter_of(type(value))
+        if adapter is not None:
+            inside = f"{place}." if place else ""
+            saved = adapter.get_saved(value)
+            return {"class": type(value).__name__} | {
+                name: self.write(part, inside + name) for name, part in saved.items()
+            }
+        if not hasattr(value, "get_params") or isinstance(value, type):
+            what = f"{place} is {value!r:.100}" if place else f"a {type(value).__name__} is given"
+            raise ValueError(f"{what}, and only plain values, arrays and estimators can be saved")
+        if id(value) not in self._numbers:
+            self._numbers[id(value)] = len(self.foreign)
+            self.foreign.append(value)
+        return {"foreign": self._numbers[id(value)]}
+
+    def _write_array(self, array: npt.NDArray[Any], place: str) -> Any:
+        if array.dtype.kind in "OU" and array.ndim == 1:
+            names = [self.write(name, place) for name in array]
+            if not _are_names(names):
+                raise ValueError(f"{place} has names that are not short strings or finite numbers")
+            return {"names": names, "kind": array.dtype.kind}
+        if array.dtype.str not in _NUMBERS:
+            raise ValueError(f"{place} is an array of {array.dtype}, and only numbers and names can be saved")
+        if array.dtype == np.uint8 and array.ndim == 2 and array.shape[1] and array.max(initial=0) <= 1:
+            self.arrays[place] = np.packbits(array, axis=1)
+            return {"bits": place, "n": int(array.shape[1])}
+        self.arrays[place] = narrowed(array)
+        return {"array": place, "dtype": array.dtype.str}
+
+    def _write_sparse(self, matrix: sp.csr_array, place: str) -> Any:
+        parts = {name: getattr(matrix, name) for name in ("data", "indices", "indptr")}
+        written = {name: self._write_array(part, f"{place}.{name}") for name, part in parts.items()}
+        return {"csr": written, "n_columns": int(matrix.shape[1])}
 
 
-@dataclass
 class Reader:
     """Puts objects together.
 
-    Attributes
+    Parameters
     ----------
-    schemas : mapping
-        By the names of classes.
     arrays : dict
         Each is taken out when it is used.
     find_foreign : callable
-        Returns the estimator of another library that has a number.
+        Returns the estimator of scikit-learn that has a number.
     cost : Cost, optional
         What stands in for a cost that is a function.
     """
 
-    schemas: Mapping[str, Schema]
-    arrays: dict[str, npt.NDArray[Any]]
-    find_foreign: Callable[[int], Any]
-    cost: Cost | None = None
+    def __init__(
+        self,
+        arrays: dict[str, npt.NDArray[Any]],
+        find_foreign: Callable[[Any], Any],
+        cost: Cost | None = None,
+    ) -> None:
+        self.arrays = arrays
+        self._find_foreign = find_foreign
+        self._cost = cost
 
-    def read(self, stored: Any, allowed: tuple[str, ...], place: str = "") -> Any:
-        """Return the object that was stored, if its class is one of those allowed."""
-        require(isinstance(stored, dict), f"{place or 'the model'} is not an object")
-        name = stored.get(_CLASS)
-        require(isinstance(name, str) and name in allowed, f"{place or 'the model'} is of the class {name!r}")
-        schema = self.schemas[name]
-        inside = f"{place}." if place else ""
-        is_parameter = bool(schema.parameters) and stored.keys() == {_CLASS, *schema.parameters}
-        fine = is_parameter or stored.keys() == {_CLASS, *schema.fields}
-        require(fine, f"{place or name} has other fields than it should")
-        values = {
-            key: kind.read(stored[key], self, inside + key)
-            for key, kind in schema.fields.items()
-            if key in stored
-        }
-        made = schema.make(schema.cls, values)
-        if schema.check is not None and not is_parameter:
-            schema.check(made)
-        return made
+    def read(self, stored: Any) -> Any:
+        """Return the value that was stored, or raise a ValueError that says what is wrong."""
+        if isinstance(stored, list):
+            return [self.read(part) for part in stored]
+        if not isinstance(stored, dict):
+            return stored
+        if "class" in stored:
+            return self._read_object(dict(stored))
+        kind = next(iter(stored), None)
+        keys, read = _KINDS.get(str(kind), (set(), None))
+        if read is None or stored.keys() != keys:
+            raise ValueError(f"{str(stored)[:60]} is no value")
+        return read(self, *stored.values())
 
-    def take_array(self, name: Any, place: str) -> npt.NDArray[Any]:
-        """Return an array, once."""
-        require(isinstance(name, str) and name in self.arrays, f"{place} is missing")
+    def _read_object(self, stored: dict[str, Any]) -> Any:
+        name = stored.pop("class")
+        adapter = class_named(name)
+        if adapter is None:
+            raise ValueError(f"the class {name!r:.60} is not one that a file can hold")
+        return adapter.from_saved({key: self.read(part) for key, part in stored.items()})
+
+    def _read_array(self, name: Any, dtype: Any) -> npt.NDArray[Any]:
+        array = self._take(name)
+        wanted = _NUMBERS.get(str(dtype))
+        if wanted is None:
+            raise ValueError(f"{name} is of the type {dtype!r:.60}, which is not known")
+        smaller = array.dtype.kind in "iu" and wanted.kind in "iu" and np.can_cast(array.dtype, wanted)
+        require(smaller or array.dtype == wanted, f"{name} holds {array.dtype} and not {wanted}")
+        # In the machine's byte order and to be written to: for others, numba compiles all kernels anew.
+        return np.require(array, wanted.newbyteorder("="), ["C", "W"])
+
+    def _read_bits(self, name: Any, n: Any) -> npt.NDArray[np.uint8]:
+        packed = self._take(name)
+        fits = type(n) is int and packed.ndim == 2 and 0 < n <= 8 * packed.shape[1] < n + 8
+        require(fits and packed.dtype == np.uint8, f"{name}: the bits have a wrong shape")
+        return np.unpackbits(packed, axis=1, count=n)
+
+    def _take(self, name: Any) -> npt.NDArray[Any]:
+        require(isinstance(name, str) and name in self.arrays, f"{name!s:.60} is missing")
         return self.arrays.pop(name)
+
+    def _read_names(self, names: Any, kind: Any) -> npt.NDArray[Any]:
+        require(kind in ("O", "U") and isinstance(names, list) and _are_names(names), "names are broken")
+        texts = kind == "O" or all(isinstance(name, str) for name in names)
+        require(texts, "names are not all strings")
+        return np.array(names, dtype=kind)
+
+    def _read_sparse(self, parts: Any, n_columns: Any) -> Any:
+        is_matrix = isinstance(parts, dict) and parts.keys() == {"data", "indices", "indptr"}
+        require(is_matrix and type(n_columns) is int and 0 < n_columns < 2**31, "a sparse matrix is none")
+        data, indices, start = (self.read(parts[name]) for name in ("data", "indices", "indptr"))
+        arrays = all(isinstance(array, np.ndarray) and array.ndim == 1 for array in (data, indices, start))
+        whole = arrays and indices.dtype.kind == "i" and start.dtype.kind == "i" and data.dtype.kind in "biuf"
+        require(whole and len(data) == len(indices), "a sparse matrix has a wrong shape")
+        ascends = starts_in_order(start, len(indices), may_be_empty=True)
+        require(ascends, "a sparse matrix has rows that do not follow one another")
+        inside = indices.min(initial=0) >= 0 and indices.max(initial=0) < n_columns
+        require(inside, "a sparse matrix has a cell outside")
+        matrix = sp.csr_array((data, indices, start), shape=(len(start) - 1, n_columns))
+        matrix.sum_duplicates()
+        return matrix
+
+    def _read_dict(self, parts: Any) -> dict[str, Any]:
+        require(isinstance(parts, dict), "a dict is none")
+        return {key: self.read(value) for key, value in parts.items()}
+
+    def _read_pairs(self, pairs: Any) -> dict[Any, Any]:
+        is_list = isinstance(pairs, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
+        require(is_list, "a dict is none")
+        found = {self.read(key): self.read(value) for key, value in pairs}
+        require(len(found) == len(pairs), "a dict has a key twice")
+        return found
+
+    def _read_tuple(self, parts: Any) -> tuple[Any, ...]:
+        require(isinstance(parts, list), "a tuple is none")
+        return tuple(self.read(parts))
+
+    def _read_float(self, name: Any) -> float:
+        require(name in ("inf", "-inf", "nan"), "a float is none")
+        return _INFINITE[name]
+
+    def _read_dtype(self, name: Any) -> np.dtype[Any]:
+        require(name in ("U", "O") or name in _NUMBERS, f"the type {name!r:.60} is not known")
+        return _NUMBERS.get(name) or np.dtype(name)
+
+    def _read_cost(self, stored: Any) -> Cost:
+        return Cost.from_dict(stored)
+
+    def _read_function(self, name: Any) -> Cost:
+        if self._cost is None:
+            raise CostNeededError(name)
+        return self._cost
+
+    def _read_foreign(self, number: Any) -> Any:
+        return self._find_foreign(number)
+
+
+_KINDS: dict[str, tuple[set[str], Any]] = {
+    "array": ({"array", "dtype"}, Reader._read_array),
+    "bits": ({"bits", "n"}, Reader._read_bits),
+    "names": ({"names", "kind"}, Reader._read_names),
+    "csr": ({"csr", "n_columns"}, Reader._read_sparse),
+    "dict": ({"dict"}, Reader._read_dict),
+    "pairs": ({"pairs"}, Reader._read_pairs),
+    "tuple": ({"tuple"}, Reader._read_tuple),
+    "float": ({"float"}, Reader._read_float),
+    "dtype": ({"dtype"}, Reader._read_dtype),
+    "cost": ({"cost"}, Reader._read_cost),
+    "function": ({"function"}, Reader._read_function),
+    "foreign": ({"foreign"}, Reader._read_foreign),
+}
+
+
+def _are_names(names: list[Any]) -> bool:
+    """Whether all are short strings, numbers or None, and make an array that is not too large."""
+    plain = all(name is None or isinstance(name, str | int | float) for name in names)
+    width = max((len(name) for name in names if isinstance(name, str)), default=0)
+    return plain and width <= _LONGEST_NAME and width * len(names) <= _MOST_CHARACTERS

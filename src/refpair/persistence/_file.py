@@ -28,15 +28,16 @@ from refpair.persistence._npy import from_npy, to_npy
 __all__ = ["Contents", "ModelFileError", "damaged", "read_model_file", "write_model_file"]
 
 _FORMAT = "refpair model"
-_VERSION = 4  # goes up when an older refpair could not make sense of the file
+_VERSION = 1  # goes up when an older refpair could not make sense of the file
 _HEADER, _CHECKSUM, _FOREIGN, _ARRAY = "header.json", "sha256", "foreign.skops", ".npy"
-_NAME = re.compile(r"[A-Za-z0-9_.]{1,200}")
+_NAME = re.compile(r"[A-Za-z0-9_.]{1,500}")
 
 # Level 1 takes a tenth of the time of level 6 for long entries, and makes them but a little longer.
 _LEVEL, _LEVEL_OF_LONG, _LONG = 9, 1, 1 << 18
 # What a file may grow to in memory. Models grow threefold; a zip bomb grows a thousandfold and more.
 _MAX_GROWTH, _ALWAYS_ALLOWED = 50, 1 << 24
-_MAX_HEADER = 1 << 25  # which holds names and settings alone: in memory it grows thirtyfold once more
+# The header holds names and settings: in memory it grows thirtyfold once more.
+_MAX_HEADER, _HEADER_GROWTH, _HEADER_ALLOWED = 1 << 25, 8, 1 << 22
 
 _SAVE_ANEW = "copy the file again, or save the model anew"
 _BROKEN = (
@@ -73,11 +74,6 @@ class Contents:
     arrays: dict[str, npt.NDArray[Any]]
     foreign: bytes | None = None
 
-    @property
-    def version(self) -> int:
-        """The version of the format."""
-        return int(self.header["version"])
-
 
 def write_model_file(path: Path, contents: Contents) -> None:
     """Write a header of JSON types and arrays of numbers, the whole of it or nothing."""
@@ -86,15 +82,25 @@ def write_model_file(path: Path, contents: Contents) -> None:
     entries |= {name + _ARRAY: to_npy(array) for name, array in contents.arrays.items()}
     if contents.foreign is not None:
         entries[_FOREIGN] = contents.foreign
-    if len(entries[_HEADER]) > _MAX_HEADER:
-        raise ValueError("the model has too many names of labels or features to be saved")
+    if len(entries[_HEADER]) > _MAX_HEADER or not all(map(_NAME.fullmatch, entries)):
+        raise ValueError("the model has too many names, or too many models in models, to be saved")
     entries[_CHECKSUM] = _checksum(entries).encode()
     with written_whole(path) as file:
         _pack(file, entries, zipfile.ZIP_DEFLATED)
-        if sum(map(len, entries.values())) > _ALWAYS_ALLOWED + _MAX_GROWTH * file.tell():
+        total, size = sum(map(len, entries.values())), file.tell()
+        if total > _allowed(size) or len(entries[_HEADER]) > _allowed_header(size):
             file.seek(0)  # a model of hardly anything but zeros would look like a bomb
             file.truncate()
             _pack(file, entries, zipfile.ZIP_STORED)
+
+
+def _allowed(size: int) -> int:
+    """Return how many bytes there may be in a file of a size."""
+    return _ALWAYS_ALLOWED + _MAX_GROWTH * size
+
+
+def _allowed_header(size: int) -> int:
+    return min(_MAX_HEADER, _HEADER_ALLOWED + _HEADER_GROWTH * size)
 
 
 def _pack(file: BinaryIO, entries: Mapping[str, bytes], how: int) -> None:
@@ -133,12 +139,12 @@ def _read(path: Path, archive: zipfile.ZipFile, size: int) -> Contents:
     infos = {info.filename: info for info in archive.infolist()}
     if _HEADER not in infos:
         raise ModelFileError(f"{path}: this is a zip file, but not a refpair model; name another file")
-    if sum(info.file_size for info in archive.infolist()) > _ALWAYS_ALLOWED + _MAX_GROWTH * size:
+    if sum(info.file_size for info in archive.infolist()) > _allowed(size):
         raise ModelFileError(
             f"{path}: it would grow more than {_MAX_GROWTH} times when unpacked, which no model does; do not "
             "use it"
         )
-    entries = {_HEADER: _content(archive, infos[_HEADER], _MAX_HEADER)}
+    entries = {_HEADER: _content(archive, infos[_HEADER], _allowed_header(size))}
     header = _header(path, entries[_HEADER])
     if len(infos) != len(archive.infolist()) or _CHECKSUM not in infos:
         raise damaged(path, "entries are missing or there twice")
@@ -168,8 +174,8 @@ def _header(path: Path, content: bytes | bytearray) -> dict[str, Any]:
         raise damaged(path, "it does not tell the version of its format")
     if version > _VERSION:
         raise ModelFileError(
-            f"{path}: refpair {header.get('refpair')} wrote it in format {version}, and this version knows "
-            f"formats up to {_VERSION}; update it: pip install --upgrade refpair"
+            f"{path}: refpair {header.get('refpair')!s:.40} wrote it in format {version}, and this version "
+            f"knows format {_VERSION}; update it: pip install --upgrade refpair"
         )
     return header
 

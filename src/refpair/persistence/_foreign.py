@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from refpair.persistence._codec import require
+from refpair._saved import require
 from refpair.persistence._skops_archive import check_skops
 from refpair.persistence._stand_ins import HOW_ELSE, Replacing, Restoring
 
@@ -63,8 +63,9 @@ class Foreign:
         self._unchecked: list[Any] | None = None
         self._found: dict[int, Any] = {}
 
-    def find(self, number: int) -> Any:
+    def find(self, number: Any) -> Any:
         """Return an estimator by its number."""
+        require(type(number) is int and number >= 0, "an estimator of scikit-learn is missing")
         if self._unchecked is None:
             self._unchecked = self._read()
         if number not in self._found:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.tree._tree import Tree
 
-from refpair.persistence._codec import require
+from refpair._saved import require
 
 __all__ = ["make_tree", "take_tree"]
 

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from refpair.persistence._checks import check_weights
-from refpair.persistence._codec import require
+from refpair._saved import check_weights, require
 
 __all__ = ["check_attributes", "is_known_class"]
 
@@ -25,14 +25,17 @@ _CLASSES = {
     "GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB",
     "DecisionTreeClassifier", "ExtraTreeClassifier", "DecisionTreeRegressor", "ExtraTreeRegressor",
     "RandomForestClassifier", "ExtraTreesClassifier", "AdaBoostClassifier", "BaggingClassifier",
-    "CalibratedClassifierCV", "ClassifierChain", "MultiOutputClassifier", "OneVsRestClassifier",
+    "CalibratedClassifierCV", "ClassifierChain", "MultiOutputClassifier",
     "OneVsOneClassifier", "OutputCodeClassifier", "GridSearchCV", "RandomizedSearchCV",
-    "Pipeline", "FeatureUnion", "ColumnTransformer", "FunctionTransformer",
+    "FeatureUnion", "ColumnTransformer", "FunctionTransformer",
     "StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "Normalizer", "Binarizer",
     "PowerTransformer", "QuantileTransformer", "SimpleImputer", "MissingIndicator", "VarianceThreshold",
-    "PCA", "TruncatedSVD", "LabelBinarizer", "LabelEncoder", "OneHotEncoder", "OrdinalEncoder",
+    "PCA", "TruncatedSVD", "LabelEncoder", "OneHotEncoder", "OrdinalEncoder",
     "CountVectorizer", "TfidfVectorizer", "TfidfTransformer",
 }  # fmt: skip
+
+
+_MOST_THREADS = 1024
 
 
 def is_known_class(cls: type) -> bool:
@@ -55,6 +58,9 @@ def check_attributes(estimator: Any) -> None:
         own = getattr(cls, name, None)
         shadows = callable(own) or isinstance(own, property)
         require(not shadows, f"the {name} of a {cls.__name__} is not a value")
+    n_jobs = getattr(estimator, "n_jobs", None)
+    few = n_jobs is None or (isinstance(n_jobs, int) and abs(n_jobs) <= _MOST_THREADS)
+    require(few, f"n_jobs of a {cls.__name__} is {n_jobs}, which is too large; set fewer")
     check = _CHECKS.get(cls.__name__)
     if check is not None:
         check(estimator)
@@ -74,15 +80,41 @@ def _check_categories(model: Any) -> None:
     if categories is None:
         return
     require(len(categories) == model.n_features_in_, "there are not categories for each feature")
-    require(all(np.ndim(own) == 1 for own in categories), "the categories have a wrong shape")
+    right = all(isinstance(own, np.ndarray) and own.ndim == 1 for own in categories)
+    require(right, "the categories have a wrong shape")
+    require(all(map(_is_sorted, categories)), "the categories are not in order")
     infrequent = getattr(model, "_infrequent_enabled", False)
     require(not infrequent, "rare categories were put together, which cannot be checked")
+    left_out = [0] * len(categories)
+    for name in ("drop_idx_", "_drop_idx_after_grouping"):
+        dropped = getattr(model, name, None)
+        if dropped is not None:
+            require(len(dropped) == len(categories), "the dropped categories have a wrong shape")
+            left_out = [int(own is not None) for own in dropped]
+            for own, all_there in zip(dropped, categories, strict=True):
+                fits = own is None or (isinstance(own, int | np.integer) and 0 <= own < len(all_there))
+                require(fits, "a dropped category does not exist")
     widths = getattr(model, "_n_features_outs", None)
     if widths is not None:
-        dropped = getattr(model, "_drop_idx_after_grouping", None)
-        left_out = [0] * len(categories) if dropped is None else [int(own is not None) for own in dropped]
         expected = [len(own) - out for own, out in zip(categories, left_out, strict=True)]
         require([int(width) for width in widths] == expected, "the categories have other columns")
+
+
+def _is_sorted(categories: npt.NDArray[Any]) -> bool:
+    """Whether values are found by halving, where they are: each once and in order, but for NaN at the end."""
+    if categories.dtype == object:
+        return True  # they are found by hashing
+    known = categories[
+        : len(categories) - int(categories.dtype.kind == "f" and np.isnan(categories[-1:]).any())
+    ]
+    return bool((known[1:] > known[:-1]).all())
+
+
+def _check_forest(model: Any) -> None:
+    """Check that trees have the features of their forest, which gives them rows without a look."""
+    for tree in getattr(model, "estimators_", []):
+        same = tree.n_features_in_ == model.n_features_in_ == tree.tree_.n_features
+        require(same, "a tree has other features than its forest")
 
 
 def _check_linear(model: Any) -> None:
@@ -104,6 +136,8 @@ _LINEAR = (
 )  # fmt: skip
 _CHECKS: dict[str, Callable[[Any], None]] = {
     **dict.fromkeys(_LINEAR, _check_linear),
+    "RandomForestClassifier": _check_forest,
+    "ExtraTreesClassifier": _check_forest,
     "CountVectorizer": _check_vocabulary,
     "TfidfVectorizer": _check_vocabulary,
     "OneHotEncoder": _check_categories,

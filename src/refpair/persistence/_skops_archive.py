@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from refpair.persistence._codec import require
+from refpair._saved import require
 
 __all__ = ["check_skops"]
 

@@ -17,7 +17,7 @@ from sklearn import calibration
 from sklearn.base import BaseEstimator
 from sklearn.tree._tree import Tree
 
-from refpair.persistence._codec import require
+from refpair._saved import require
 from refpair.persistence._sklearn_trees import make_tree, take_tree
 from refpair.persistence._sklearn_types import check_attributes, is_known_class
 

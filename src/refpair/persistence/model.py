@@ -9,14 +9,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from refpair.costs import Cost, get_cost
-from refpair.persistence._costs import CostNeeded, WrongCost
-from refpair.persistence._file import damaged, read_model_file, write_model_file
-from refpair.persistence._graph import put_together, take_apart
-from refpair.persistence._migration import migrated
-from refpair.persistence._schemas import MODELS, SCHEMAS
+from refpair._saved import require
+from refpair.costs import Cost, OtherCostError, get_cost
+from refpair.persistence._classes import adapter_of
+from refpair.persistence._codec import CostNeededError, Reader, Writer
+from refpair.persistence._file import Contents, damaged, read_model_file, write_model_file
+from refpair.persistence._foreign import Foreign, to_skops
 
 __all__ = ["load", "save"]
 
@@ -27,7 +28,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : estimator
-        Any fitted estimator of the package.
+        Any fitted estimator of the package, or a scikit-learn ``Pipeline`` with such ones in it.
     path : path-like
         The file, which is replaced if it is there.
 
@@ -35,7 +36,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     -----
     The file holds no pickle. Estimators of scikit-learn in the model are written by skops
     (``pip install 'refpair[save]'``), those alone whose contents can be checked on loading: linear models,
-    naive Bayes, trees, forests and what is made of them. Others get an error that names them.
+    naive Bayes, trees, forests, scalers, encoders and what is made of them. Others get an error that names
+    them. A ``Pipeline`` whose steps are all of the package needs no skops; its ``memory`` is not stored.
 
     A cost that is a Python function cannot be stored: the file then has its name only, and :func:`load` asks
     for it. A ``random_state`` that is not a number is not stored either; the loaded model has None there.
@@ -54,11 +56,25 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> loaded.predict(X).tolist() == model.predict(X).tolist()
     True
     """
-    name = type(model).__name__
-    if name not in MODELS or type(model) is not SCHEMAS[name].cls:
-        raise TypeError(f"save takes an estimator of refpair that can be fitted, not a {name}")
+    if not _is_model(model):
+        raise TypeError(
+            "save takes an estimator of refpair that can be fitted, or a pipeline, "
+            f"not a {type(model).__name__}"
+        )
     check_is_fitted(model)
-    write_model_file(Path(path), take_apart(model, {"refpair": version("refpair")}))
+    writer, inner = Writer(), list[Any]()
+
+    def number_of_own(value: Any) -> int | None:
+        if adapter_of(type(value)) is None:
+            return None
+        number = len(inner)
+        inner.append(None)
+        inner[number] = writer.write(value, f"inner.{number}")
+        return number
+
+    header = {"refpair": version("refpair"), "model": writer.write(model), "inner": inner}
+    foreign = to_skops(writer.foreign, number_of_own) if writer.foreign else None
+    write_model_file(Path(path), Contents(header, writer.arrays, foreign))
 
 
 def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
@@ -106,20 +122,48 @@ def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
     contents = read_model_file(path)
     try:
         with _refusing(path):
-            model = put_together(migrated(contents), given)
-    except CostNeeded as needed:
+            model = _put_together(contents, given)
+    except CostNeededError as needed:
         raise ValueError(
             f"{path}: the model's cost {needed.args[0]!r} is a Python function, which a file cannot hold; "
             "load the model in Python, by refpair.load(path, cost=...)"
         ) from None
-    except WrongCost as wrong:
+    except OtherCostError as wrong:
         raise _other_cost(path, wrong.args[0]) from wrong
     if given is not None:
         _set_cost(path, model, cost, given)
     return model
 
 
+def _is_model(model: Any) -> bool:
+    if type(model) is Pipeline:
+        return True
+    is_known = adapter_of(type(model)) is not None and type(model).__module__.startswith("refpair.")
+    return is_known and hasattr(model, "fit") and hasattr(model, "get_params")
+
+
+def _put_together(contents: Contents, cost: Cost | None) -> Any:
+    """Return the model; contents that are wrong raise errors of many kinds."""
+    inner, found = contents.header["inner"], dict[int, Any]()
+
+    def find_own(number: int) -> Any:
+        if number not in found:
+            require(isinstance(inner, list) and number < len(inner), "an inner object is missing")
+            found[number] = reader.read(inner[number])
+        return found[number]
+
+    foreign = Foreign(contents.foreign, find_own)
+    reader = Reader(dict(contents.arrays), foreign.find, cost)
+    model = reader.read(contents.header["model"])
+    require(_is_model(model), "it holds no model")
+    check_is_fitted(model)
+    require(not reader.arrays, f"{next(iter(reader.arrays), '')!r} does not belong here")
+    return model
+
+
 def _set_cost(path: Path, model: Any, cost: Any, given: Cost) -> None:
+    if isinstance(model, Pipeline):
+        model = model.steps[-1][1]
     if not hasattr(model, "cost"):
         raise ValueError(f"{path}: a {type(model).__name__} has no cost; load it without one")
     if model.cost_ != given:
@@ -136,7 +180,7 @@ def _refusing(path: Path) -> Iterator[None]:
     """Turn whatever goes wrong with contents that nothing is known of into one error."""
     try:
         yield
-    except (CostNeeded, WrongCost, ImportError):
+    except (CostNeededError, OtherCostError, ImportError):
         raise
     except Exception as error:
         raise damaged(path, f"{type(error).__name__}: {error}") from error

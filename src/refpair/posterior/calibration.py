@@ -8,6 +8,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from refpair._saved import Savable, require
+
 __all__ = ["LogOddsLine"]
 
 Floats = npt.NDArray[np.float64]
@@ -20,7 +22,7 @@ _LEAST_SLOPE = 1e-3  # where the line must tell more from less than ½
 
 
 @dataclass(frozen=True)
-class LogOddsLine:
+class LogOddsLine(Savable):
     """Calibrated log odds = slope · log odds + shift, the same for all labels.
 
     A label of its own line would have too few positives on most data: half of medical's labels have fewer
@@ -36,6 +38,10 @@ class LogOddsLine:
 
     slope: float
     shift: float
+
+    def __post_init__(self) -> None:
+        finite = np.isfinite(self.slope) and np.isfinite(self.shift)
+        require(finite, f"slope and shift must be finite numbers, not {self.slope} and {self.shift}")
 
     @classmethod
     def fit(cls, probabilities: Floats, truths: npt.NDArray[np.uint8], *, keep_half: bool = False) -> Self:

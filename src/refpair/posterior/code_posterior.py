@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from refpair._kernels.posterior import sum_votes
 from refpair._progress import run_chunks
+from refpair._saved import require
 from refpair.bits import BitLearner
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
+from refpair.coding.nearest import pack_bits
 from refpair.posterior.anchors import Anchors
 from refpair.posterior.calibration import LogOddsLine
 from refpair.posterior.distribution import LabelDistribution
@@ -27,6 +29,7 @@ Floats = npt.NDArray[np.float64]
 Result = TypeVar("Result")
 
 _ROWS = 2048  # whose codes are predicted at a time
+_MOST_ANCHORS = 1 << 20  # in a file
 _ROWS_A_CALL = 128  # that one job compares with the anchors: 2 MB of agreements with 4,000 of them
 
 
@@ -84,6 +87,49 @@ class CodePosterior:
         """
         return replace(self, bits=bits, anchors=self.anchors.take(code_bits))
 
+    def get_parts(self) -> dict[str, Any]:
+        """Return all of it that a model does not have besides: anchors of code words are made anew."""
+        parts: dict[str, Any] = {"reading": self.reading, "line": self.line, "rows": None}
+        if self.reading.anchors == "rows":
+            parts["rows"] = {"plus": self.anchors.plus, "vector": self.anchors.vector}
+        return parts
+
+    @classmethod
+    def from_parts(
+        cls,
+        parts: Any,
+        bits: BitLearner,
+        vectors: npt.NDArray[np.uint8],
+        n_bits: int,
+        of_words: Callable[[], Anchors],
+    ) -> CodePosterior:
+        """Return the posterior of parts, if they are right.
+
+        Parameters
+        ----------
+        parts : dict
+            What :meth:`get_parts` returned, or a file says it did.
+        bits : BitLearner
+        vectors : ndarray of uint8, shape (n_vectors, n_labels)
+        n_bits : int
+            The length of the code.
+        of_words : callable
+            Returns the anchors of the code words of the vectors.
+        """
+        right = isinstance(parts, dict) and parts.keys() == {"reading", "line", "rows"}
+        require(right, "the posterior lacks some of its parts")
+        reading, line, rows = parts["reading"], parts["line"], parts["rows"]
+        require(
+            isinstance(reading, Reading) and isinstance(line, LogOddsLine), "the posterior has no reading"
+        )
+        has_votes = len(bits) >= n_bits + vectors.shape[1]
+        require(
+            reading.label_share == 0 or has_votes, "label_share is not 0, but no bit is for a single label"
+        )
+        require((rows is not None) == (reading.anchors == "rows"), "the anchors are missing")
+        anchors = of_words() if rows is None else _row_anchors(rows, n_bits, len(vectors))
+        return cls(bits, anchors, vectors, reading, line)
+
     def _read(
         self, X: Matrix, read: Callable[..., Result], n_jobs: int | None
     ) -> Iterator[tuple[slice, list[Result]]]:
@@ -120,6 +166,19 @@ class CodePosterior:
     @cached_property
     def _reader(self) -> Reader:
         return Reader(self.vectors)
+
+
+def _row_anchors(rows: Any, n_bits: int, n_vectors: int) -> Anchors:
+    """Return the anchors of training rows that a file tells of, if they are right."""
+    require(isinstance(rows, dict) and rows.keys() == {"plus", "vector"}, "the anchors are missing")
+    plus, vector = rows["plus"], rows["vector"]
+    arrays = isinstance(plus, np.ndarray) and isinstance(vector, np.ndarray) and vector.ndim == 1
+    require(arrays and plus.dtype == np.uint64 and vector.dtype == np.int32, "the anchors are not numbers")
+    n, mask = len(vector), pack_bits(np.ones((1, n_bits), bool))
+    require(0 < n <= _MOST_ANCHORS and plus.shape == (n, mask.shape[1]), "the anchors have a wrong shape")
+    require(vector.min() >= 0 and vector.max() < n_vectors, "an anchor has no vector")
+    known = np.full(n, n_bits, np.int64)
+    return Anchors(plus & mask, np.repeat(mask, n, axis=0), known, vector, np.ones(n), n_bits, n_vectors)
 
 
 def label_probabilities(

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair._kernels.posterior import keep_large, sum_labels, tilt
+from refpair._saved import Savable, require
 from refpair.posterior.anchors import Agreement, Anchors
 from refpair.posterior.distribution import LabelDistribution
 
@@ -33,7 +34,7 @@ _SURE = 1e-3  # odds are taken of probabilities between this and 1 minus this: t
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Savable):
     """The numbers that out-of-bag codes choose.
 
     Attributes
@@ -53,6 +54,10 @@ class Reading:
     label_share: float
     temperature: float
     independent: bool = False
+
+    def __post_init__(self) -> None:
+        require(0 <= self.label_share <= 1, f"label_share is {self.label_share}, which is not from 0 to 1")
+        require(self.temperature > 0, f"temperature is {self.temperature}, which is not above 0")
 
 
 class Reader:

@@ -12,6 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
+from refpair._saved import Savable, require
+
 from ._cells import Floats, Matrix, parsed_numbers, strings_of
 from ._dates import PARTS, date_format, date_parts, read_dates
 from ._embeddings import embed_texts
@@ -19,6 +21,7 @@ from .images import image_feature_names, image_sizes, read_images
 from .text import WAYS, make_tfidf, ways_of
 
 __all__ = [
+    "ENCODERS",
     "BooleanEncoder", "CategoryEncoder", "DateEncoder", "EmbeddingEncoder", "Encoder", "ImageEncoder",
     "MissingEncoder", "NumberEncoder", "PixelEncoder", "TextEncoder",
 ]  # fmt: skip
@@ -46,7 +49,7 @@ class Encoder(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class NumberEncoder:
+class NumberEncoder(Savable):
     """Numbers, each column centred and scaled, with a bend for outliers; missing ones become the centre.
 
     The centre is the median, the scale comes from the quartiles. A column that is mostly zero keeps its
@@ -57,10 +60,11 @@ class NumberEncoder:
     centre: Floats
     scale: Floats
 
-    def __post_init__(self) -> None:
+    def _check_saved(self) -> None:
         n = (len(self.columns),)
-        if self.centre.shape != n or self.scale.shape != n or not (self.scale > 0).all():
-            raise ValueError("an encoder of numbers needs a centre and a positive scale for each column")
+        fits = self.centre.shape == n and self.scale.shape == n
+        require(fits and np.isfinite(self.centre).all(), "numbers have no centre")
+        require((self.scale > 0).all(), "numbers have no scale")
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, columns: list[str]) -> Self:
@@ -83,11 +87,14 @@ class NumberEncoder:
 
 
 @dataclass(frozen=True, eq=False)
-class PixelEncoder:
+class PixelEncoder(Savable):
     """The pixels of a picture, all on one scale."""
 
     columns: list[str]
     largest: float
+
+    def _check_saved(self) -> None:
+        require(0 < self.largest < np.inf, "pixels have no scale")
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, columns: list[str]) -> Self:
@@ -103,7 +110,7 @@ class PixelEncoder:
 
 
 @dataclass(frozen=True, eq=False)
-class BooleanEncoder:
+class BooleanEncoder(Savable):
     """Yes and no as 1 and 0, however they are written."""
 
     column: str
@@ -121,13 +128,18 @@ class BooleanEncoder:
 
 
 @dataclass(frozen=True, eq=False)
-class DateEncoder:
+class DateEncoder(Savable):
     """Dates: days since the first one, year, month, weekday, and the hour if there are times."""
 
     column: str
     form: str
     first: str
     numbers: NumberEncoder
+
+    def _check_saved(self) -> None:
+        require(not pd.isna(pd.Timestamp(self.first)), "the first date is none")
+        require(set(self.numbers.columns) <= set(PARTS), "dates have other parts")
+        read_dates(pd.Series(["1"], dtype=object), self.form)  # raises unless it is a form
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, column: str) -> Self:
@@ -153,12 +165,15 @@ class DateEncoder:
 
 
 @dataclass(frozen=True, eq=False)
-class CategoryEncoder:
+class CategoryEncoder(Savable):
     """A 0/1 column for each value; values of a single row, and beyond the first 100, share one."""
 
     column: str
     values: list[str]
     has_others: bool
+
+    def _check_saved(self) -> None:
+        require(len(set(self.values)) == len(self.values), "a value is there twice")
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, column: str) -> Self:
@@ -187,7 +202,7 @@ class CategoryEncoder:
 
 
 @dataclass(frozen=True, eq=False)
-class TextEncoder:
+class TextEncoder(Savable):
     """TF-IDF of the words of a text, or of the parts and characters of a string."""
 
     column: str
@@ -195,13 +210,13 @@ class TextEncoder:
     terms: list[list[str]]
     idf: list[Floats]
 
-    def __post_init__(self) -> None:
+    def _check_saved(self) -> None:
         sizes = [len(own) for own in self.terms]
         fits = len(self.ways) == len(sizes) == len(self.idf) and set(self.ways) <= set(WAYS)
-        if not fits or any(own.shape != (n,) for own, n in zip(self.idf, sizes, strict=True)):
-            raise ValueError(f"the terms of the column {self.column!r} have no weights")
-        if any(len(set(own)) < len(own) for own in self.terms):
-            raise ValueError(f"a term of the column {self.column!r} is there twice")
+        fits = fits and all(own.shape == (n,) for own, n in zip(self.idf, sizes, strict=True))
+        require(fits and min(sizes, default=0), f"the terms of the column {self.column!r} have no weights")
+        require(all(np.isfinite(own).all() for own in self.idf), "the weight of a term is not a number")
+        require(all(len(set(own)) == len(own) for own in self.terms), "a term is there twice")
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, column: str, kind: str) -> Self | None:
@@ -244,7 +259,7 @@ class TextEncoder:
 
 
 @dataclass(frozen=True, eq=False)
-class EmbeddingEncoder:
+class EmbeddingEncoder(Savable):
     """Embeddings of a text by a sentence-transformers model."""
 
     column: str
@@ -272,16 +287,17 @@ class EmbeddingEncoder:
 
 
 @dataclass(frozen=True, eq=False)
-class ImageEncoder:
+class ImageEncoder(Savable):
     """Outlines and a thumbnail of image files, less those of the mean image."""
 
     column: str
     mean: Floats
     lengths: list[float]
 
-    def __post_init__(self) -> None:
-        if self.mean.shape != (sum(image_sizes()),) or len(self.lengths) != len(image_sizes()):
-            raise ValueError(f"the images of the column {self.column!r} have another size")
+    def _check_saved(self) -> None:
+        fits = self.mean.shape == (sum(image_sizes()),) and len(self.lengths) == len(image_sizes())
+        require(fits, f"the images of the column {self.column!r} have another size")
+        require(np.isfinite(self.mean).all() and min(self.lengths) > 0, "images have no scale")
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, column: str, folder: Path, verbose: int) -> tuple[Self, Matrix] | None:
@@ -325,7 +341,7 @@ class ImageEncoder:
 
 
 @dataclass(frozen=True, eq=False)
-class MissingEncoder:
+class MissingEncoder(Savable):
     """A 1 where a cell is empty, for each column that had empty cells."""
 
     columns: list[str]
@@ -389,3 +405,9 @@ def _bent(z: Floats) -> Floats:
     z = np.clip(np.nan_to_num(z, nan=0.0), -_FARTHEST, _FARTHEST)
     bent: Floats = z / np.sqrt(1.0 + np.square(z / _BEND))
     return bent
+
+
+ENCODERS = (
+    BooleanEncoder, CategoryEncoder, DateEncoder, EmbeddingEncoder, ImageEncoder, MissingEncoder,
+    NumberEncoder, PixelEncoder, TextEncoder,
+)  # fmt: skip

@@ -31,7 +31,8 @@ _MOST_CATEGORIES, _ROWS_A_CATEGORY = 100, 10
 _FEW_CATEGORIES, _ROWS_IF_FEW = 10, 2
 _ALMOST_ALL = 0.9
 _HEX = re.compile(r"[0-9a-f-]{8,}", re.IGNORECASE)
-_PART = re.compile(r"[^\W\d_]{4,}")
+_PART = re.compile(r"[^\W\d_]{3,}")
+_RECUR = 0.25  # of the strings share a part with others: 0.4 of 50 package names, less than 0.05 of random ids
 _ID_NAME = re.compile(r"(^|[_ .-])(id|uuid|guid)$|^Unnamed: \d+$", re.IGNORECASE)
 
 
@@ -205,10 +206,10 @@ def _has_words(text: str) -> bool:
 
 
 def _parts_recur(different: list[str]) -> bool:
-    """Whether most of these strings share a part of four letters or more with others, but not with most."""
+    """Whether many strings share a part of three letters or more with others, but not with most."""
     if all(map(_HEX.fullmatch, different)):
         return False
     parts = [set(_PART.findall(text.lower())) for text in different]
     times = Counter(part for own in parts for part in own)
     recur = {part for part, n in times.items() if 2 <= n <= len(different) / 2}
-    return sum(not own.isdisjoint(recur) for own in parts) >= 0.5 * len(different)
+    return sum(not own.isdisjoint(recur) for own in parts) >= _RECUR * len(different)

@@ -6,7 +6,7 @@ of label names, or one string of joined names such as ``"joy|calm"``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, TypeAlias
@@ -19,6 +19,8 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
+from refpair._saved import Savable, require
+
 __all__ = ["LabelFormat", "LabelMatrix", "label_columns", "labelled_rows", "read_labels", "truth_values"]
 
 Kind = Literal["classes", "array", "sparse", "spmatrix", "pandas", "polars", "names"]
@@ -30,7 +32,7 @@ SEPARATORS = ("|", ";", ",", "\t")
 """What may stand between names in a string, the first one that occurs."""
 
 _SEPARATOR = "label separator"  # in the attrs of a Series or DataFrame: the one that the user has given
-_CONTAINERS: dict[str, Callable[[Iterable[Any]], Any]] = {
+_CONTAINERS: dict[str, type] = {
     "list": list,
     "tuple": tuple,
     "set": set,
@@ -40,7 +42,7 @@ _WORDS = (("0", "1"), ("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), 
 
 
 @dataclass(frozen=True, eq=False)
-class LabelFormat:
+class LabelFormat(Savable):
     """The form that Y was given in, so that predictions can be given back in the same form.
 
     Attributes
@@ -72,6 +74,25 @@ class LabelFormat:
     container: Container = "list"
     separator: str = "|"
     name: str | None = None
+
+    @property
+    def n_labels(self) -> int:
+        """The number of labels: one for the classes of a one-dimensional y."""
+        return 1 if self.kind == "classes" else len(self.classes)
+
+    def _check_saved(self) -> None:
+        names = self.classes
+        right = len(names) in (1, 2) if self.kind == "classes" else len(names) > 0
+        numbers = self.kind in ("classes", "names") or self.values is not None or self.dtype.kind in "biuf"
+        require(names.ndim == 1 and right and numbers, "labels lack names, or a type of numbers")
+        strings = len({name for name in names if isinstance(name, str)})
+        require(self.kind != "polars" or strings == len(names), "polars has no columns of such names")
+        joined = self.kind == "names" and self.container == "joined"
+        require(not joined or (strings == len(names) and self.separator), "labels cannot be joined")
+        if self.values is not None:
+            pairs = len(self.values) == len(names) and all(len(pair) == 2 for pair in self.values)
+            plain = pairs and all(isinstance(one, str | int | float) for pair in self.values for one in pair)
+            require(plain and self.dtype.kind in "biufOU", "labels have no values")
 
     def write(self, labels: npt.NDArray[np.uint8], X: object) -> Any:
         """Return a 0/1 matrix in this format; rows of a pandas object are named as those of X."""
@@ -371,7 +392,7 @@ def _is_either(cell: Any, pair: list[Any]) -> bool:
 
 
 def _not_a_label(name: str, value: object, row: int, column: object) -> str:
-    told = "an empty cell" if value is None or (np.isscalar(value) and pd.isna(value)) else str(value)
+    told = "an empty cell" if _is_empty(value) else str(value)
     return f"{name} must be 0/1, boolean or yes/no: column {column!s} has {told} in row {row}"
 
 
@@ -387,8 +408,7 @@ def _rows_of_names(Y: Any, classes: Sequence[Any] | None, of_frame: bool = False
     filled = [row for row in rows if not _is_empty(row)]
     if filled and all(isinstance(row, str) for row in filled):
         return rows if _are_joined(rows, filled, classes, of_frame) else None
-    containers = list | tuple | set | frozenset | np.ndarray
-    if not filled or not all(isinstance(row, containers) and np.ndim(row) < 2 for row in filled):
+    if not filled or not all(isinstance(row, (*_CONTAINERS.values(), np.ndarray)) for row in filled):
         return None
     if any(isinstance(row, set | frozenset) for row in filled):
         return rows
@@ -401,7 +421,7 @@ def _rows_of_names(Y: Any, classes: Sequence[Any] | None, of_frame: bool = False
 
 
 def _is_empty(row: Any) -> bool:
-    return row is None or (np.isscalar(row) and pd.isna(row))
+    return row is None or (pd.api.types.is_scalar(row) and bool(pd.isna(row)))
 
 
 def _are_joined(rows: list[Any], filled: list[str], classes: Sequence[Any] | None, of_frame: bool) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,11 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array, check_is_fitted
 
+from refpair._saved import IfThere, Savable, require
+
 from ._cells import Matrix
 from ._encoders import (
+    ENCODERS,
     BooleanEncoder,
     CategoryEncoder,
     DateEncoder,
@@ -35,10 +38,11 @@ from .columns import ColumnKind, Kind, find_kinds
 
 __all__ = ["TableVectorizer"]
 
+_ROW = (str, str, str, int, int)
 _SPARSE_BELOW = 0.3  # of the values are not zero: the features are sparse
 
 
-class TableVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # has no types
     """Turn a table as people have it into features, for any classifier.
 
     What each column is, is found out: numbers, yes/no, dates, categories, strings of many values, texts and
@@ -96,6 +100,14 @@ class TableVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
     >>> vectorizer.get_feature_names_out().tolist()
     ['age', 'age is missing', 'said: so']
     """
+
+    n_features_in_: int
+    feature_names_in_: IfThere[npt.NDArray[np.object_]]
+    _encoders: list[Any]
+    _weights: npt.NDArray[np.float64]
+    _n_outputs: list[int]
+    _sparse: bool
+    _found: list[list[Any]]
 
     def __init__(
         self,
@@ -159,13 +171,13 @@ class TableVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
                 'overrule that by kinds={"column": "category"}, say'
             )
         weights = [_weight([features for _, features in group]) for group in groups]
-        self._encoders: list[Encoder] = [encoder for group in groups for encoder, _ in group]
+        self._encoders = [encoder for group in groups for encoder, _ in group]
         self._weights = np.repeat(weights, [len(group) for group in groups])
         blocks = [features for group in groups for _, features in group]
         self._n_outputs = [block.shape[1] for block in blocks]
         n_filled = sum(block.nnz if sp.issparse(block) else np.count_nonzero(block) for block in blocks)
         self._sparse = bool(n_filled < _SPARSE_BELOW * len(frame) * sum(self._n_outputs))
-        self.columns_ = self._table(frame, found)
+        self._found = self._what_became(frame, found)
         return self._joined(blocks)
 
     def _fitted(
@@ -300,16 +312,51 @@ class TableVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
             return X
         return np.hstack([block.toarray() if sp.issparse(block) else block for block in scaled])
 
-    def _table(self, frame: pd.DataFrame, found: Mapping[str, ColumnKind]) -> pd.DataFrame:
+    def _what_became(self, frame: pd.DataFrame, found: Mapping[str, ColumnKind]) -> list[list[Any]]:
+        """Return the rows of ``columns_``."""
         features: Counter[str] = Counter()
         for encoder, n in zip(self._encoders, self._n_outputs, strict=True):
             for name in encoder.columns:
                 features[name] += n // len(encoder.columns)
-        rows = [
-            (kind, why, int(is_missing(frame[name]).sum()), features[name])
+        return [
+            [name, kind, why, int(is_missing(frame[name]).sum()), features[name]]
             for name, (kind, why) in found.items()
         ]
-        return pd.DataFrame(rows, columns=["kind", "why", "missing", "features"], index=list(found))
+
+    @property
+    def columns_(self) -> pd.DataFrame:
+        """What became of each column of the training table."""
+        check_is_fitted(self, "_found")
+        names, *rest = zip(*self._found, strict=True)
+        return pd.DataFrame(
+            dict(zip(("kind", "why", "missing", "features"), map(list, rest), strict=True)), index=list(names)
+        )
+
+    def _get_saved(self) -> dict[str, Any]:
+        saved: dict[str, Any] = super()._get_saved()
+        kinds = None if self.kinds is None else dict(self.kinds)
+        return saved | {"folder": None, "kinds": kinds}  # a folder of this machine is of no use elsewhere
+
+    def _check_saved(self) -> None:
+        if not hasattr(self, "_found"):
+            return
+        names = [row[0] for row in self._found if len(row) == 5 and all(map(isinstance, row, _ROW))]
+        require(len(names) == len(self._found) == self.n_features_in_, "columns are not told")
+        require(len(set(names)) == len(names), "a column is there twice")
+        kinds = {row[0]: row[1] for row in self._found}
+        require(set(kinds.values()) <= set(get_args(Kind)), "a column is of no kind")
+        encoders, n = self._encoders, self._n_outputs
+        fits = all(isinstance(one, ENCODERS) for one in encoders) and len(encoders) == len(n) > 0
+        require(fits and self._weights.shape == (len(n),), "columns have no encoders or weights")
+        require(np.isfinite(self._weights).all(), "a weight is not a number")
+        known = all(set(one.columns) <= kinds.keys() and one.columns for one in encoders)
+        require(known, "an encoder is for no column")
+        require([len(one.feature_names()) for one in encoders] == n, "an encoder has other features")
+        if hasattr(self, "feature_names_in_"):
+            require(list(self.feature_names_in_) == names, "columns have other names")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_found")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

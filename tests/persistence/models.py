@@ -1,18 +1,14 @@
-"""Make the files of the present format that are kept as fixtures: ``python -m tests.persistence.make_files``.
-
-Files of a released format are never made again: see files/README.md.
-"""
+"""A small model of every kind, to be saved, damaged and forged."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from refpair import (
     MLECC,
@@ -27,11 +23,8 @@ from refpair import (
     Logistic,
     ProbabilisticChain,
     RAkEL,
-    save,
 )
 
-FOLDER = Path(__file__).parent / "files"
-FORMAT = 4
 METHODS = ("predict", "predict_proba", "expected_cost", "predict_code")
 
 few = Forest(n_trees=2, max_depth=2)
@@ -51,6 +44,7 @@ MODELS = {
     "bayes-forest": BayesDecisionClassifier(RandomForestClassifier(2, max_depth=2, random_state=0)),
     "bayes-chain": BayesDecisionClassifier(ClassifierChain(LogisticRegression()), random_state=0),
     "logistic": Logistic(),
+    "pipeline": make_pipeline(StandardScaler(), CSRPEClassifier("f1", n_bits=4, random_state=0)),
 }
 
 
@@ -60,29 +54,10 @@ def data():
     return X, (X[:, :3] + rng.normal(size=(50, 3)) / 2 > 0).astype(np.int64)
 
 
-def answers(model, rows):
-    return {
-        method: np.asarray(getattr(model, method)(rows)).tolist()
-        for method in METHODS
-        if hasattr(model, method)
-    }
-
-
-def main():
+def fitted(name):
+    """Return a model, and rows as it takes them."""
     X, Y = data()
-    for name, model in MODELS.items():
-        rows, features, labels = X[:6], X, Y
-        if name.endswith("named"):
-            features, labels = (
-                pd.DataFrame(X, columns=list("abcd")),
-                pd.DataFrame(Y, columns=["joy", "anger", "calm"]),
-            )
-            rows = features[:6]
-        model.fit(features, labels[:, 0] if name == "logistic" else labels)
-        save(model, FOLDER / f"format-{FORMAT}-{name}.refpair")
-        said = {"rows": X[:6].tolist(), **answers(model, rows)}
-        (FOLDER / f"format-{FORMAT}-{name}.json").write_text(json.dumps(said) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+    if name.endswith("named"):
+        X = pd.DataFrame(X, columns=list("abcd"))
+        Y = pd.DataFrame(Y, columns=["joy", "anger", "calm"])
+    return MODELS[name].fit(X, Y[:, 0] if name == "logistic" else Y), X

@@ -1,0 +1,189 @@
+"""What a model file holds of an object: told by its class, which also checks what comes out of a file.
+
+By default that is what the class is made with and the attributes that it annotates, and the annotations say
+what these may be. What must hold besides, so that kernels may follow indices without looking, is checked by
+``_check_saved``. :mod:`refpair.persistence` does the rest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from types import UnionType
+from typing import (  # fmt: skip
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["IfThere", "Savable", "check_weights", "require", "starts_in_order"]
+
+T = TypeVar("T")
+IfThere: TypeAlias = Annotated[T, "if there"]  # an attribute that not all fitted objects have
+
+_MOST_THREADS = 1024
+_LARGEST_WEIGHT = 1e100
+
+
+def require(condition: object, what: str) -> None:
+    """Raise a ValueError that says what is wrong unless the condition holds."""
+    if not condition:
+        raise ValueError(what)
+
+
+def starts_in_order(start: npt.NDArray[np.integer], end: int, *, may_be_empty: bool = False) -> bool:
+    """Whether parts of an array begin at its first cell, follow one another and end at its last.
+
+    Examples
+    --------
+    >>> starts_in_order(np.array([0, 2, 5]), 5), starts_in_order(np.array([0, 6, 5]), 5)
+    (True, False)
+    """
+    if start.ndim != 1 or len(start) == 0 or start[0] != 0 or start[-1] != end:
+        return False
+    # By comparing neighbours: differences of broken numbers could wrap around and look fine.
+    return bool(((start[1:] >= start[:-1]) if may_be_empty else (start[1:] > start[:-1])).all())
+
+
+def check_weights(weights: npt.NDArray[Any]) -> None:
+    """Check that weights are numbers, and not so large that their sums are none."""
+    fine = weights.dtype.kind == "f" and (np.abs(weights) <= _LARGEST_WEIGHT).all()
+    require(fine, "a weight is not a number, or too large")
+
+
+class Savable:
+    """A class whose objects can be in a model file; an estimator need not be fitted.
+
+    Examples
+    --------
+    >>> @dataclasses.dataclass
+    ... class Line(Savable):
+    ...     slope: float
+    ...     points: npt.NDArray[np.float64]
+    >>> saved = Line(2.0, np.zeros(3))._get_saved()
+    >>> Line._from_saved(saved)
+    Line(slope=2.0, points=array([0., 0., 0.]))
+    >>> Line._from_saved(saved | {"slope": "steep"})
+    Traceback (most recent call last):
+    ValueError: the slope of a Line cannot be 'steep'
+    """
+
+    def _get_saved(self) -> dict[str, Any]:
+        """Return what a file is to hold: plain values, lists, dicts, arrays and other objects."""
+        cls: Any = type(self)
+        parameters, learnt = _fields(cls)
+        saved = {name: _plain(getattr(self, name)) for name in parameters}
+        if not isinstance(saved.get("random_state"), int | None):
+            saved["random_state"] = None
+        saved |= {name: _plain(vars(self)[name]) for name in learnt if name in vars(self)}
+        _check_values(cls, saved)
+        self._check_saved()
+        return saved
+
+    @classmethod
+    def _from_saved(cls, saved: dict[str, Any]) -> Self:
+        """Return the object that a file holds, or raise a ValueError that says what is wrong."""
+        described: Any = cls
+        parameters, learnt = _fields(described)
+        needed = {name for name, hint in learnt.items() if get_origin(hint) is not Annotated}
+        if hasattr(cls, "get_params") and saved.keys() == parameters.keys():
+            needed = set()  # an estimator that is not fitted
+        known = {*parameters, *learnt}
+        right = {*parameters, *needed} <= saved.keys() <= known
+        require(right, f"a {cls.__name__} has other fields than it should")
+        _check_values(cls, saved)
+        made = cls(**{name: saved[name] for name in parameters})
+        for name in saved.keys() - parameters.keys():
+            setattr(made, name, saved[name])
+        made._check_saved()
+        return made
+
+    def _check_saved(self) -> None:
+        """Raise a ValueError unless the object may be used, whoever made it."""
+
+
+@cache
+def _fields(cls: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a class is made with and which attributes it annotates besides, with what they may be."""
+    annotated = get_type_hints(cls, include_extras=True)
+    if dataclasses.is_dataclass(cls):
+        return {field.name: annotated[field.name] for field in dataclasses.fields(cls)}, {}
+    hints = get_type_hints(cls.__init__)
+    parameters = {name: hints.get(name, Any) for name in inspect.signature(cls).parameters}
+    own = {
+        name
+        for base in cls.__mro__
+        if issubclass(base, Savable)
+        for name in vars(base).get("__annotations__", ())
+    }
+    learnt = {
+        name: hint
+        for name, hint in annotated.items()
+        if name in own - parameters.keys() and get_origin(hint) is not ClassVar
+    }
+    return parameters, learnt
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _check_values(cls: Any, values: Mapping[str, Any]) -> None:
+    parameters, learnt = _fields(cls)
+    hints = parameters | learnt
+    for name, value in values.items():
+        if not _fits(value, hints[name]):
+            raise ValueError(f"the {name} of a {cls.__name__} cannot be {_shown(value)}")
+    n_jobs = values.get("n_jobs")
+    if isinstance(n_jobs, int) and not 0 < abs(n_jobs) <= _MOST_THREADS:
+        raise ValueError(f"n_jobs is {n_jobs}, and only up to {_MOST_THREADS} can be saved; set fewer")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype}"
+    return f"{value!r:.60}" if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value is what an annotation says."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
+    if hint is int:
+        return isinstance(value, int) and abs(value) < 2**63
+    if origin is Annotated:
+        return _fits(value, arguments[0])
+    if origin in (Union, UnionType):
+        return any(_fits(value, choice) for choice in arguments)
+    if origin is Literal:
+        return any(type(value) is type(choice) and value == choice for choice in arguments)
+    if origin is np.ndarray:
+        return isinstance(value, np.ndarray) and _is_of(value.dtype, get_args(arguments[1])[0])
+    if origin in (list, Sequence):
+        return isinstance(value, list) and all(_fits(part, arguments[0]) for part in value)
+    if origin in (dict, Mapping):
+        return isinstance(value, dict) and all(
+            _fits(key, arguments[0]) and _fits(part, arguments[1]) for key, part in value.items()
+        )
+    return isinstance(value, origin or hint or type(None))
+
+
+def _is_of(dtype: np.dtype[Any], scalar: Any) -> bool:
+    return scalar is Any or np.issubdtype(dtype, get_origin(scalar) or scalar)

@@ -1,0 +1,139 @@
+"""The classes that a file can hold besides plain values: nothing else can come out of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import LabelBinarizer
+
+from refpair._saved import require
+from refpair.bits import Bags, ClassTreeBank, EstimatorBank, LogisticBank, TreeBank
+from refpair.bits.binning import Bins
+from refpair.bits.class_trees import ClassTrees
+from refpair.bits.trees import Trees
+from refpair.classifiers import (
+    MLECC,
+    BayesDecisionClassifier,
+    BinaryRelevance,
+    ChainClassifier,
+    CondensedFilterTree,
+    CSRPEClassifier,
+    Forest,
+    LabelPowerset,
+    Logistic,
+    ProbabilisticChain,
+    RAkEL,
+)
+from refpair.classifiers._base_learners import BinaryLearners
+from refpair.classifiers._class_learners import ClassLearners
+from refpair.classifiers._code_learners import CodeLearners
+from refpair.classifiers._label_models import LabelModel
+from refpair.classifiers._links import EstimatorLinks, TreeLinks
+from refpair.coding import (
+    BCHCode,
+    HammingRepetition,
+    LabelsetRepetition,
+    ReferencePairCode,
+    RepetitionCode,
+)
+from refpair.posterior import LogOddsLine, Reading
+from refpair.tables import TableVectorizer
+from refpair.tables._encoders import ENCODERS
+from refpair.tables.labels import LabelFormat
+
+__all__ = ["Adapter", "adapter_of", "class_named"]
+
+_OWN = (
+    BCHCode, Bags, BayesDecisionClassifier, BinaryLearners, BinaryRelevance, Bins, CSRPEClassifier,
+    ChainClassifier, ClassLearners, ClassTreeBank, ClassTrees, CodeLearners, CondensedFilterTree,
+    EstimatorBank, EstimatorLinks, Forest, HammingRepetition, LabelFormat, LabelModel, LabelPowerset,
+    LabelsetRepetition, LogOddsLine, Logistic, LogisticBank, MLECC, ProbabilisticChain, RAkEL, Reading,
+    ReferencePairCode, RepetitionCode, TableVectorizer, TreeBank, TreeLinks, Trees, *ENCODERS,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """What stands for a class: what is saved of an object, and the object that was saved."""
+
+    get_saved: Callable[[Any], dict[str, Any]]
+    from_saved: Callable[[dict[str, Any]], Any]
+
+
+def _of_scikit_learn(cls: Any, learnt: tuple[str, ...], check: Callable[[Any], None]) -> Adapter:
+    """Return the adapter of a class of scikit-learn that may hold the package's own objects."""
+    names = set(cls._get_param_names()) - {"memory"}  # a folder, which a file has no business with
+
+    def get_saved(value: Any) -> dict[str, Any]:
+        saved = {name: getattr(value, name) for name in sorted(names)}
+        return saved | {name: vars(value)[name] for name in learnt if name in vars(value)}
+
+    def from_saved(saved: dict[str, Any]) -> Any:
+        right = names <= saved.keys() <= names | {*learnt}
+        require(right, f"a {cls.__name__} has other fields than it should")
+        made = cls(**{name: saved[name] for name in names})
+        vars(made).update({name: saved[name] for name in saved.keys() - names})
+        check(made)
+        return made
+
+    return Adapter(get_saved, from_saved)
+
+
+def _check_pipeline(model: Pipeline) -> None:
+    steps = model.steps
+    fine = (
+        isinstance(steps, list)
+        and steps
+        and all(type(step) is tuple and len(step) == 2 and isinstance(step[0], str) for step in steps)
+    )
+    require(fine, "a pipeline has no steps")
+    model._validate_steps()
+    require(not isinstance(steps[-1][1], str), "a pipeline has no last step")
+
+
+def _check_one_against_rest(model: OneVsRestClassifier) -> None:
+    if not hasattr(model, "estimators_"):
+        return
+    binarizer, learnt = model.label_binarizer_, model.estimators_
+    require(isinstance(binarizer, LabelBinarizer), "the classes are not known")
+    n = len(binarizer.classes_)
+    expected = 1 if n == 2 and binarizer.y_type_ == "binary" else n
+    require(n >= 2 and len(learnt) == expected, "there is not a learner for each class")
+    same = all(getattr(own, "n_features_in_", None) == model.n_features_in_ for own in learnt)
+    require(same and all(hasattr(own, "predict") for own in learnt), "a learner has other features")
+
+
+def _check_binarizer(model: LabelBinarizer) -> None:
+    if hasattr(model, "classes_"):
+        fine = isinstance(model.y_type_, str) and getattr(model.classes_, "ndim", 0) == 1
+        require(fine, "the classes are not known")
+
+
+_NAMES = ("n_features_in_", "feature_names_in_")
+_ADAPTERS: dict[Any, Adapter] = {
+    **{cls: Adapter(cls._get_saved, cls._from_saved) for cls in _OWN},
+    Pipeline: _of_scikit_learn(Pipeline, (), _check_pipeline),
+    OneVsRestClassifier: _of_scikit_learn(
+        OneVsRestClassifier,
+        ("estimators_", "label_binarizer_", "classes_", *_NAMES),
+        _check_one_against_rest,
+    ),
+    LabelBinarizer: _of_scikit_learn(
+        LabelBinarizer, ("classes_", "y_type_", "sparse_input_"), _check_binarizer
+    ),
+}
+_BY_NAME = {cls.__name__: adapter for cls, adapter in _ADAPTERS.items()}
+
+
+def adapter_of(cls: type) -> Adapter | None:
+    """Return what stands for a class, or None if a file cannot hold it as it is."""
+    return _ADAPTERS.get(cls)
+
+
+def class_named(name: Any) -> Adapter | None:
+    """Return what stands for the class of a name, or None if there is none."""
+    return _BY_NAME.get(name) if isinstance(name, str) else None
