@@ -7,6 +7,9 @@ import pytest
 from refpair.experiments.plan import find_subjects, plan_tasks
 from refpair.experiments.settings import Settings
 from refpair.experiments.tasks import fingerprint
+from refpair.tables import TableOptions
+
+JOY = TableOptions(("joy",))
 
 
 def write_table(path, n_rows=8):
@@ -17,9 +20,9 @@ def write_table(path, n_rows=8):
 
 
 def test_a_table_that_only_has_the_name_of_a_paper_s_data_set_is_called_by_its_file(tmp_path):
-    names = [s.source.name for s in find_subjects([write_table(tmp_path / "flags.csv")], ["joy"])]
+    names = [s.source.name for s in find_subjects([write_table(tmp_path / "flags.csv")], JOY)]
     assert names == ["flags.csv"]
-    names = [s.source.name for s in find_subjects([write_table(tmp_path / "mine.csv")], ["joy"])]
+    names = [s.source.name for s in find_subjects([write_table(tmp_path / "mine.csv")], JOY)]
     assert names == ["mine"]
 
 
@@ -35,11 +38,11 @@ def test_data_sets_are_named_as_they_name_themselves():
 
 def test_own_costs_are_tried_before_anything_is_run(tmp_path):
     data, own = [write_table(tmp_path / "mine.csv")], "tests.experiments.own"
-    assert find_subjects(data, ["joy"], costs=["f1", f"{own}:first_label", f"{own}:misses"])
+    assert find_subjects(data, JOY, costs=["f1", f"{own}:first_label", f"{own}:misses"])
     with pytest.raises(
         ValueError, match=f"{own}:broken fails on labels of mine.* .RuntimeError: boom with 1"
     ):
-        find_subjects(data, ["joy"], costs=["f1", f"{own}:broken"])
+        find_subjects(data, JOY, costs=["f1", f"{own}:broken"])
 
 
 def test_a_fingerprint_changes_with_the_settings_that_take_part():
@@ -77,10 +80,10 @@ def test_one_fit_for_all_costs_is_one_task():
 def test_how_files_are_written_is_known_to_tasks(tmp_path):
     path = tmp_path / "songs.csv"
     path.write_bytes("größe:joy\n".encode("latin-1") + b"1:0\n2:1\n3:0\n4:1\n")
-    (subject,) = find_subjects([str(path)], ["joy"], sep=":", encoding="latin-1")
+    (subject,) = find_subjects([str(path)], TableOptions(("joy",), sep=":", encoding="latin-1"))
     assert subject.source.read().feature_names == ["größe"]
 
 
 def test_standard_input_is_refused():
     with pytest.raises(ValueError, match="standard input can be read only once; experiments need a file"):
-        find_subjects(["-"], ["joy"])
+        find_subjects(["-"], JOY)

@@ -24,7 +24,11 @@ from refpair.experiments.search import make_model
 from refpair.experiments.settings import half_split
 from refpair.experiments.store import Failure, Key, Store
 from refpair.experiments.study import summarize_failures
+from refpair.tables import TableOptions
 from tests.experiments import own
+
+JOY = TableOptions(("joy",))
+BOTH = TableOptions(("joy", "anger"))
 
 OWN = "tests.experiments.own:"
 CONSTANT, SLOW, AWARE, FAILING = f"{OWN}Constant", f"{OWN}Slow", f"{OWN}Aware", f"{OWN}Failing"
@@ -74,7 +78,7 @@ def table(tmp_path_factory):
 
 def make_study(folder, table, *algorithms, splits=2, costs=("f1", "hamming"), settings=QUICK, **more):
     part = Part("compare", splits, algorithms=algorithms or (CONSTANT,), **more)
-    return Study(folder, [part], [str(table)], costs, labels=["joy", "anger"], settings=settings)
+    return Study(folder, [part], [str(table)], costs, table=BOTH, settings=settings)
 
 
 def test_each_cell_is_what_python_gives(tmp_path, table):
@@ -112,7 +116,10 @@ def test_other_settings_or_other_data_are_other_results(tmp_path, table):
     assert make_study(tmp_path, changed).count() == (0, 4)
     assert make_study(tmp_path, table).count() == (4, 4)
     part = Part("compare", 2, algorithms=(CONSTANT,))
-    assert Study(tmp_path, [part], [str(table)], ["f1"], labels=["joy", "anger"]).count() == (0, 2)
+    assert Study(tmp_path, [part], [str(table)], ["f1"], table=BOTH).count() == (
+        0,
+        2,
+    )
 
 
 def test_a_failure_is_told_and_the_rest_goes_on(tmp_path, table):
@@ -183,23 +190,27 @@ def test_a_quick_report_says_so_whatever_the_bits(tmp_path, table, n_bits):
 
 def test_files_and_named_data_sets_in_one_study(tmp_path, table):
     part = Part("compare", 1, algorithms=(CONSTANT,))
-    study = Study(tmp_path, [part], ["digits", str(table)], labels=["joy", "anger"], drop=["c"])
+    study = Study(tmp_path, [part], ["digits", str(table)], table=TableOptions(("joy", "anger"), drop=("c",)))
     digits, songs = (task.source for task in study.tasks["compare"])
-    assert (digits.name, digits.labels, digits.drop) == ("digits", None, ())
-    assert (songs.name, songs.labels, songs.drop) == ("songs", ("joy", "anger"), ("c",))
+    assert (digits.name, digits.options.labels, digits.options.drop) == ("digits", None, ())
+    assert (songs.name, songs.options.labels, songs.options.drop) == ("songs", ("joy", "anger"), ("c",))
     table = load_dataset("digits")
     labels, twin = [f"l{n}" for n in range(table.Y.shape[1])], tmp_path / "digits.csv"
     columns = [*table.feature_names, *labels]
     pd.DataFrame(np.hstack([table.X, table.Y]).astype(int), columns=columns).to_csv(twin, index=False)
     with pytest.raises(ValueError, match="would both be called digits; rename one"):
-        Study(tmp_path, [part], ["digits", str(twin)], labels=labels)
+        Study(tmp_path, [part], ["digits", str(twin)], table=TableOptions(tuple(labels)))
     with pytest.raises(ValueError, match="leave out --labels and --drop"):
-        Study(tmp_path, [part], ["digits"], drop=["c"])
+        Study(tmp_path, [part], ["digits"], table=TableOptions(drop=("c",)))
 
 
 def test_a_cost_has_one_name(tmp_path, table):
     study = Study(
-        tmp_path, [Part("compare", 1)], [str(table)], ["jaccard", "f1.0", "accuracy"], labels=["joy"]
+        tmp_path,
+        [Part("compare", 1)],
+        [str(table)],
+        ["jaccard", "f1.0", "accuracy"],
+        table=JOY,
     )
     assert list(study.greater_is_better) == ["accuracy", "f1"]
 
@@ -230,10 +241,10 @@ def test_mistakes_are_told_before_anything_runs(tmp_path, table):
     twin = tmp_path / "songs.csv"
     twin.write_text(table.read_text())
     with pytest.raises(ValueError, match=r"would both be called songs; rename one"):
-        Study(tmp_path, [part], [str(table), str(twin)], labels=["joy", "anger"])
+        Study(tmp_path, [part], [str(table), str(twin)], table=BOTH)
     (tmp_path / "three.csv").write_text("a,joy\n1,0\n2,1\n3,0\n")
     with pytest.raises(ValueError, match="3 rows are too few"):
-        Study(tmp_path, [part], [str(tmp_path / "three.csv")], labels=["joy"])
+        Study(tmp_path, [part], [str(tmp_path / "three.csv")], table=JOY)
     assert not (tmp_path / "store.sqlite").exists()
 
 

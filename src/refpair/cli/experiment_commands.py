@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from refpair.cli.options import Drop, Encoding, Kinds, Labels, LabelSep, Sep
 from refpair.cli.running import run_command
 
 __all__ = ["code_length", "compare", "paper", "relevant_set", "simulate"]
@@ -53,16 +54,6 @@ Splits = Annotated[int | None, _splits("5, with --quick 2")]
 PaperSplits = Annotated[int | None, _splits("20, with --quick 2; the other two experiments 3 at most")]
 CompetitorSplits = Annotated[int | None, _competitor_splits("as --splits")]
 PaperCompetitorSplits = Annotated[int | None, _competitor_splits("5, or --splits if that is less")]
-Labels = Annotated[
-    str | None,
-    typer.Option(
-        help="The label columns of files that do not tell them, as in joy,anger.", show_default=False
-    ),
-]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(help="A column of files that is no feature. Can be repeated.", metavar="COLUMN"),
-]
 Algorithms = Annotated[
     list[str] | None,
     typer.Option(
@@ -102,7 +93,11 @@ ReportOnly = Annotated[
 def compare(
     data: DataSets = None,
     labels: Labels = None,
+    label_sep: LabelSep = None,
     drop: Drop = None,
+    kind: Kinds = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
     cost: Costs = None,
     algorithm: Algorithms = None,
     splits: Splits = None,
@@ -130,7 +125,11 @@ def compare(
         command="compare",
         data=data,
         labels=labels,
+        label_sep=label_sep,
         drop=drop,
+        kinds=kind,
+        sep=sep,
+        encoding=encoding,
         costs=cost,
         algorithms=algorithm,
         splits=splits,
@@ -146,7 +145,11 @@ def compare(
 def code_length(
     data: DataSets = None,
     labels: Labels = None,
+    label_sep: LabelSep = None,
     drop: Drop = None,
+    kind: Kinds = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
     cost: Costs = None,
     splits: Splits = None,
     out: Annotated[Path | None, _out("code-length")] = None,
@@ -165,7 +168,11 @@ def code_length(
         command="code-length",
         data=data,
         labels=labels,
+        label_sep=label_sep,
         drop=drop,
+        kinds=kind,
+        sep=sep,
+        encoding=encoding,
         costs=cost,
         splits=splits,
         out=out,
@@ -178,7 +185,11 @@ def code_length(
 def relevant_set(
     data: DataSets = None,
     labels: Labels = None,
+    label_sep: LabelSep = None,
     drop: Drop = None,
+    kind: Kinds = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
     cost: Costs = None,
     splits: Splits = None,
     bits: Bits = None,
@@ -198,7 +209,11 @@ def relevant_set(
         command="relevant-set",
         data=data,
         labels=labels,
+        label_sep=label_sep,
         drop=drop,
+        kinds=kind,
+        sep=sep,
+        encoding=encoding,
         costs=cost,
         splits=splits,
         bits=bits,
@@ -212,7 +227,11 @@ def relevant_set(
 def simulate(
     data: DataSets = None,
     labels: Labels = None,
+    label_sep: LabelSep = None,
     drop: Drop = None,
+    kind: Kinds = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
     cost: Costs = None,
     strategies: Strategies = None,
     runs: Annotated[
@@ -257,7 +276,11 @@ def simulate(
         command="simulate",
         data=data,
         labels=labels,
+        label_sep=label_sep,
         drop=drop,
+        kinds=kind,
+        sep=sep,
+        encoding=encoding,
         costs=cost,
         algorithms=names,
         splits=runs,
@@ -278,7 +301,11 @@ def simulate(
 def paper(
     data: PaperDataSets = None,
     labels: Labels = None,
+    label_sep: LabelSep = None,
     drop: Drop = None,
+    kind: Kinds = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
     cost: PaperCosts = None,
     algorithm: Algorithms = None,
     splits: PaperSplits = None,
@@ -304,7 +331,11 @@ def paper(
         command="paper",
         data=data,
         labels=labels,
+        label_sep=label_sep,
         drop=drop,
+        kinds=kind,
+        sep=sep,
+        encoding=encoding,
         costs=cost,
         algorithms=algorithm,
         splits=splits,

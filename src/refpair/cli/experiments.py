@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from refpair.cli.data import split_names
+from refpair.cli.data import table_options
 from refpair.datasets import list_datasets
 from refpair.experiments import PAPER_COSTS, QUICK, Part, Settings, Study
 from refpair.experiments.report import Section
@@ -29,8 +29,6 @@ def run(
     *,
     command: str,
     data: list[str] | None,
-    labels: str | None,
-    drop: list[str] | None,
     costs: list[str] | None,
     splits: int | None,
     out: Path | None,
@@ -41,6 +39,7 @@ def run(
     competitor_splits: int | None = None,
     bits: int | None = None,
     simulation: dict[str, Any] | None = None,
+    **reading: Any,
 ) -> None:
     """Run a study and report it."""
     settings = QUICK if quick else Settings()
@@ -51,8 +50,7 @@ def run(
         make_parts(command, splits, competitor_splits, algorithms, quick=quick),
         data or default_data(command),
         costs or (PAPER_COSTS if command == "paper" else _COSTS),
-        labels=split_names(labels),
-        drop=drop or (),
+        table=table_options(**reading),
         settings=settings if bits is None else replace(settings, n_bits=bits),
     )
     shown = shlex.join(["refpair", *sys.argv[1:]])

@@ -2,55 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy.sparse import csr_array
+import scipy.sparse as sp
 
 from refpair.datasets import MultiLabelData, read_arff, read_data
-from refpair.tables import Table
+from refpair.tables import Table, TableOptions, TableVectorizer
+from refpair.tables.labels import label_columns, labelled_rows, read_labels
 
 __all__ = ["numeric_data", "read_numeric"]
 
-_TRUTH = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
 
-
-def read_numeric(
-    data: str,
-    labels: Sequence[str] | None = None,
-    *,
-    drop: Sequence[str] = (),
-    sep: str | None = None,
-    encoding: str | None = None,
-) -> MultiLabelData:
-    """Read a file or a data set by its name, as numbers; see `read_data` for the parameters.
+def read_numeric(data: str, options: TableOptions) -> MultiLabelData:
+    """Read a file or a data set by its name, as numbers.
 
     In ARFF files, nominal values become numbers by their places, as in the paper's experiments.
 
     Examples
     --------
     >>> from refpair.experiments.data import read_numeric
-    >>> read_numeric("digits")
+    >>> from refpair.tables import TableOptions
+    >>> read_numeric("digits", TableOptions())
     MultiLabelData('digits': 3000 instances, 64 features, 10 labels)
     """
     if Path(data).suffix.lower() == ".arff":
-        return read_arff(data, labels, drop=drop)
-    return numeric_data(read_data(data, labels, drop=drop, sep=sep, encoding=encoding))
+        return read_arff(data, options.labels, drop=options.drop)
+    return numeric_data(read_data(data, options.labels, **options.reading), options)
 
 
-def numeric_data(table: Table) -> MultiLabelData:
-    """Turn a table into numbers; texts are refused.
+def numeric_data(table: Table, options: TableOptions) -> MultiLabelData:
+    """Turn a table into numbers: a table of numbers as it is, others by :class:`refpair.TableVectorizer`.
+
+    Texts and categories are counted in all rows, without their labels.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from refpair.experiments.data import numeric_data
-    >>> from refpair.tables import Table
+    >>> from refpair.tables import Table, TableOptions
     >>> columns = pd.DataFrame({"tempo": [120, 90]})
-    >>> numeric_data(Table("songs.csv", columns, pd.DataFrame({"joy": [True, False]}), None)).Y
+    >>> table = Table("songs.csv", columns, pd.DataFrame({"joy": [True, False]}), None)
+    >>> numeric_data(table, TableOptions()).Y
     array([[1],
            [0]], dtype=uint8)
     """
@@ -58,37 +52,24 @@ def numeric_data(table: Table) -> MultiLabelData:
         raise ValueError(
             f"{table.name}: which columns are the labels? Name them, for example --labels joy,anger"
         )
-    names = [str(name) for name in table.X.columns]
-    return MultiLabelData(table.name, _features(table), _labels(table), names, list(table.Y.columns))
+    kept, _ = labelled_rows(table.Y)
+    X = table.X[kept].reset_index(drop=True)
+    try:
+        labels, form = read_labels(label_columns(table.Y[kept].reset_index(drop=True), options.label_sep))
+        if not options.kinds and all(map(pd.api.types.is_numeric_dtype, X.dtypes)):
+            features, names = _numbers(X), [str(name) for name in X.columns]
+        else:
+            vectorizer = TableVectorizer(dict(options.kinds), folder=table.folder)
+            features, names = vectorizer.fit_transform(X), vectorizer.get_feature_names_out().tolist()
+    except ValueError as error:
+        raise ValueError(f"{table.name}: {error}") from None
+    return MultiLabelData(table.name, features, np.asarray(labels), names, [str(one) for one in form.classes])
 
 
-def _features(table: Table) -> NDArray[np.float64] | csr_array:
-    if all(isinstance(dtype, pd.SparseDtype) for dtype in table.X.dtypes):
-        X = csr_array(table.X.sparse.to_coo())  # type: ignore[attr-defined]
-        X.sort_indices()
-        return csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
-    X = np.empty(table.X.shape)
-    for place, name in enumerate(table.X.columns):
-        try:
-            X[:, place] = table.X[name].astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{table.name}: column {name!r} does not hold numbers ({error}); leave it out "
-                f"with --drop {name!r}"
-            ) from error
-    return X
-
-
-def _labels(table: Table) -> NDArray[np.uint8]:
-    assert table.Y is not None
-    Y = np.empty(table.Y.shape, dtype=np.uint8)
-    for place, name in enumerate(table.Y.columns):
-        cells = table.Y[name].tolist()
-        values = np.array([_TRUTH.get(str(cell).lower(), np.nan) for cell in cells])
-        for row in np.flatnonzero(np.isnan(values))[:1]:
-            got = "an empty cell" if pd.isna(cells[row]) else repr(cells[row])
-            raise ValueError(
-                f"{table.name}: label column {name!r}, row {row + 1}: expected 0, 1, true or false, got {got}"
-            )
-        Y[:, place] = values
-    return Y
+def _numbers(X: pd.DataFrame) -> np.ndarray | sp.csr_array:
+    if X.shape[1] and all(isinstance(dtype, pd.SparseDtype) for dtype in X.dtypes):
+        matrix = sp.csr_array(X.sparse.to_coo())  # type: ignore[attr-defined]
+        matrix.sort_indices()
+        parts = (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32))
+        return sp.csr_array(parts, shape=matrix.shape)
+    return X.to_numpy(dtype=np.float64, na_value=np.nan)

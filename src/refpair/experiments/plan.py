@@ -14,6 +14,7 @@ from refpair.experiments.names import find_cost, is_own
 from refpair.experiments.settings import Settings
 from refpair.experiments.strategies import find_strategy
 from refpair.experiments.tasks import EXTENDED, Experiment, Source, Task, digest_table, fingerprint
+from refpair.tables import TableOptions
 
 __all__ = ["Subject", "find_subjects", "plan_tasks"]
 
@@ -28,12 +29,8 @@ class Subject:
 
 def find_subjects(
     data: Sequence[str],
-    labels: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
+    options: TableOptions = TableOptions(),  # noqa: B008  (it cannot be changed)
     costs: Sequence[str] = (),
-    *,
-    sep: str | None = None,
-    encoding: str | None = None,
 ) -> list[Subject]:
     """Return the data sets that words stand for; each is read, so that a mistake shows now.
 
@@ -41,22 +38,18 @@ def find_subjects(
     ----------
     data : sequence of str
         Files, folders of data sets, and names of data sets.
-    labels : sequence of str, optional
-        The label columns of files that do not tell them; data sets by name have their own.
-    drop : sequence of str, default=()
-        Columns of files that are no features.
+    options : TableOptions
+        How files are read; data sets by name have their own labels.
     costs : sequence of str, default=()
         Those of the user's own are tried on the first labels of each data set.
-    sep, encoding : str, optional
-        How files of text are written; see `refpair.tables.read_table`.
 
     Examples
     --------
-    >>> [subject.source for subject in find_subjects(["digits"])]
-    [Source(name='digits', data='digits', labels=None, drop=(), sep=None, encoding=None)]
+    >>> [subject.source.name for subject in find_subjects(["digits"])]
+    ['digits']
     """
     words = [word for given in data for word in find_data(given)]
-    if (labels is not None or drop) and not any(map(is_file, words)):
+    if (options.labels is not None or options.drop) and not any(map(is_file, words)):
         raise ValueError(
             "data sets by name have their own labels and features; leave out --labels and --drop"
         )
@@ -66,8 +59,7 @@ def find_subjects(
             raise ValueError("standard input can be read only once; experiments need a file")
         source = Source(Path(word).stem, word)
         if is_file(word):
-            own_labels = None if labels is None else tuple(labels)
-            source = Source(source.name, word, own_labels, tuple(drop), sep, encoding)
+            source = replace(source, options=options)
         table = source.read()
         if _is_another(table, source.name):  # results on it do not belong beside the paper's
             source = replace(source, name=Path(word).name)

@@ -26,6 +26,7 @@ from refpair.experiments.settings import QUICK, Settings
 from refpair.experiments.store import Failure, Key, Store
 from refpair.experiments.strategies import STRATEGIES
 from refpair.experiments.tasks import EXTENDED, Experiment, Task
+from refpair.tables import TableOptions
 
 __all__ = ["PAPER_COSTS", "Part", "Study", "summarize_failures"]
 
@@ -77,12 +78,8 @@ class Study:
         Names of data sets, files, and folders of data sets.
     costs : sequence of str, default=("f1", "accuracy", "hamming", "rank")
         Names of costs; "module:name" is one of your own.
-    labels : sequence of str, optional
-        The label columns of files that do not tell them.
-    drop : sequence of str, default=()
-        Columns of files that are no features.
-    sep, encoding : str, optional
-        How files of text are written; see `refpair.tables.read_table`.
+    table : TableOptions, optional
+        How files are read: their label columns, the kinds of columns, and so on.
     settings : Settings, optional
         Those of the paper by default.
 
@@ -105,10 +102,7 @@ class Study:
         data: Sequence[str],
         costs: Sequence[str] = PAPER_COSTS,
         *,
-        labels: Sequence[str] | None = None,
-        drop: Sequence[str] = (),
-        sep: str | None = None,
-        encoding: str | None = None,
+        table: TableOptions | None = None,
         settings: Settings | None = None,
     ) -> None:
         self.folder = Path(folder)
@@ -116,7 +110,7 @@ class Study:
         self.settings = Settings() if settings is None else settings
         costs = list(dict.fromkeys(map(name_cost, costs)))
         self.greater_is_better = {name: find_cost(name).greater_is_better for name in costs}
-        subjects = find_subjects(data, labels, drop, costs, sep=sep, encoding=encoding)
+        subjects = find_subjects(data, table or TableOptions(), costs)
         self.tasks: dict[Experiment, list[Task]] = {
             part.experiment: plan_tasks(
                 part.experiment,

@@ -17,6 +17,7 @@ from refpair.experiments.data import read_numeric
 from refpair.experiments.names import code_digest, is_own
 from refpair.experiments.settings import Settings
 from refpair.experiments.store import Key
+from refpair.tables import TableOptions
 
 __all__ = ["EXTENDED", "Experiment", "Source", "Task", "digest_table", "fingerprint"]
 
@@ -35,24 +36,17 @@ class Source:
         What tables call it.
     data : str
         A file, or the name of a data set.
-    labels : tuple of str or None
-        The label columns of a file that does not tell them.
-    drop : tuple of str
-        Columns that are no features.
-    sep, encoding : str or None
-        How a file of text is written.
+    options : TableOptions
+        How a file is read.
     """
 
     name: str
     data: str
-    labels: tuple[str, ...] | None = None
-    drop: tuple[str, ...] = ()
-    sep: str | None = None
-    encoding: str | None = None
+    options: TableOptions = field(default_factory=TableOptions)
 
     def read(self) -> MultiLabelData:
         """Read the data set."""
-        return read_numeric(self.data, self.labels, drop=self.drop, sep=self.sep, encoding=self.encoding)
+        return read_numeric(self.data, self.options)
 
 
 @dataclass(frozen=True)
