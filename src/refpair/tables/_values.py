@@ -42,6 +42,7 @@ MISSING_WORDS = frozenset(
 _TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)", re.I)
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+(?:,[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_CLEAN = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(bool))
 _SCALARS = (str, bool, int, float, dt.date, dt.time, dt.timedelta)  # a datetime is a date
 
 
@@ -74,6 +75,8 @@ def clean_frame(
     check_unique(source, names)
     if not len(frame):
         raise ValueError(f"{source}: there are no rows below the header")
+    if all(dtype in _CLEAN for dtype in frame.dtypes.unique()):
+        return frame.set_axis(names, axis=1).reset_index(drop=True)
     cleaned: dict[str, Any] = {}
     for place, name in enumerate(names):
         column = frame.iloc[:, place]
