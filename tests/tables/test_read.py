@@ -356,3 +356,18 @@ def test_unknown_ending(tmp_path):
         read_table(tmp_path / "t.csv")
     with pytest.raises(IsADirectoryError):
         read_table(tmp_path)
+
+
+@pytest.mark.parametrize("numbers", [["007", "12"], ["007", ""], ["0012", "0x"]])
+def test_zeros_before_a_number_are_part_of_a_name(tmp_path, numbers):
+    path = tmp_path / "clients.csv"
+    path.write_text("client,day\n" + "".join(f"{number},{day}\n" for day, number in enumerate(numbers)))
+    frame = read_table(path).X
+    assert frame["client"].fillna("").tolist() == numbers
+    assert frame["day"].tolist() == [0, 1]
+
+
+def test_zeros_that_are_numbers_stay_numbers(tmp_path):
+    path = tmp_path / "sizes.csv"
+    path.write_text("size,when\n0,01.02.2024\n10,02.02.2024\n0,03.02.2024\n")
+    assert read_table(path).X["size"].tolist() == [0, 10, 0]

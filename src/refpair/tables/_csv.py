@@ -17,6 +17,7 @@ from refpair.tables._values import clean_frame
 __all__ = ["read_csv"]
 
 _TOO_MANY = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
+_LEADING_ZERO = re.compile(rb"(?<![0-9.])0[0-9]")
 _OPEN_QUOTE = re.compile(r"EOF inside string starting at row (\d+)")
 
 
@@ -69,8 +70,29 @@ def _parse(source: Source, encoding: str | None, sep: str, size: TextSize) -> pd
             f"{source.name}: rows have more cells than the header; name all columns, or put cells that hold "
             f"{sep!r} in quotes"
         )
+    _keep_leading_zeros(source, frame, options)
     frame.columns = pd.Index(names)
     return frame
+
+
+def _keep_leading_zeros(source: Source, frame: pd.DataFrame, options: Any) -> None:
+    """Read columns of whole numbers again as texts if one is written with zeros before it: 007 is a name."""
+    whole = [i for i, dtype in enumerate(frame.dtypes) if pd.api.types.is_integer_dtype(dtype)]
+    with source.open() as file:
+        if not whole or not any(map(_LEADING_ZERO.search, file)):
+            return
+    with source.open() as file:
+        texts = pd.read_csv(
+            file,
+            header=0,
+            names=list(frame.columns),
+            usecols=[str(i) for i in whole],
+            dtype=str,
+            **options,
+        )
+    for name, column in texts.items():
+        if column.str.match(r"[+-]?0[0-9]").any():
+            frame[name] = column
 
 
 def _problem(error: str, sep: str) -> str:

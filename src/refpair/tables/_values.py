@@ -41,6 +41,7 @@ MISSING_WORDS = frozenset(
 
 _TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)", re.I)
+_NAME_OF_DIGITS = re.compile(r"[+-]?0[0-9]")  # no number is written so
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+(?:,[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _CLEAN = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(bool))
 _SCALARS = (str, bool, int, float, dt.date, dt.time, dt.timedelta)  # a datetime is a date
@@ -136,6 +137,8 @@ def _written(cells: list[str | Any], decimal_comma: bool) -> Any:
             return _column([None if cell is None else _TRUTH[cell] for cell in cells])
         numbers = [cell for cell in filled if cell not in MISSING_WORDS]
         if not numbers:
+            return _column(cells)
+        if any(_NAME_OF_DIGITS.match(cell) for cell in numbers):
             return _column(cells)
         if all(_NUMBER.fullmatch(cell) for cell in numbers):
             return _floats(cells)

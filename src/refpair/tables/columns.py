@@ -32,9 +32,8 @@ _FEW_CATEGORIES, _ROWS_IF_FEW = 10, 2
 _ALMOST_ALL = 0.9
 _HEX = re.compile(r"[0-9a-f-]{8,}", re.IGNORECASE)
 _PART = re.compile(r"[^\W\d_]{3,}")
-_RECUR = (
-    0.25  # of the strings share a part with others: 0.4 of 50 package names, less than 0.05 of random ids
-)
+# So many strings share a part with others: of 50 package names 0.4, of random ids less than 0.05.
+_RECUR = 0.25
 _ID_NAME = re.compile(r"(^|[_ .-])(id|uuid|guid)$|^Unnamed: \d+$", re.IGNORECASE)
 
 
