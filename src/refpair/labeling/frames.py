@@ -13,15 +13,16 @@ import pandas as pd
 
 from refpair._files import check_output, written_whole
 from refpair._progress import run_chunks
-from refpair.active._ids import Id, id_of_key
-from refpair.active.store import Event, Label
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
+from refpair.labeling.events import Event, Label
+from refpair.labeling.ids import Id, id_of_key
 
 __all__ = [
     "answers_table",
     "check_column_names",
     "check_table_name",
+    "column_sentences",
     "csv_text",
     "history_table",
     "predict_rows",
@@ -119,6 +120,27 @@ def predict_rows(
     return pd.DataFrame(columns, index=_index(ids))
 
 
+def column_sentences(columns: pd.DataFrame, most: int = 8) -> list[str]:
+    """Say what became of columns, those together of which the same is true.
+
+    Examples
+    --------
+    >>> kinds = {"kind": ["number", "ignored", "number"], "why": ["", "an id", ""], "missing": [0, 0, 0]}
+    >>> column_sentences(pd.DataFrame(kinds, index=["age", "key", "size"]))
+    ['age, size: number', 'key: ignored (an id)']
+    """
+    told: dict[str, list[str]] = {}
+    for name, kind, why, missing in columns[["kind", "why", "missing"]].itertuples(name=None):
+        sentence = f"{kind} ({why})" if why else str(kind)
+        if missing:
+            sentence += f", {missing:,} empty"
+        told.setdefault(sentence, []).append(str(name))
+    return [
+        f"{', '.join(names[:most])}{f' and {len(names) - most:,} more' if len(names) > most else ''}: {what}"
+        for what, names in told.items()
+    ]
+
+
 def check_column_names(labels: Sequence[str]) -> None:
     """Refuse labels whose columns in the table of all rows would have the names of others."""
     own = {label: [label, f"{label}_predicted", f"{label}_probability"] for label in labels}
@@ -147,8 +169,10 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
     if path.suffix.lower() == ".csv":
         content = csv_text(table).encode()
     else:
-        if table["id"].dtype == object:  # numbers and text, or numbers of more than 64 bits
-            table = table.assign(id=table["id"].map(str))
+        for name in table.columns[table.dtypes == object]:  # numbers and text, or of more than 64 bits
+            filled = table[name].notna()
+            if not table[name][filled].map(lambda cell: isinstance(cell, str)).all():
+                table = table.assign(**{name: table[name].map(str).where(filled, None)})
         stream = io.BytesIO()
         try:
             table.to_parquet(stream, engine="pyarrow", index=False)
