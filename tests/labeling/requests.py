@@ -7,8 +7,8 @@ import json
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
+from refpair.datasets import read_data
 from refpair.labeling import Session
-from refpair.labeling._pending import read_data
 from refpair.labeling.server import make_app
 from refpair.labeling.worker import Worker
 
@@ -119,12 +119,12 @@ class App:
 class LabelServer:
     """A server of a table, and its session; nothing is learnt in the background."""
 
-    def __init__(self, folder, csv, labels, **how):
-        path = folder / "pool.csv"
-        path.write_text(csv, encoding="utf-8", newline="")
-        self.session = Session.open(
-            folder / "answers.sqlite", read_data(str(path)).X, labels, folder=folder, **how
-        )
+    def __init__(self, folder, table, labels, **how):
+        if isinstance(table, str):
+            path = folder / "pool.csv"
+            path.write_text(table, encoding="utf-8", newline="")
+            table = read_data(str(path)).X
+        self.session = Session.open(folder / "answers.sqlite", table, labels, folder=folder, **how)
         self.worker = Worker(self.session)
         self.app = make_app(self.session, self.worker, name="pool.csv", token=TOKEN)
 

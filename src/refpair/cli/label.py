@@ -16,12 +16,12 @@ from refpair.active import Budget
 from refpair.cli.data import split_names
 from refpair.cli.fit import cost_of
 from refpair.costs import Cost, get_cost
+from refpair.datasets import read_data
 from refpair.datasets.find import is_file
 from refpair.labeling import Session
-from refpair.labeling._pending import read_data
 from refpair.labeling.exchange import check_tasks_name, import_label_studio, write_label_studio
-from refpair.labeling.frames import check_table_name
 from refpair.labeling.opening import session_labels
+from refpair.tables.write import check_table_path
 
 __all__ = ["run"]
 
@@ -56,7 +56,7 @@ def run(
     if cost is not None:
         get_cost(cost)  # a mistyped name is told before a large table is read
     if export is not None:
-        check_table_name(export)
+        check_table_path(export)
     if save_model is not None:
         check_output(save_model)
     if to_label_studio is not None:

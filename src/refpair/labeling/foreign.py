@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from refpair.active._classifier import Classifier
-from refpair.classifiers._labels import read_labels
+from refpair.tables.labels import read_labels
 
 __all__ = ["ForeignClassifier"]
 

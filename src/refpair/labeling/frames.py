@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refpair._files import check_output, written_whole
 from refpair._progress import run_chunks
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
@@ -21,13 +18,10 @@ from refpair.labeling.ids import Id, id_of_key
 __all__ = [
     "answers_table",
     "check_column_names",
-    "check_table_name",
     "column_sentences",
-    "csv_text",
     "history_table",
     "predict_rows",
     "rows_table",
-    "write_table",
 ]
 
 _ROWS_A_CALL = 2000
@@ -154,43 +148,6 @@ def check_column_names(labels: Sequence[str]) -> None:
                     f"the label {label!r} needs a column {column!r} in tables, where another one has that "
                     "name; choose another name"
                 )
-
-
-def check_table_name(path: Path) -> None:
-    """Refuse a path that no table can be written to."""
-    check_output(path)
-    if path.suffix.lower() not in (".csv", ".parquet"):
-        raise ValueError(f"{path}: the name of a table ends in .csv or .parquet")
-
-
-def write_table(table: pd.DataFrame, path: Path) -> None:
-    """Write a table as CSV or Parquet, the whole of it or nothing."""
-    check_table_name(path)
-    if path.suffix.lower() == ".csv":
-        content = csv_text(table).encode()
-    else:
-        for name in table.columns[table.dtypes == object]:  # numbers and text, or of more than 64 bits
-            filled = table[name].notna()
-            if not table[name][filled].map(lambda cell: isinstance(cell, str)).all():
-                table = table.assign(**{name: table[name].map(str).where(filled, None)})
-        stream = io.BytesIO()
-        try:
-            table.to_parquet(stream, engine="pyarrow", index=False)
-        except ImportError as error:
-            raise ImportError(
-                f"{path}: writing Parquet needs pyarrow: pip install 'refpair[parquet]'"
-            ) from error
-        content = stream.getvalue()
-    with written_whole(path) as file:
-        file.write(content)
-
-
-def csv_text(table: pd.DataFrame) -> str:
-    """Return a table as CSV that has a row for each row, whatever is in its cells."""
-    text = table.to_csv(index=False)
-    if "\r" in text:  # it is quoted only if it may end a line
-        text = table.to_csv(index=False, lineterminator="\r\n")
-    return text
 
 
 def _index(ids: Sequence[Id]) -> pd.Index[Any]:

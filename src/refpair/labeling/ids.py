@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from refpair.datasets._data import unknown_name
+from refpair.tables._names import unknown_name
 
 __all__ = ["Id", "IdRule", "digest", "id_key", "id_of_key", "make_ids"]
 

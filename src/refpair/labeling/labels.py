@@ -12,10 +12,11 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
-from refpair.classifiers._labels import LabelFormat
-from refpair.labeling import _pending
+from refpair.tables.labels import LabelFormat, label_columns, read_labels, truth_values
 
 __all__ = ["LabelForm", "find_labels", "read_answers", "read_names", "table_answers"]
+
+_MANY = 20  # names that a column must have to be taken for a text by mistake
 
 
 class LabelForm(NamedTuple):
@@ -38,7 +39,11 @@ class LabelForm(NamedTuple):
 
     def applied_to(self, how: LabelFormat) -> LabelFormat:
         """Return a format of predictions such that they have this form."""
-        return how if self.column is None else _pending.joined_format(how, self.column, self.separator)
+        if self.column is None:
+            return how
+        names = np.asarray(how.classes, str)
+        dtype = np.dtype(np.uint8)
+        return LabelFormat("names", names, dtype, None, "series", "joined", self.separator, self.column)
 
     def write(self, answers: pd.DataFrame) -> pd.DataFrame:
         """Return 0 and 1 of each label in this form."""
@@ -92,17 +97,20 @@ def find_labels(
         column = form.column
     else:
         column = named[0] if len(named) == 1 and named[0] not in known else None
-    if column in columns and (column == form.column or not _pending.is_binary(X[column])):
+    if column in columns:
         assert column is not None
-        cells = X[column].dropna()
-        separator = form.separator if column == form.column else _pending.find_separator(cells)
-        found = sorted({name for cell in cells for name in _pending.split(cell, separator)})
-        if not found and not known:
+        cells = _filled(X[[column]])
+        if cells.empty and not known:
             raise ValueError(
                 f"the column {column!r} is empty in all rows, so it tells no labels; name them, as in "
                 "labels=['joy', 'anger'] or --labels joy,anger"
             )
-        return [*known, *(name for name in found if name not in known)], LabelForm(column, separator)
+        if cells.empty:
+            return list(known), form
+        names = _names_in(cells, form.separator if column == form.column else None)
+        if names is not None:
+            found, separator = names
+            return [*known, *(name for name in found if name not in known)], LabelForm(column, separator)
     if named is None:
         return list(known), form
     _check_columns(named, known, columns)
@@ -140,16 +148,47 @@ def table_answers(
     columns = [name for name in form.columns(labels) if name in X.columns]
     if not columns or (form.column is None and columns != list(labels[: len(columns)])):
         return np.empty(0, np.intp), [], 0
-    filled = np.flatnonzero((X[columns].notna() & (X[columns] != "")).all(axis=1).to_numpy())
-    some = X[columns].iloc[filled]
+    some = _filled(X[columns].set_axis(range(len(X)), axis=0))
+    if some.empty:
+        return np.empty(0, np.intp), [], 0
     if form.column is not None:
-        places = {name: place for place, name in enumerate(labels)}
-        found = [
-            sorted({places[name] for name in _pending.split(cell, form.separator)}) for cell in some[form.column]
-        ]
-        return filled, found, len(labels)
-    matrix = _pending.zeros_and_ones(some)
-    return filled, [np.flatnonzero(row).tolist() for row in matrix], len(columns)
+        matrix, _ = read_labels(label_columns(some, form.separator), classes=labels)
+    else:
+        _check_cells(some)
+        matrix, _ = read_labels(some)
+    return some.index.to_numpy(), [np.flatnonzero(row).tolist() for row in matrix], matrix.shape[1]
+
+
+def _names_in(cells: pd.DataFrame, separator: str | None) -> tuple[list[str], str] | None:
+    """Return the names that one column of joined names has, and what separates them; None if it has none."""
+    _, how = read_labels(label_columns(cells, separator), f"the column {cells.columns[0]!r}")
+    if how.kind != "names":
+        return None
+    names = [str(name) for name in how.classes]
+    if len(names) > _MANY and len(names) > len(cells) / 2:
+        raise ValueError(
+            f"the column {cells.columns[0]!r} has {len(names):,} different names in {len(cells):,} rows, so "
+            "it is no column of labels; name the labels, as in labels=['joy', 'anger'] or --labels joy,anger"
+        )
+    return names, how.separator
+
+
+def _filled(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows none of whose cells is empty."""
+    return cells[(cells.notna() & (cells != "")).all(axis=1)]
+
+
+def _check_cells(some: pd.DataFrame) -> None:
+    """Refuse cells that say neither yes nor no, by their rows in the table."""
+    for name in some.columns:
+        if truth_values(some[name]) is None:
+            row, cell = next(
+                (one for one in some[name].items() if truth_values([one[1]]) in (None, ["no", "yes"])),
+                (some.index[0], some[name].iloc[0]),
+            )
+            raise ValueError(
+                f"label column {name!r}, row {row + 1}: expected 0 and 1, or yes and no, got {cell!r}"
+            )
 
 
 def read_answers(Y: Any, n: int, labels: Sequence[str]) -> list[list[int]]:

@@ -21,10 +21,10 @@ from refpair.classifiers import CSRPEClassifier, Logistic
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._parameters import check_count
 from refpair.costs import Cost
-from refpair.labeling._pending import TableVectorizer
 from refpair.labeling.foreign import ForeignClassifier
 from refpair.labeling.kernel import KernelFeatures
 from refpair.labeling.labels import LabelForm
+from refpair.tables.vectorizer import TableVectorizer
 
 __all__ = ["Fit", "SessionModel"]
 
@@ -134,7 +134,7 @@ class SessionModel:
         self.columns: pd.DataFrame | None = None
         self._steps: list[tuple[str, Any]] = []
         if kinds is not None:
-            vectorizer = TableVectorizer(kinds, folder=folder, verbose=verbose)
+            vectorizer = TableVectorizer(dict(kinds), folder=folder, verbose=verbose)
             X = vectorizer.fit_transform(X)
             self.columns = vectorizer.columns_
             self._steps.append(("tablevectorizer", vectorizer))

@@ -19,6 +19,7 @@ from refpair.labeling.model import SessionModel
 from refpair.labeling.rows import Rows, read_rows
 from refpair.labeling.settings import Settings
 from refpair.labeling.store import AnswerStore
+from refpair.tables._names import check_unique
 
 __all__ = ["Opened", "check_cost", "open_session", "session_labels"]
 
@@ -73,6 +74,7 @@ def open_session(
     """
     if not path.exists() and labels is None:
         raise ValueError(f"{path} is a new session: what are the labels? Give labels=['joy', 'anger', …]")
+    X = _with_names(X)
     store = AnswerStore(path) if path.exists() else None
     try:
         settings = Settings.read(store).changed(
@@ -104,6 +106,15 @@ def open_session(
         if store is not None:
             store.close()
         raise
+
+
+def _with_names(X: Any) -> Any:
+    """Return a table whose columns have names, all different; anything else as it is."""
+    if not isinstance(X, pd.DataFrame):
+        return X
+    names = [str(name) for name in X.columns]
+    check_unique("X", names)
+    return X.set_axis(pd.Index(names, dtype=object), axis=1)
 
 
 def session_labels(path: Path, X: Any, labels: Sequence[str] | None) -> list[str]:

@@ -16,12 +16,10 @@ from refpair.active.stopping import Round, StoppingRule, reason_to_stop
 from refpair.labeling.events import Said
 from refpair.labeling.frames import (
     answers_table,
-    check_table_name,
     column_sentences,
     history_table,
     predict_rows,
     rows_table,
-    write_table,
 )
 from refpair.labeling.ids import Id, digest, id_of_key
 from refpair.labeling.model import SessionModel
@@ -30,6 +28,7 @@ from refpair.labeling.opening import Opened
 from refpair.labeling.reason import Reason, explain
 from refpair.labeling.store import StoredRound
 from refpair.persistence import save
+from refpair.tables.write import check_table_path, write_table
 
 __all__ = ["SessionResults"]
 
@@ -201,9 +200,12 @@ class SessionResults:
         return self.rows.with_labels(self.answers().dropna(), self._form)
 
     def export(self, path: str | PathLike[str]) -> None:
-        """Write :meth:`labelled` to a .csv or .parquet file, the whole of it or nothing."""
-        check_table_name(Path(path))
-        write_table(self.labelled(), Path(path))
+        """Write :meth:`labelled` to a .csv, .tsv, .jsonl or .parquet file, the whole of it or nothing."""
+        check_table_path(Path(path))
+        table = self.labelled()
+        if table.empty:
+            raise ValueError(f"{self.path} has no answers of rows of this table yet: there is nothing to export")
+        write_table(table, Path(path))
 
     def _repr_html_(self) -> str:
         return escape(repr(self)) if self._store.is_closed else session_html(self)

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_array
 
-from refpair.datasets._data import unknown_name
-from refpair.features import Kind, guess_kinds
 from refpair.labeling.features_file import read_features
 from refpair.labeling.ids import Id, id_key, id_of_key, make_ids
 from refpair.labeling.labels import LabelForm
 from refpair.labeling.settings import Settings
+from refpair.tables._names import unknown_name
+from refpair.tables.columns import Kind, find_kinds
 
 __all__ = ["Rows", "read_rows"]
 
@@ -77,7 +77,7 @@ class Rows:
         self._id_column = id_column
         if table is not None:
             self.cells = table.drop(columns=[name for name in without if name in table.columns])
-            self.kinds = guess_kinds(self.cells, folder)
+            self.kinds = {name: kind for name, (kind, _) in find_kinds(self.cells, None, folder).items()}
 
     def keys_of(self, ids: Iterable[Id]) -> list[str]:
         """Return ids as they are stored, and refuse those of no row."""

@@ -16,11 +16,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from refpair.active.stopping import Round
-from refpair.labeling.frames import csv_text
 from refpair.labeling.guard import Guard
 from refpair.labeling.session import Session
 from refpair.labeling.shown import IMAGE_TYPES, ShownRows
 from refpair.labeling.worker import Worker
+from refpair.tables.write import csv_text
 
 __all__ = ["make_app"]
 

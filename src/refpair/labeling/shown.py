@@ -10,10 +10,9 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from refpair.features import find_picture
-from refpair.features.images import OutsideError, find_file
 from refpair.labeling.ids import Id, id_key
 from refpair.labeling.rows import Rows
+from refpair.tables.images import OutsideError, find_file, find_picture
 
 __all__ = ["IMAGE_TYPES", "ShownRows"]
 
