@@ -10,7 +10,7 @@ import time
 import httpx
 import pandas as pd
 
-from refpair.active import Session
+from refpair.labeling import Session
 from tests.labeling.browser import Server
 
 KILLS = int(os.environ.get("REFPAIR_KILLS", "4"))  # 200 before a release

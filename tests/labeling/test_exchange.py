@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from refpair.active import Session
+from refpair.labeling import Session
 from refpair.active._tables import write_table
 from refpair.labeling.exchange import (
     import_label_studio,

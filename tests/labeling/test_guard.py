@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refpair.labeling.guard import Guard, is_loopback
-from tests.labeling.desk import COOKIE, HOST, TOKEN, App, call
+from tests.labeling.requests import COOKIE, HOST, TOKEN, App, call
 
 JSON = ("Content-Type", "application/json")
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from refpair.labeling.guard import MAX_BODY, Guard
-from tests.labeling.desk import COOKIE, HOST, TOKEN, App, call
+from tests.labeling.requests import COOKIE, HOST, TOKEN, App, call
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from collections import Counter
 import httpx
 import pandas as pd
 
-from refpair.active import Session
+from refpair.labeling import Session
 from tests.labeling.browser import Server
 
 SECONDS = float(os.environ.get("REFPAIR_HAMMER", "5"))  # 60 before a release

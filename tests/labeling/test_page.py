@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from refpair.active import Session
+from refpair.labeling import Session
 from refpair.datasets import load_dataset
 from tests.labeling.browser import PATIENCE, Server, chromium
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import pytest
 
-from refpair.active import Session
+from refpair.labeling import Session
 from tests.labeling.browser import PATIENCE, Server, chromium
 from tests.labeling.test_views import HOSTILE, png
 

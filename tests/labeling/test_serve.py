@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import re
 import signal
 import socket
 import stat
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from refpair.labeling.serve import PORT, kept_token, open_socket, page_address
-from refpair.labeling.teacher import Teacher
+from refpair.labeling.worker import Worker
 
 CSV = "id,tempo,said\n" + "".join(f"{i},{i * 7 % 5},so {i % 3}\n" for i in range(9))
 
@@ -265,7 +266,7 @@ def test_a_server_for_others_is_called_by_the_name_that_it_prints(serving):
 # -- learning in the background ----------------------------------------------------------------------------
 
 
-class Lessons:
+class Fits:
     def __init__(self, *outcomes):
         self.outcomes = list(outcomes)
         self.n = 0
@@ -283,37 +284,37 @@ class Lessons:
             assert self.learnt.wait_for(lambda: self.n >= n, timeout=20)
 
 
-def test_a_teacher_learns_when_woken_and_survives_what_goes_wrong(capsys):
-    lessons = Lessons(None, ZeroDivisionError("by zero"), None)
-    teacher = Teacher(lessons)
-    teacher.start()
-    lessons.wait_for(1)
-    teacher.wake()
-    lessons.wait_for(2)
+def test_a_worker_learns_when_woken_and_survives_what_goes_wrong(capsys):
+    fits = Fits(None, ZeroDivisionError("by zero"), None)
+    worker = Worker(fits)
+    worker.start()
+    fits.wait_for(1)
+    worker.wake()
+    fits.wait_for(2)
     end = time.monotonic() + 20
-    while teacher.problem is None and time.monotonic() < end:
+    while worker.problem is None and time.monotonic() < end:
         time.sleep(0.01)
-    assert teacher.problem == "ZeroDivisionError: by zero"
-    teacher.wake()
-    lessons.wait_for(3)
-    teacher.stop()
-    assert teacher.problem is None
+    assert worker.problem == "ZeroDivisionError: by zero"
+    worker.wake()
+    fits.wait_for(3)
+    worker.stop()
+    assert worker.problem is None
     assert "ZeroDivisionError: by zero" in capsys.readouterr().err
 
 
-def test_a_teacher_that_is_stopped_while_it_begins_a_lesson_does_not_miss_it(monkeypatch):
-    teacher = Teacher(Lessons())
-    clear = teacher._wake.clear
+def test_a_worker_that_is_stopped_while_it_begins_a_fit_does_not_miss_it(monkeypatch):
+    worker = Worker(Fits())
+    clear = worker._wake.clear
 
     def clear_after_stop():
         stopping.start()
-        teacher._wake.wait(20)
+        worker._wake.wait(20)
         clear()
 
-    stopping = threading.Thread(target=teacher.stop)
-    monkeypatch.setattr(teacher._wake, "clear", clear_after_stop)
+    stopping = threading.Thread(target=worker.stop)
+    monkeypatch.setattr(worker._wake, "clear", clear_after_stop)
     begin = time.monotonic()
-    teacher.start()
+    worker.start()
     while not stopping.ident:
         time.sleep(0.001)
     stopping.join(20)
@@ -341,9 +342,10 @@ def without_the_extra(code, folder):
 
 
 def test_everything_but_the_page_is_there_without_the_extra(tmp_path):
-    (tmp_path / "pool.csv").write_text(CSV)
+    answered = CSV.replace("said\n", "said,joy,anger\n").replace("so 0\n", "so 0,1,0\n")
+    (tmp_path / "pool.csv").write_text(re.sub(r"(so \d)\n", r"\1,,\n", answered))
     code = """
-import refpair, refpair.active, refpair.labeling.exchange, refpair.labeling.pool, refpair.labeling.views
+import refpair, refpair.active, refpair.labeling.exchange, refpair.labeling.shown
 from typer.testing import CliRunner
 from refpair.cli.app import app
 label = ["label", "pool.csv", "--labels", "joy,anger"]

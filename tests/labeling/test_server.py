@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.labeling.desk import COOKIE, HOLDER, HOST, Desk, call
+from tests.labeling.requests import COOKIE, HOLDER, HOST, LabelServer, call
 
 LABELS = ["joy", "anger", "calm"]
 N_ROWS = 40
@@ -21,17 +21,17 @@ OTHER = "another-window-of-tests"
 
 
 @pytest.fixture
-def desk(tmp_path):
-    desk = Desk(tmp_path, CSV, LABELS)
-    yield desk
-    desk.session.close()
+def server(tmp_path):
+    server = LabelServer(tmp_path, CSV, LABELS)
+    yield server
+    server.session.close()
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    desk = Desk(tmp_path_factory.mktemp("shared"), CSV, LABELS)
-    yield desk
-    desk.session.close()
+    server = LabelServer(tmp_path_factory.mktemp("shared"), CSV, LABELS)
+    yield server
+    server.session.close()
 
 
 @pytest.fixture
@@ -45,90 +45,90 @@ def quiet(shared):
 # -- what it is for ----------------------------------------------------------------------------------------
 
 
-def test_a_row_is_asked_for_answered_and_taken_back(desk):
-    row = desk.ask()
-    assert row["id"] in desk.session.ids
+def test_a_row_is_asked_for_answered_and_taken_back(server):
+    row = server.ask()
+    assert row["id"] in server.session.ids
     assert [(field["name"], field["kind"]) for field in row["fields"]] == [
         ("id", "number"),
         ("tempo", "number"),
         ("lyrics", "text"),
     ]
-    assert desk.answer(row["id"], ["calm", "joy"], who="Ada").json() == {"saved": True}
-    (event,) = desk.session.history.itertuples()
+    assert server.answer(row["id"], ["calm", "joy"], who="Ada").json() == {"saved": True}
+    (event,) = server.session.history.itertuples()
     assert (event.id, event.kind, event.labels, event.who) == (row["id"], "labels", ["joy", "calm"], "Ada")
-    second = desk.ask()["id"]
+    second = server.ask()["id"]
     assert second != row["id"]
-    undone = desk.post("/api/undo", {"holder": HOLDER, "who": "Ada"}).json()["row"]
+    undone = server.post("/api/undo", {"holder": HOLDER, "who": "Ada"}).json()["row"]
     assert (undone["id"], undone["answer"]) == (row["id"], ["joy", "calm"])
-    assert desk.session.n_answered == 0
-    assert desk.ask()["id"] in (row["id"], second)  # both are with this window
-    assert {desk.ask(f"other-window-{i}")["id"] for i in range(5)}.isdisjoint({row["id"], second})
+    assert server.session.n_answered == 0
+    assert server.ask()["id"] in (row["id"], second)  # both are with this window
+    assert {server.ask(f"other-window-{i}")["id"] for i in range(5)}.isdisjoint({row["id"], second})
 
 
-def test_a_skip_and_none_of_the_labels_are_different(desk):
-    first = desk.ask()["id"]
-    assert desk.post("/api/answer", {"holder": HOLDER, "id": first, "skip": True}).status == 200
-    second = desk.ask()["id"]
-    assert desk.answer(second, []).status == 200
-    assert (desk.session.n_skipped, desk.session.n_answered) == (1, 1)
-    assert list(desk.session.answers().loc[second]) == [0, 0, 0]
-    assert desk.post("/api/undo", {"holder": HOLDER}).json()["row"]["answer"] == []
-    assert desk.post("/api/undo", {"holder": HOLDER}).json()["row"]["answer"] is None
-    assert desk.post("/api/undo", {"holder": HOLDER}).json()["row"] is None
+def test_a_skip_and_none_of_the_labels_are_different(server):
+    first = server.ask()["id"]
+    assert server.post("/api/answer", {"holder": HOLDER, "id": first, "skip": True}).status == 200
+    second = server.ask()["id"]
+    assert server.answer(second, []).status == 200
+    assert (server.session.n_skipped, server.session.n_answered) == (1, 1)
+    assert list(server.session.answers().loc[second]) == [0, 0, 0]
+    assert server.post("/api/undo", {"holder": HOLDER}).json()["row"]["answer"] == []
+    assert server.post("/api/undo", {"holder": HOLDER}).json()["row"]["answer"] is None
+    assert server.post("/api/undo", {"holder": HOLDER}).json()["row"] is None
 
 
-def test_an_answer_that_comes_twice_counts_once(desk):
-    row = desk.ask()["id"]
+def test_an_answer_that_comes_twice_counts_once(server):
+    row = server.ask()["id"]
     for _ in range(3):
-        assert desk.answer(row, ["joy"]).json() == {"saved": True}
-    assert desk.n_events() == 1
+        assert server.answer(row, ["joy"]).json() == {"saved": True}
+    assert server.n_events() == 1
 
 
-def test_an_acknowledged_answer_is_in_the_file(desk, tmp_path):
-    row = desk.ask()["id"]
-    desk.answer(row, ["anger"])
+def test_an_acknowledged_answer_is_in_the_file(server, tmp_path):
+    row = server.ask()["id"]
+    server.answer(row, ["anger"])
     (tmp_path / "copy.sqlite").write_bytes((tmp_path / "answers.sqlite").read_bytes())
     (tmp_path / "copy.sqlite-wal").write_bytes((tmp_path / "answers.sqlite-wal").read_bytes())
-    with type(desk.session).open(tmp_path / "copy.sqlite") as copy:  # as after a crash at this moment
+    with type(server.session).open(tmp_path / "copy.sqlite") as copy:  # as after a crash at this moment
         assert list(copy.answers().loc[row]) == [0, 1, 0]
 
 
-def test_an_answer_wakes_the_teacher(desk):
-    row = desk.ask()["id"]
-    assert not desk.teacher._wake.is_set()
-    desk.answer(row, ["joy"])
-    assert desk.teacher._wake.is_set()
+def test_an_answer_wakes_the_worker(server):
+    row = server.ask()["id"]
+    assert not server.worker._wake.is_set()
+    server.answer(row, ["joy"])
+    assert server.worker._wake.is_set()
 
 
-def test_windows_get_different_rows_until_nothing_is_left(desk):
-    given = [desk.ask(f"window-{i:08d}") for i in range(N_ROWS)]
+def test_windows_get_different_rows_until_nothing_is_left(server):
+    given = [server.ask(f"window-{i:08d}") for i in range(N_ROWS)]
     assert len({row["id"] for row in given}) == N_ROWS
-    assert desk.ask() is None
-    assert desk.ask("window-00000003")["id"] == given[3]["id"]  # it is asked for again after a reload
+    assert server.ask() is None
+    assert server.ask("window-00000003")["id"] == given[3]["id"]  # it is asked for again after a reload
 
 
 def test_a_lease_ends(tmp_path, monkeypatch):
-    desk = Desk(tmp_path, "id,tempo\n1,3\n2,4\n", ["joy"], lease=50.0)
+    server = LabelServer(tmp_path, "id,tempo\n1,3\n2,4\n", ["joy"], lease=50.0)
     now = [1000.0]
-    monkeypatch.setattr("refpair.active.store.time.time", lambda: now[0])
-    first, second = desk.ask()["id"], desk.ask(OTHER)["id"]
+    monkeypatch.setattr("refpair.labeling.store.time.time", lambda: now[0])
+    first, second = server.ask()["id"], server.ask(OTHER)["id"]
     assert {first, second} == {1, 2}
     now[0] += 49.0
-    assert desk.ask("a-third-window") is None
+    assert server.ask("a-third-window") is None
     now[0] += 2.0
-    assert desk.ask("a-third-window")["id"] in (1, 2)
-    desk.session.close()
+    assert server.ask("a-third-window")["id"] in (1, 2)
+    server.session.close()
 
 
-def test_the_guess_comes_with_the_model(desk):
-    assert desk.ask()["probabilities"] == {}
+def test_the_guess_comes_with_the_model(server):
+    assert server.ask()["probabilities"] == {}
     for i in range(12):
-        desk.answer(i, ["joy"] if i % 2 else ["anger"])
-    desk.session.learn()
-    row = desk.ask()
+        server.answer(i, ["joy"] if i % 2 else ["anger"])
+    server.session.learn()
+    row = server.ask()
     assert list(row["probabilities"]) == LABELS
     assert all(0 <= p <= 1 for p in row["probabilities"].values())
-    state = desk.get("/api/state").json()
+    state = server.get("/api/state").json()
     assert state["curve"][-1][0] == state["n_answered"] == 12
     assert (state["labels"], state["cost"], state["n_rows"], state["name"]) == (
         LABELS,
@@ -138,14 +138,14 @@ def test_the_guess_comes_with_the_model(desk):
     )
 
 
-def test_a_label_is_added_and_can_be_chosen(desk):
-    row = desk.ask()["id"]
-    assert desk.post("/api/labels", {"name": " <b>new</b> "}).json()["state"]["labels"] == [
+def test_a_label_is_added_and_can_be_chosen(server):
+    row = server.ask()["id"]
+    assert server.post("/api/labels", {"name": " <b>new</b> "}).json()["state"]["labels"] == [
         *LABELS,
         "<b>new</b>",
     ]
-    assert desk.answer(row, ["<b>new</b>"]).status == 200
-    assert desk.post("/api/labels", {"name": "joy"}).json()["state"]["labels"] == [*LABELS, "<b>new</b>"]
+    assert server.answer(row, ["<b>new</b>"]).status == 200
+    assert server.post("/api/labels", {"name": "joy"}).json()["state"]["labels"] == [*LABELS, "<b>new</b>"]
 
 
 @pytest.mark.parametrize(
@@ -158,27 +158,24 @@ def test_a_label_that_would_clash_in_the_export_is_refused(quiet, name):
     assert quiet.get("/api/table.csv").status == 200
 
 
-def test_the_table_is_a_file_to_keep(desk):
-    row = desk.ask()["id"]
-    desk.answer(row, ["joy"], who='=cmd|"/C calc"!A0\n\r<script>')
-    answer = desk.get("/api/table.csv")
+def test_the_table_is_a_file_to_keep(server):
+    row = server.ask()["id"]
+    server.answer(row, ["joy"], who='=cmd|"/C calc"!A0\n\r<script>')
+    answer = server.get("/api/table.csv")
     assert answer.header("content-type").startswith("text/csv")
     assert answer.header("content-disposition") == 'attachment; filename="labels.csv"'
     table = pd.read_csv(io.BytesIO(answer.body)).set_index("id")
-    assert len(table) == N_ROWS
-    assert table.loc[row, "joy"] == 1
-    assert table.loc[row, "who"] == '=cmd|"/C calc"!A0\n\r<script>'
+    assert table.index.tolist() == [row]
+    assert table.loc[row, LABELS].tolist() == [1, 0, 0]
+    assert "who" not in table.columns
 
 
-def test_the_file_keeps_columns_of_the_table_that_are_called_like_its_own(tmp_path):
-    desk = Desk(tmp_path, "id,who,joy_predicted,at\na,x y,1,5\nb,z w,2,6\nc,u v,3,7\n", ["joy"])
-    desk.answer("b", ["joy"])
-    table = pd.read_csv(io.BytesIO(desk.get("/api/table.csv").body))
-    assert table["id"].tolist() == ["a", "b", "c"]
-    assert table["who_cell"].tolist() == ["x y", "z w", "u v"]
-    assert table["at_cell"].tolist() == [5, 6, 7]
-    assert table["who"].tolist()[1] == "me"
-    desk.session.close()
+def test_the_file_has_the_columns_of_the_table_and_the_labels(tmp_path):
+    server = LabelServer(tmp_path, "id,who,joy_predicted,at\na,x y,1,5\nb,z w,2,6\nc,u v,3,7\n", ["joy"])
+    server.answer("b", ["joy"])
+    table = pd.read_csv(io.BytesIO(server.get("/api/table.csv").body))
+    assert table.to_dict("records") == [{"id": "b", "who": "z w", "joy_predicted": 2, "at": 6, "joy": 1}]
+    server.session.close()
 
 
 # -- the page ----------------------------------------------------------------------------------------------
@@ -205,11 +202,11 @@ def test_the_page_runs_its_own_script_only(quiet):
 
 
 def test_nothing_of_the_data_is_in_the_page(tmp_path):
-    desk = Desk(tmp_path, "id,<i>cell</i>\n<b>a</b>,<u>x</u> y\n<b>b</b>,z w\n", ["<s>label</s>"])
-    page = desk.get("/").body
+    server = LabelServer(tmp_path, "id,<i>cell</i>\n<b>a</b>,<u>x</u> y\n<b>b</b>,z w\n", ["<s>label</s>"])
+    page = server.get("/").body
     assert not any(tag in page for tag in (b"<i>", b"<b>", b"<u>", b"<s>", b"pool.csv"))
-    assert desk.get("/api/state").header("content-type") == "application/json"
-    desk.session.close()
+    assert server.get("/api/state").header("content-type") == "application/json"
+    server.session.close()
 
 
 @pytest.mark.parametrize(
@@ -271,18 +268,18 @@ WRONG = {
 
 
 @pytest.mark.parametrize("field", WRONG)
-def test_a_wrong_field_of_an_answer_is_refused(desk, field):
+def test_a_wrong_field_of_an_answer_is_refused(server, field):
     valid = {"holder": HOLDER, "who": "me", "id": 0, "labels": ["joy"]}
     for wrong in WRONG[field]:
-        answer = desk.post("/api/answer", {**valid, field: wrong})
+        answer = server.post("/api/answer", {**valid, field: wrong})
         assert answer.status == 400, wrong
         assert answer.json()["error"]
         if field in ("holder", "who"):
             for target in ("/api/ask", "/api/undo"):
-                assert desk.post(target, {**valid, field: wrong}).status == 400, wrong
+                assert server.post(target, {**valid, field: wrong}).status == 400, wrong
     without = {name: value for name, value in valid.items() if name != field}
-    assert desk.post("/api/answer", without).status == (200 if field == "who" else 400)
-    assert desk.n_events() == (field == "who")
+    assert server.post("/api/answer", without).status == (200 if field == "who" else 400)
+    assert server.n_events() == (field == "who")
 
 
 @pytest.mark.parametrize("name", [None, "", "  ", 7, True, ["x"], {}, "a" * 201, "\ud800", "a\udc00b"])
@@ -295,21 +292,21 @@ def test_only_true_skips(quiet, skip):
     assert quiet.post("/api/answer", {"holder": HOLDER, "id": 0, "skip": skip}).status == 400
 
 
-def test_text_of_any_kind_is_kept_to_the_letter(desk):
+def test_text_of_any_kind_is_kept_to_the_letter(server):
     odd = "\x00\u202e<script>\n\r\t\ufeff\U0001f600'\"=1+1"
-    assert desk.post("/api/labels", {"name": f"l{odd}l"}).status == 200
-    assert desk.answer(3, [f"l{odd}l"], holder=f"{odd}-holder", who=odd).status == 200
-    event = desk.session.history.iloc[-1]
+    assert server.post("/api/labels", {"name": f"l{odd}l"}).status == 200
+    assert server.answer(3, [f"l{odd}l"], holder=f"{odd}-holder", who=odd).status == 200
+    event = server.session.history.iloc[-1]
     assert (event["labels"], event["who"]) == ([f"l{odd}l"], odd)
-    assert desk.get("/api/table.csv").status == 200
-    assert desk.get("/api/state").json()["labels"][-1] == f"l{odd}l"
+    assert server.get("/api/table.csv").status == 200
+    assert server.get("/api/state").json()["labels"][-1] == f"l{odd}l"
 
 
-def test_another_window_cannot_undo(desk):
-    desk.answer(desk.ask()["id"], ["joy"])
-    assert desk.post("/api/undo", {"holder": OTHER}).json()["row"] is None
-    assert desk.post("/api/undo", {"holder": HOLDER, "who": "other"}).json()["row"] is None
-    assert desk.session.n_answered == 1
+def test_another_window_cannot_undo(server):
+    server.answer(server.ask()["id"], ["joy"])
+    assert server.post("/api/undo", {"holder": OTHER}).json()["row"] is None
+    assert server.post("/api/undo", {"holder": HOLDER, "who": "other"}).json()["row"] is None
+    assert server.session.n_answered == 1
 
 
 SCALARS = (

@@ -6,7 +6,6 @@ from refpair.active.binary_minimization import BinaryMinimization
 from refpair.active.mmc import MMC
 from refpair.active.random_query import RandomQuery
 from refpair.active.representative import RepresentativeUncertainty
-from refpair.active.session import Session
 from refpair.active.simulation import learning_curve
 from refpair.active.spread import SpreadQuery
 from refpair.active.stopping import Budget, LowGain, Round, StablePredictions, reason_to_stop
@@ -24,7 +23,6 @@ __all__ = [
     "RandomQuery",
     "RepresentativeUncertainty",
     "Round",
-    "Session",
     "SpreadQuery",
     "StablePredictions",
     "SubSampled",

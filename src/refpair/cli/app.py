@@ -235,7 +235,9 @@ def label(
     labels: Annotated[
         str | None,
         typer.Option(
-            help="The labels, as in joy,anger,calm. More can be added later.", show_default="those of before"
+            help="The labels, as in joy,anger,calm; or a column of joined names, as in joy|calm. More can be "
+            "added later.",
+            show_default="those of before",
         ),
     ] = None,
     cost: Annotated[
@@ -257,6 +259,20 @@ def label(
         list[str] | None,
         typer.Option(help="A column that is shown, but not learnt from. Can be repeated.", metavar="COLUMN"),
     ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What a column is, as in size=number: number, boolean, date, category, string, text, image or "
+            "ignored. Can be repeated.",
+            metavar="COLUMN=KIND",
+        ),
+    ] = None,
+    sep: Annotated[
+        str | None, typer.Option(help="What stands between cells of a file.", show_default="found out")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="The encoding of a file, as in latin-1.", show_default="utf-8")
+    ] = None,
     features: Annotated[
         Path | None,
         typer.Option(help="An .npy or .npz file with features of your own, such as embeddings."),
@@ -277,7 +293,11 @@ def label(
     browser: Annotated[bool, typer.Option(help="Whether to open the page.")] = True,
     export: Annotated[
         Path | None,
-        typer.Option(help="Instead of the page: write labels and predictions to a .csv or .parquet file."),
+        typer.Option(help="Instead of the page: write the answered rows with labels to a .csv or .parquet file."),
+    ] = None,
+    save_model: Annotated[
+        Path | None,
+        typer.Option(help="Instead of the page: write the model, for refpair predict.", metavar="FILE"),
     ] = None,
     to_label_studio: Annotated[
         Path | None, typer.Option(help="Instead of the page: write tasks for Label Studio, in JSON.")
@@ -294,6 +314,8 @@ def label(
 
     refpair label mails.csv --export labels.csv
 
+    refpair label mails.csv --save-model mails.refpair
+
     refpair label digits
     """
     run_command(
@@ -305,6 +327,9 @@ def label(
         false_negative=false_negative or [],
         id_column=id_column,
         drop=drop or [],
+        kind=kind or [],
+        sep=sep,
+        encoding=encoding,
         features=features,
         session=session,
         budget=budget,
@@ -313,6 +338,7 @@ def label(
         token=token,
         browser=browser,
         export=export,
+        save_model=save_model,
         to_label_studio=to_label_studio,
         from_label_studio=from_label_studio,
     )

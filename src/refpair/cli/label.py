@@ -8,27 +8,24 @@ import webbrowser
 from importlib import import_module
 from pathlib import Path
 
+import pandas as pd
 from rich.console import Console
 
-from refpair.active import Budget, LowGain, Session, StablePredictions
-from refpair.active._tables import check_column_names, check_table_name, write_table
-from refpair.active.stopping import StoppingRule
-from refpair.active.store import AnswerStore
+from refpair._files import check_output
+from refpair.active import Budget
 from refpair.cli.data import split_names
 from refpair.cli.fit import cost_of
 from refpair.costs import Cost, get_cost
-from refpair.labeling.exchange import (
-    check_tasks_name,
-    import_label_studio,
-    import_table,
-    table_with_cells,
-    write_label_studio,
-)
-from refpair.labeling.pool import LabelPool, read_pool
+from refpair.datasets import read_data
+from refpair.datasets.find import is_file
+from refpair.labeling import Session
+from refpair.labeling.exchange import check_tasks_name, import_label_studio, write_label_studio
+from refpair.labeling.opening import session_labels
+from refpair.tables.write import check_table_path
 
 __all__ = ["run"]
 
-_ENDINGS = (".gz", ".csv", ".tsv", ".parquet", ".pq", ".arff", ".svm", ".libsvm", ".txt")
+_ENDINGS = (".gz", ".csv", ".tsv", ".jsonl", ".parquet", ".pq", ".xlsx", ".arff", ".svm", ".libsvm", ".txt")
 
 
 def run(
@@ -40,6 +37,9 @@ def run(
     false_negative: list[str],
     id_column: str | None,
     drop: list[str],
+    kind: list[str],
+    sep: str | None,
+    encoding: str | None,
     features: Path | None,
     session: Path | None,
     budget: int | None,
@@ -48,6 +48,7 @@ def run(
     token: str | None,
     browser: bool,
     export: Path | None,
+    save_model: Path | None,
     to_label_studio: Path | None,
     from_label_studio: Path | None,
 ) -> None:
@@ -55,7 +56,9 @@ def run(
     if cost is not None:
         get_cost(cost)  # a mistyped name is told before a large table is read
     if export is not None:
-        check_table_name(export)
+        check_table_path(export)
+    if save_model is not None:
+        check_output(save_model)
     if to_label_studio is not None:
         check_tasks_name(to_label_studio)
     if from_label_studio is not None:
@@ -65,46 +68,59 @@ def run(
             "--token must have 16 characters or more, a to z, digits and ._~- only; by default it is made at "
             "random"
         )
-    named = split_names(labels)
     path = session or _session_path(data)
+    table = read_data(data, sep=sep, encoding=encoding)
+    X, named, ids = table.X, split_names(labels) or None, None
+    if table.Y is not None:  # the format tells the labels
+        named = named or [str(name) for name in table.Y.columns]
+        if is_file(data):
+            X = pd.concat([X, table.Y], axis=1)
+        else:
+            ids = range(len(X))  # a data set is to try it out: its labels are not told
+    names = session_labels(path, X, named)
+    if not names:
+        raise ValueError(f"{data}: what are the labels? For example --labels joy,anger,calm")
     chosen: Cost | None = None
-    if path.exists():
-        known, chosen = _known(path)
-        named = _in_order(named, known)
-    pool = read_pool(
-        data, named, id_column=id_column, drop=drop, features=features, verbose=int(sys.stderr.isatty())
-    )
-    check_column_names(pool.labels)  # before there is a file
+    if cost or false_positive or false_negative:
+        chosen = cost_of(cost, false_positive, false_negative, names)
     console = Console(stderr=True, highlight=False)
-    if cost or false_positive or false_negative or chosen is None:
-        chosen = cost_of(cost, false_positive, false_negative, pool.labels)
     with Session.open(
         path,
-        X=pool.features.X,
-        labels=pool.labels,
-        cost=chosen,
-        ids=pool.ids,
-        rules=_rules(budget, chosen),
+        X,
+        named if named is None or len(named) == 1 else names,
+        chosen,
+        ids=ids,
+        id_column=id_column,
+        drop=drop,
+        kinds=dict(_column_and_kind(one) for one in kind) or None,
+        folder=table.folder,
+        features=features,
+        verbose=int(sys.stderr.isatty()),
     ) as opened:
-        n_new = import_table(opened, pool.answered, pool.name)
+        if budget is not None:
+            opened.rules = [Budget(budget), *opened.rules]
+        n_new = opened.n_taken_over
         if from_label_studio is not None:
             n_new += import_label_studio(opened, from_label_studio)
-        _tell(console, opened, pool, n_new)
+        _tell(console, opened, table.name, n_new)
         if export is not None:
-            write_table(table_with_cells(opened, pool), export)
-            console.print(f"Labels and predictions are in {export}", markup=False)
+            opened.export(export)
+            console.print(f"Rows that are answered are in {export}, with their labels", markup=False)
+        if save_model is not None:
+            opened.save_model(save_model)
+            console.print(f"The model is in {save_model}; refpair predict takes it", markup=False)
         if to_label_studio is not None:
-            config = write_label_studio(opened, pool, to_label_studio)
+            config = write_label_studio(opened, to_label_studio)
             console.print(f"Tasks for Label Studio are in {to_label_studio}", markup=False)
             console.print(f"Its labelling interface is {config}; choose Uncertainty sampling", markup=False)
-        if export is None and to_label_studio is None and from_label_studio is None:
-            _serve(console, opened, pool, host=host, port=port, token=token, browser=browser)
+        if all(one is None for one in (export, save_model, to_label_studio, from_label_studio)):
+            _serve(console, opened, table.name, host=host, port=port, token=token, browser=browser)
 
 
 def _serve(
     console: Console,
     session: Session,
-    pool: LabelPool,
+    name: str,
     *,
     host: str,
     port: int | None,
@@ -123,13 +139,13 @@ def _serve(
                 webbrowser.open(address)
 
         console.print("Looking for the first row …")
-        serving.serve(session, pool, listening, token=token, names=(host,), ready=ready)
+        serving.serve(session, listening, name=name, token=token, names=(host,), ready=ready)
     console.print(f"\n{session.n_answered:,} rows are answered; they are in {session.path}", markup=False)
 
 
-def _tell(console: Console, session: Session, pool: LabelPool, n_new: int) -> None:
-    console.print(f"{pool.name}: {len(pool.ids):,} rows, labels {', '.join(session.labels)}", markup=False)
-    for sentence in pool.features.used:
+def _tell(console: Console, session: Session, name: str, n_new: int) -> None:
+    console.print(f"{name}: {len(session.ids):,} rows, labels {', '.join(session.labels)}", markup=False)
+    for sentence in session.used():
         console.print(f"  {sentence}", markup=False)
     if n_new:
         console.print(f"{n_new:,} answers are taken over", markup=False)
@@ -143,30 +159,21 @@ def _tell(console: Console, session: Session, pool: LabelPool, n_new: int) -> No
     console.print(f"Answers are kept in {session.path}", markup=False)
 
 
+def _column_and_kind(given: str) -> tuple[str, str]:
+    """Split what --kind says.
+
+    >>> _column_and_kind("size=number")
+    ('size', 'number')
+    """
+    column, is_there, kind = given.rpartition("=")
+    if not is_there:
+        raise ValueError(f"--kind {given}: give a column and its kind, as in --kind size=number")
+    return column, kind
+
+
 def _session_path(data: str) -> Path:
     """Return the file of a table's answers: beside it, with its name."""
     path = Path(data)
     while path.suffix.lower() in _ENDINGS:
         path = path.with_suffix("")
     return path.with_name(f"{path.name}.labels.sqlite")
-
-
-def _known(path: Path) -> tuple[list[str], Cost | None]:
-    """Return the labels and the cost of a session; it may have been begun without any."""
-    with AnswerStore(path) as store:
-        if not store.labels():
-            return [], None
-    with Session.open(path) as session:
-        return session.labels, session.cost
-
-
-def _in_order(named: list[str] | None, known: list[str]) -> list[str]:
-    """Return labels in the order in which the session has them, new ones behind them."""
-    if named is None:
-        return known
-    return [*(name for name in known if name in named), *(name for name in named if name not in known)]
-
-
-def _rules(budget: int | None, cost: Cost) -> list[StoppingRule]:
-    rules: list[StoppingRule] = [] if budget is None else [Budget(budget)]
-    return [*rules, StablePredictions(cost), LowGain()]

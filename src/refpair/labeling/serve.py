@@ -13,9 +13,8 @@ from pathlib import Path
 
 import platformdirs
 
-from refpair.active import Session
-from refpair.labeling.pool import LabelPool
-from refpair.labeling.teacher import Teacher
+from refpair.labeling.session import Session
+from refpair.labeling.worker import Worker
 
 try:
     import uvicorn
@@ -36,9 +35,9 @@ _CLOSING = 3  # seconds that requests may still take when the server ends
 
 def serve(
     session: Session,
-    pool: LabelPool,
     listening: socket.socket,
     *,
+    name: str,
     token: str,
     names: tuple[str, ...] = (),
     ready: Callable[[], None],
@@ -48,9 +47,10 @@ def serve(
     Parameters
     ----------
     session : Session
-    pool : LabelPool
     listening : socket
         As `open_socket` returns it.
+    name : str
+        Of the table.
     token : str
         Whoever has it may label.
     names : tuple of str
@@ -59,21 +59,21 @@ def serve(
         Called when the first row is there.
     """
     session.learn()  # the first row should not be waited for in the page
-    teacher = Teacher(session)
+    worker = Worker(session)
     host = listening.getsockname()[0]
     names = (*names, _public_name(host))
-    app = make_app(session, pool, teacher, token=token, names=names, loopback=is_loopback(host))
+    app = make_app(session, worker, name=name, token=token, names=names, loopback=is_loopback(host))
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, timeout_graceful_shutdown=_CLOSING, ws="none"
     )
-    teacher.start()
+    worker.start()
     try:
         ready()
         uvicorn.Server(config).run(sockets=[listening])
     except KeyboardInterrupt:
         pass  # uvicorn has ended all requests, and then raises it
     finally:
-        teacher.stop()
+        worker.stop()
 
 
 def open_socket(host: str, port: int | None) -> socket.socket:

@@ -15,14 +15,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from refpair.active import Session
-from refpair.active._tables import csv_text
 from refpair.active.stopping import Round
-from refpair.labeling.exchange import table_with_cells
 from refpair.labeling.guard import Guard
-from refpair.labeling.pool import LabelPool
-from refpair.labeling.teacher import Teacher
-from refpair.labeling.views import IMAGE_TYPES, Views
+from refpair.labeling.session import Session
+from refpair.labeling.shown import IMAGE_TYPES, ShownRows
+from refpair.labeling.worker import Worker
+from refpair.tables.write import csv_text
 
 __all__ = ["make_app"]
 
@@ -37,9 +35,9 @@ Body = dict[str, Any]
 
 def make_app(
     session: Session,
-    pool: LabelPool,
-    teacher: Teacher,
+    worker: Worker,
     *,
+    name: str,
     token: str,
     names: tuple[str, ...] = (),
     loopback: bool = True,
@@ -49,10 +47,10 @@ def make_app(
     Parameters
     ----------
     session : Session
-    pool : LabelPool
-        The rows of the session, as they are shown.
-    teacher : Teacher
+    worker : Worker
         Learns in the background; it is woken after each answer.
+    name : str
+        Of the table.
     token : str
         Whoever has it may label.
     names : tuple of str
@@ -60,37 +58,37 @@ def make_app(
     loopback : bool
         Whether it can be reached from this machine only.
     """
-    desk = _Desk(session, pool, teacher)
+    api = _Api(session, worker, name)
     routes = [
         Route("/", _page),
-        Route("/api/state", _reading(desk.state)),
-        Route("/api/ask", _writing(desk.ask), methods=["POST"]),
-        Route("/api/answer", _writing(desk.answer), methods=["POST"]),
-        Route("/api/undo", _writing(desk.undo), methods=["POST"]),
-        Route("/api/labels", _writing(desk.add_label), methods=["POST"]),
-        Route("/api/table.csv", desk.table),
-        Route("/image", desk.image),
+        Route("/api/state", _reading(api.state)),
+        Route("/api/ask", _writing(api.ask), methods=["POST"]),
+        Route("/api/answer", _writing(api.answer), methods=["POST"]),
+        Route("/api/undo", _writing(api.undo), methods=["POST"]),
+        Route("/api/labels", _writing(api.add_label), methods=["POST"]),
+        Route("/api/table.csv", api.table),
+        Route("/image", api.image),
     ]
     app = Starlette(routes=routes)
     app.router.redirect_slashes = False  # there is nothing else than these addresses
     return Guard(app, token=token, names=names, loopback=loopback)
 
 
-class _Desk:
+class _Api:
     """What the page asks for and says."""
 
-    def __init__(self, session: Session, pool: LabelPool, teacher: Teacher) -> None:
+    def __init__(self, session: Session, worker: Worker, name: str) -> None:
         self.session = session
-        self.pool = pool
-        self.teacher = teacher
-        self.views = Views(pool)
+        self.worker = worker
+        self.name = name
+        self.shown = ShownRows(session.rows)
 
     def state(self) -> Body:
         """How far the session is."""
         session = self.session
         rounds = [one for one in session.rounds if one.expected_cost is not None]
         return {
-            "name": self.pool.name,
+            "name": self.name,
             "labels": session.labels,
             "cost": session.cost.name,
             "n_rows": len(session.ids),
@@ -98,8 +96,8 @@ class _Desk:
             "n_skipped": session.n_skipped,
             "curve": _thinned(rounds),
             "stop": session.should_stop(),
-            "used": self.pool.features.used,
-            "problem": self.teacher.problem,
+            "used": self.session.used(),
+            "problem": self.worker.problem,
         }
 
     def ask(self, body: Body) -> Body:
@@ -121,14 +119,14 @@ class _Desk:
             if not isinstance(labels, list) or not all(isinstance(name, str) for name in labels):
                 raise ValueError("labels must be a list of names, or skip must be true")
             self.session.tell([row], [labels], who=who, holder=holder)
-        self.teacher.wake()
+        self.worker.wake()
         return {"saved": True}
 
     def undo(self, body: Body) -> Body:
         """Take back the last answer of this page, and return its row."""
         holder, who = _person(body)
         taken = self.session.undo(who=who, holder=holder)
-        self.teacher.wake()
+        self.worker.wake()
         if taken is None:
             return {"row": None, "state": self.state()}
         row = self._row(taken.id)
@@ -141,20 +139,20 @@ class _Desk:
         if not isinstance(name, str) or not name.strip() or len(name) > 200:
             raise ValueError("name must be that of a label, of at most 200 characters")
         self.session.add_labels([name])
-        self.teacher.wake()
+        self.worker.wake()
         return {"state": self.state()}
 
     async def table(self, request: Request) -> Response:
-        """Return the table with labels and predictions as CSV."""
+        """Return the answered rows and their labels as CSV."""
         disposition = {"content-disposition": 'attachment; filename="labels.csv"'}
-        text = await run_in_threadpool(lambda: csv_text(table_with_cells(self.session, self.pool)))
+        text = await run_in_threadpool(lambda: csv_text(self.session.labelled()))
         return Response(text, media_type="text/csv", headers=disposition)
 
     async def image(self, request: Request) -> Response:
         """Return an image that a cell names."""
         try:
             row = json.loads(request.query_params.get("row", ""))
-            path = self.views.image(row, request.query_params.get("column", ""))
+            path = self.shown.image(row, request.query_params.get("column", ""))
             content = b"" if path is None else await run_in_threadpool(path.read_bytes)
         except (KeyError, ValueError, RecursionError, OSError):
             path = None
@@ -165,7 +163,7 @@ class _Desk:
     def _row(self, row: Any) -> Body:
         reason = self.session.why(row)
         return {
-            **self.views.show(row),
+            **self.shown.show(row),
             "why": reason.text,
             "guess": reason.guess,
             "probabilities": reason.probabilities,

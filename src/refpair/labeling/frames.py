@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from refpair._files import check_output, written_whole
 from refpair._progress import run_chunks
-from refpair.active._ids import Id, id_of_key
-from refpair.active.store import Event, Label
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
+from refpair.labeling.events import Event, Label
+from refpair.labeling.ids import Id, id_of_key
 
 __all__ = [
     "answers_table",
     "check_column_names",
-    "check_table_name",
-    "csv_text",
+    "column_sentences",
     "history_table",
     "predict_rows",
     "rows_table",
-    "write_table",
 ]
 
 _ROWS_A_CALL = 2000
@@ -119,6 +114,27 @@ def predict_rows(
     return pd.DataFrame(columns, index=_index(ids))
 
 
+def column_sentences(columns: pd.DataFrame, most: int = 8) -> list[str]:
+    """Say what became of columns, those together of which the same is true.
+
+    Examples
+    --------
+    >>> kinds = {"kind": ["number", "ignored", "number"], "why": ["", "an id", ""], "missing": [0, 0, 0]}
+    >>> column_sentences(pd.DataFrame(kinds, index=["age", "key", "size"]))
+    ['age, size: number', 'key: ignored (an id)']
+    """
+    told: dict[str, list[str]] = {}
+    for name, kind, why, missing in columns[["kind", "why", "missing"]].itertuples(name=None):
+        sentence = f"{kind} ({why})" if why else str(kind)
+        if missing:
+            sentence += f", {missing:,} empty"
+        told.setdefault(sentence, []).append(str(name))
+    return [
+        f"{', '.join(names[:most])}{f' and {len(names) - most:,} more' if len(names) > most else ''}: {what}"
+        for what, names in told.items()
+    ]
+
+
 def check_column_names(labels: Sequence[str]) -> None:
     """Refuse labels whose columns in the table of all rows would have the names of others."""
     own = {label: [label, f"{label}_predicted", f"{label}_probability"] for label in labels}
@@ -132,41 +148,6 @@ def check_column_names(labels: Sequence[str]) -> None:
                     f"the label {label!r} needs a column {column!r} in tables, where another one has that "
                     "name; choose another name"
                 )
-
-
-def check_table_name(path: Path) -> None:
-    """Refuse a path that no table can be written to."""
-    check_output(path)
-    if path.suffix.lower() not in (".csv", ".parquet"):
-        raise ValueError(f"{path}: the name of a table ends in .csv or .parquet")
-
-
-def write_table(table: pd.DataFrame, path: Path) -> None:
-    """Write a table as CSV or Parquet, the whole of it or nothing."""
-    check_table_name(path)
-    if path.suffix.lower() == ".csv":
-        content = csv_text(table).encode()
-    else:
-        if table["id"].dtype == object:  # numbers and text, or numbers of more than 64 bits
-            table = table.assign(id=table["id"].map(str))
-        stream = io.BytesIO()
-        try:
-            table.to_parquet(stream, engine="pyarrow", index=False)
-        except ImportError as error:
-            raise ImportError(
-                f"{path}: writing Parquet needs pyarrow: pip install 'refpair[parquet]'"
-            ) from error
-        content = stream.getvalue()
-    with written_whole(path) as file:
-        file.write(content)
-
-
-def csv_text(table: pd.DataFrame) -> str:
-    """Return a table as CSV that has a row for each row, whatever is in its cells."""
-    text = table.to_csv(index=False)
-    if "\r" in text:  # it is quoted only if it may end a line
-        text = table.to_csv(index=False, lineterminator="\r\n")
-    return text
 
 
 def _index(ids: Sequence[Id]) -> pd.Index[Any]:

@@ -1,15 +1,61 @@
-"""What rows' labels are, as it follows from all that was said."""
+"""What people said in a session, and what rows' labels are as it follows from that."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from refpair.active.store import Event, Label
+__all__ = ["Answers", "Earlier", "Event", "Label", "Said", "read_time"]
 
-__all__ = ["Answers"]
+Said = Literal["labels", "skip"]
+Earlier = Literal["absent", "unknown"]
+
+
+class Event(NamedTuple):
+    """Something that a person has said.
+
+    Attributes
+    ----------
+    number : int
+        Events are numbered as they come.
+    row : str
+        The id of the row, as JSON.
+    kind : {"labels", "skip", "undo"}
+    labels : tuple of int
+        The places of the labels that the row has; empty for other kinds.
+    n_labels : int
+        How many labels there were to choose from.
+    undone : int or None
+        The event that an undo takes back.
+    who, holder : str
+        The person, and the session object or page that it was said in.
+    at : str
+        When, in ISO 8601, UTC.
+    model : str
+        Which model asked; empty if none did.
+    """
+
+    number: int
+    row: str
+    kind: Literal["labels", "skip", "undo"]
+    labels: tuple[int, ...]
+    n_labels: int
+    undone: int | None
+    who: str
+    holder: str
+    at: str
+    model: str
+
+
+class Label(NamedTuple):
+    """A label, and how answers are read that were given before there was such a label."""
+
+    name: str
+    earlier: Earlier
 
 
 class Answers:
@@ -78,3 +124,21 @@ class Answers:
 
 def _is_complete(answer: Event, labels: Sequence[Label]) -> bool:
     return all(label.earlier == "absent" for label in labels[answer.n_labels :])
+
+
+def read_time(at: str | None) -> str | None:
+    """Return a time in ISO 8601 as it is stored: in UTC, which it is taken to be in if it does not say.
+
+    Examples
+    --------
+    >>> read_time("2026-03-01T10:00:00+02:00")
+    '2026-03-01T08:00:00.000+00:00'
+    """
+    if at is None:
+        return None
+    try:
+        time = datetime.fromisoformat(at)
+        time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, TypeError, OverflowError):
+        raise ValueError(f'at must be a time such as "2026-03-01T10:00:00+00:00", not {at!r}') from None
+    return time.isoformat(timespec="milliseconds")

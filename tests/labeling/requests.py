@@ -7,10 +7,10 @@ import json
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from refpair.active import Session
-from refpair.labeling.pool import read_pool
+from refpair.datasets import read_data
+from refpair.labeling import Session
 from refpair.labeling.server import make_app
-from refpair.labeling.teacher import Teacher
+from refpair.labeling.worker import Worker
 
 TOKEN = "a-token-for-tests-only"
 HOST = "127.0.0.1:8732"
@@ -116,23 +116,17 @@ class App:
         await send({"type": "http.response.body", "body": b"done"})
 
 
-class Desk:
+class LabelServer:
     """A server of a table, and its session; nothing is learnt in the background."""
 
-    def __init__(self, folder, csv, labels, *, lease=600.0, **how):
-        path = folder / "pool.csv"
-        path.write_text(csv, encoding="utf-8", newline="")
-        self.pool = read_pool(str(path), labels, **how)
-        self.session = Session.open(
-            folder / "answers.sqlite",
-            X=self.pool.features.X,
-            labels=self.pool.labels,
-            cost="f1",
-            ids=self.pool.ids,
-            lease=lease,
-        )
-        self.teacher = Teacher(self.session)
-        self.app = make_app(self.session, self.pool, self.teacher, token=TOKEN)
+    def __init__(self, folder, table, labels, **how):
+        if isinstance(table, str):
+            path = folder / "pool.csv"
+            path.write_text(table, encoding="utf-8", newline="")
+            table = read_data(str(path)).X
+        self.session = Session.open(folder / "answers.sqlite", table, labels, folder=folder, **how)
+        self.worker = Worker(self.session)
+        self.app = make_app(self.session, self.worker, name="pool.csv", token=TOKEN)
 
     def get(self, target, *more, token=True):
         return call(self.app, "GET", target, self._headers(more, token))

@@ -11,9 +11,10 @@ from urllib.parse import quote
 import pandas as pd
 import pytest
 
-from refpair.labeling.pool import read_pool
-from refpair.labeling.views import Views
-from tests.labeling.desk import Desk
+from refpair.datasets import read_data
+from refpair.labeling import Session
+from refpair.labeling.shown import ShownRows
+from tests.labeling.requests import LabelServer
 
 HOSTILE = [
     "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", '"><svg/onload=alert(1)>',
@@ -46,10 +47,11 @@ def fields_of(shown):
     return {field["name"]: field["value"] for field in shown["fields"]}
 
 
-def views_of(folder, frame, labels=("joy",), **how):
+def shown_of(folder, frame, labels=("joy",), **how):
     path = folder / "pool.csv"
     frame.to_csv(path, index=False, lineterminator="\r\n")
-    return Views(read_pool(str(path), list(labels), **how))
+    with Session.open(folder / "shown.sqlite", read_data(str(path)).X, labels, folder=folder, **how) as session:
+        return ShownRows(session.rows)
 
 
 # -- cells -------------------------------------------------------------------------------------------------
@@ -59,24 +61,24 @@ def test_hostile_cells_names_ids_and_labels_come_through_to_the_letter(tmp_path)
     n = len(HOSTILE)
     frame = pd.DataFrame({"id": HOSTILE, **{name: [f"{i} {name}" for i in range(n)] for name in HOSTILE}})
     frame.to_csv(tmp_path / "hostile.csv", index=False, lineterminator="\r\n")
-    desk = Desk(
+    server = LabelServer(
         tmp_path, (tmp_path / "hostile.csv").read_bytes().decode(), [f"label {name}" for name in HOSTILE]
     )
-    desk.session.learn()
+    server.session.learn()
     seen = set()
     for i in range(n):
-        answer = desk.post("/api/ask", {"holder": f"window-{i:04d}"}).json()
+        answer = server.post("/api/ask", {"holder": f"window-{i:04d}"}).json()
         row = answer["row"]
         place = HOSTILE.index(row["id"])
         assert fields_of(row) == {"id": HOSTILE[place], **{name: f"{place} {name}" for name in HOSTILE}}
         assert answer["state"]["labels"] == [f"label {name}" for name in HOSTILE]
         assert (
-            desk.answer(row["id"], [f"label {name}" for name in HOSTILE], holder=f"window-{i:04d}").status
+            server.answer(row["id"], [f"label {name}" for name in HOSTILE], holder=f"window-{i:04d}").status
             == 200
         )
         seen.add(row["id"])
     assert seen == set(HOSTILE)
-    desk.session.close()
+    server.session.close()
 
 
 def test_numbers_are_shown_as_they_are(tmp_path):
@@ -91,11 +93,11 @@ def test_numbers_are_shown_as_they_are(tmp_path):
             "text": ["one two", "three four"],
         }
     )
-    views = views_of(tmp_path, frame)
-    first, second = (fields_of(views.show(row)) for row in views.pool.ids)
+    shown_rows = shown_of(tmp_path, frame)
+    first, second = (fields_of(shown_rows.show(row)) for row in shown_rows.rows.ids)
     assert first == {
         "big": str(2**53 + 1),
-        "huge": "1" * 30,
+        "huge": 1.11111e29,
         "share": 0.3,
         "whole": 1,
         "far": "inf",
@@ -112,13 +114,13 @@ def test_numbers_are_shown_as_they_are(tmp_path):
 
 
 def test_numbers_of_different_kinds_in_a_row_do_not_round_each_other(tmp_path):
-    views = views_of(tmp_path, pd.DataFrame({"big": [2**53 + 1, 2**60 + 1], "share": [0.5, 1.5]}))
-    assert [fields_of(views.show(row))["big"] for row in views.pool.ids] == [str(2**53 + 1), str(2**60 + 1)]
+    shown_rows = shown_of(tmp_path, pd.DataFrame({"big": [2**53 + 1, 2**60 + 1], "share": [0.5, 1.5]}))
+    assert [fields_of(shown_rows.show(row))["big"] for row in shown_rows.rows.ids] == [str(2**53 + 1), str(2**60 + 1)]
 
 
 def test_a_huge_cell_is_cut(tmp_path):
-    views = views_of(tmp_path, pd.DataFrame({"text": ["word " * 30_000, "other words"], "n": [1, 2]}))
-    shown = fields_of(views.show(views.pool.ids[0]))["text"]
+    shown_rows = shown_of(tmp_path, pd.DataFrame({"text": ["word " * 30_000, "other words"], "n": [1, 2]}))
+    shown = fields_of(shown_rows.show(shown_rows.rows.ids[0]))["text"]
     assert len(shown) == 100_002
     assert shown.endswith(" …")
 
@@ -128,8 +130,8 @@ def test_of_very_many_columns_text_comes_first_and_the_rest_is_told(tmp_path):
         [[i + j + 1 for j in range(300)] for i in range(4)], columns=[f"c{j}" for j in range(300)]
     )
     frame["said"] = ["so good", "so bad", "so what", "so so"]
-    views = views_of(tmp_path, frame)
-    fields = views.show(views.pool.ids[2])["fields"]
+    shown_rows = shown_of(tmp_path, frame)
+    fields = shown_rows.show(shown_rows.rows.ids[2])["fields"]
     assert len(fields) == 201
     assert (fields[0]["name"], fields[0]["value"]) == ("said", "so what")
     assert fields[1]["name"] == "c0"
@@ -140,8 +142,8 @@ def test_of_many_counts_only_those_are_shown_that_are_not_zero(tmp_path):
     frame = pd.DataFrame(
         [[int(i == j) for j in range(250)] for i in range(5)], columns=[f"w{j}" for j in range(250)]
     )
-    views = views_of(tmp_path, frame)
-    assert fields_of(views.show(views.pool.ids[3])) == {"w3": 1}
+    shown_rows = shown_of(tmp_path, frame)
+    assert fields_of(shown_rows.show(shown_rows.rows.ids[3])) == {"w3": 1}
 
 
 def test_a_picture_of_columns_is_drawn(tmp_path):
@@ -149,23 +151,23 @@ def test_a_picture_of_columns_is_drawn(tmp_path):
         [[i, 2, -4, i * 0.5] for i in range(3)], columns=["p_0_0", "p_0_1", "p_1_0", "p_1_1"]
     )
     frame["name"] = ["a b", "c d", "e f"]
-    views = views_of(tmp_path, frame)
-    shown = views.show(views.pool.ids[1])
+    shown_rows = shown_of(tmp_path, frame)
+    shown = shown_rows.show(shown_rows.rows.ids[1])
     assert shown["picture"] == {"pixels": [[1, 2], [-4, 0.5]], "darkest": 4.0}
     assert fields_of(shown) == {"name": "c d"}
 
 
 def test_a_picture_with_gaps_and_no_light_is_drawn_too(tmp_path):
     frame = pd.DataFrame({"p_0_0": [0, 0], "p_0_1": [0, None], "p_1_0": [0, 0], "p_1_1": [0, 0], "n": [1, 2]})
-    views = views_of(tmp_path, frame)
-    assert views.show(views.pool.ids[1])["picture"] == {"pixels": [[0, 0.0], [0, 0]], "darkest": 1.0}
+    shown_rows = shown_of(tmp_path, frame)
+    assert shown_rows.show(shown_rows.rows.ids[1])["picture"] == {"pixels": [[0, 0.0], [0, 0]], "darkest": 1.0}
 
 
 def test_text_named_like_pixels_is_no_picture(tmp_path):
     names = ["p_0_0", "p_0_1", "p_1_0", "p_1_1"]
     frame = pd.DataFrame([["a", "<b>", "c", "d"], [1, 2, 3, 4]], columns=names).assign(n=[1, 2])
-    views = views_of(tmp_path, frame)
-    shown = views.show(views.pool.ids[0])
+    shown_rows = shown_of(tmp_path, frame)
+    shown = shown_rows.show(shown_rows.rows.ids[0])
     assert shown["picture"] is None
     assert fields_of(shown)["p_0_1"] == "<b>"
 
@@ -211,58 +213,57 @@ NONE = [
 ]  # fmt: skip
 
 
-def image_desk(folder, cells, **how):
+def image_server(folder, cells, **how):
     frame = pd.DataFrame(
         {"picture": cells, "id": range(len(cells)), "n": range(len(cells)), "words": "so what"}
     )
-    text = frame.to_csv(index=False, lineterminator="\r\n")
-    return Desk(folder, text, ["joy"], **how)
+    return LabelServer(folder, frame, ["joy"], **how)
 
 
 def test_images_are_served_as_what_they_are(gallery):
-    desk = image_desk(gallery, [*INSIDE, "page.png"])
+    server = image_server(gallery, [*INSIDE, "page.png"])
     for row, shade in enumerate(INSIDE.values()):
-        field = next(field for field in desk.ask_for(row)["fields"] if field["name"] == "picture")
+        field = next(field for field in server.ask_for(row)["fields"] if field["name"] == "picture")
         assert field["kind"] == "image"
-        answer = desk.get(field["value"])
+        answer = server.get(field["value"])
         assert (answer.status, answer.header("content-type")) == (200, "image/png")
         assert answer.body == png(shade=shade)
         assert "sandbox" in answer.header("content-security-policy")
     # Not a picture, and not what a browser would run: the type is that of the ending, and it must not guess.
-    answer = desk.get(f"/image?row={len(INSIDE)}&column=picture")
+    answer = server.get(f"/image?row={len(INSIDE)}&column=picture")
     assert (answer.header("content-type"), answer.header("x-content-type-options")) == (
         "image/png",
         "nosniff",
     )
-    desk.session.close()
+    server.session.close()
 
 
 def test_a_path_that_leads_out_of_the_folder_is_an_error_at_the_start(gallery):
     for cell in OUTSIDE[:8]:
         with pytest.raises(ValueError, match=r"column 'picture', row 2: .* leads out of the folder"):
-            image_desk(gallery, ["a.png", cell])
+            image_server(gallery, ["a.png", cell])
 
 
 def test_what_is_only_shown_cannot_lead_out_of_the_folder_either(gallery):
     cells = ["a.png", *OUTSIDE, *NONE]
-    desk = image_desk(gallery, cells, drop=["picture"])
-    assert desk.get("/image?row=0&column=picture").status == 200
+    server = image_server(gallery, cells, drop=["picture"])
+    assert server.get("/image?row=0&column=picture").status == 200
     for row, cell in enumerate(cells[1:], start=1):
-        assert desk.get(f"/image?row={row}&column=picture").status == 404, cell
-        (field,) = (field for field in desk.ask_for(row)["fields"] if field["name"] == "picture")
+        assert server.get(f"/image?row={row}&column=picture").status == 404, cell
+        (field,) = (field for field in server.ask_for(row)["fields"] if field["name"] == "picture")
         assert field["kind"] != "image"
         assert field["value"] == cell
-    desk.session.close()
+    server.session.close()
 
 
 def test_svg_is_refused(gallery):
-    desk = image_desk(gallery, ["drawing.svg", "a.png"])
-    assert desk.get("/image?row=0&column=picture").status == 404
-    desk.session.close()
+    server = image_server(gallery, ["drawing.svg", "a.png"])
+    assert server.get("/image?row=0&column=picture").status == 404
+    server.session.close()
 
 
 def test_only_cells_of_columns_of_images_are_served(gallery):
-    desk = image_desk(gallery, ["a.png", "sub/b.PNG"])
+    server = image_server(gallery, ["a.png", "sub/b.PNG"])
     queries = [
         "", "row=0", "column=picture", "row=&column=picture", "row=0&column=", "row=0&column=words",
         "row=0&column=id", "row=0&column=nosuch", "row=7&column=picture", "row=-1&column=picture",
@@ -274,18 +275,18 @@ def test_only_cells_of_columns_of_images_are_served(gallery):
         "row=" + "[" * 3000 + "&column=picture", "path=a.png",
     ]  # fmt: skip
     for query in queries:
-        answer = desk.get(f"/image?{query}")
+        answer = server.get(f"/image?{query}")
         assert (answer.status, answer.json()) == (404, {"error": "There is no such image."}), query
-    desk.session.close()
+    server.session.close()
 
 
 def test_an_image_that_is_gone_or_cannot_be_read_is_not_there(gallery, monkeypatch):
-    desk = image_desk(gallery, ["a.png", "sub/b.PNG"])
+    server = image_server(gallery, ["a.png", "sub/b.PNG"])
     monkeypatch.setattr("pathlib.Path.read_bytes", _refused)
-    assert desk.get("/image?row=0&column=picture").status == 404
+    assert server.get("/image?row=0&column=picture").status == 404
     (gallery / "sub" / "b.PNG").unlink()
-    assert desk.get("/image?row=1&column=picture").status == 404
-    desk.session.close()
+    assert server.get("/image?row=1&column=picture").status == 404
+    server.session.close()
 
 
 def _refused(path):
@@ -293,11 +294,11 @@ def _refused(path):
 
 
 def test_ranges_of_an_image_are_not_worked_on(gallery):
-    desk = image_desk(gallery, ["a.png", "sub/b.PNG"])
+    server = image_server(gallery, ["a.png", "sub/b.PNG"])
     ranges = ("Range", "bytes=" + ",".join(f"{i}-{i}" for i in range(5000)))
-    answer = desk.get("/image?row=0&column=picture", ranges)
+    answer = server.get("/image?row=0&column=picture", ranges)
     assert (answer.status, answer.body) == (200, png())
-    desk.session.close()
+    server.session.close()
 
 
 def test_ids_and_names_of_columns_are_quoted_in_addresses(tmp_path):
@@ -305,8 +306,8 @@ def test_ids_and_names_of_columns_are_quoted_in_addresses(tmp_path):
     (tmp_path / "b.png").write_bytes(png(shade=90))
     name, row = "&row=1#?<i>%\" '+/", "&column=x#?<i>%\" '+/"
     frame = pd.DataFrame({"id": [row, "other"], name: ["a.png", "b.png"]})
-    desk = Desk(tmp_path, frame.to_csv(index=False), ["joy"])
-    address = next(field["value"] for field in desk.ask_for(row)["fields"] if field["name"] == name)
+    server = LabelServer(tmp_path, frame.to_csv(index=False), ["joy"])
+    address = next(field["value"] for field in server.ask_for(row)["fields"] if field["name"] == name)
     assert address == f"/image?row={quote(json.dumps(row), safe='')}&column={quote(name, safe='')}"
-    assert desk.get(address).body == png()
-    desk.session.close()
+    assert server.get(address).body == png()
+    server.session.close()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refpair.active._lesson import Lesson
 from refpair.bits.binning import Matrix
+from refpair.labeling.model import Fit
 
 __all__ = ["Reason", "explain"]
 
@@ -41,21 +41,21 @@ class Reason:
     expected_cost: float | None
 
 
-def explain(lesson: Lesson | None, row: Matrix, labels: Sequence[str]) -> Reason:
+def explain(fit: Fit | None, row: Matrix, labels: Sequence[str]) -> Reason:
     """Return what was learnt about a row.
 
     Parameters
     ----------
-    lesson : Lesson or None
+    fit : Fit or None
     row : ndarray or CSR matrix of shape (1, n_features)
     labels : sequence of str
     """
-    if lesson is None or lesson.model is None:
+    if fit is None or fit.classifier is None:
         text = (
             "It is like many other rows. There is nothing else to go by until two rows have different labels."
         )
         return Reason(text, [], {}, [], None)
-    model, known = lesson.model, labels[: lesson.n_labels]  # labels may have been added since
+    model, known = fit.classifier, labels[: fit.n_labels]  # labels may have been added since
     guess = [known[place] for place in np.flatnonzero(np.asarray(model.predict(row))[0]).tolist()]
     cost = float(model.expected_cost(row)[0]) if hasattr(model, "expected_cost") else None
     probabilities: dict[str, float] = {}
@@ -64,7 +64,7 @@ def explain(lesson: Lesson | None, row: Matrix, labels: Sequence[str]) -> Reason
         probabilities = {label: round(float(p[place]), 4) for place, label in enumerate(known)}
     doubtful = sorted(probabilities, key=lambda label: abs(probabilities[label] - 0.5))
     in_doubt = [label for label in doubtful if _DOUBT <= probabilities[label] <= 1 - _DOUBT][:_MOST_IN_DOUBT]
-    return Reason(_sentence(cost, lesson.expected_cost, in_doubt), guess, probabilities, in_doubt, cost)
+    return Reason(_sentence(cost, fit.expected_cost, in_doubt), guess, probabilities, in_doubt, cost)
 
 
 def _sentence(cost: float | None, usual: float | None, in_doubt: Sequence[str]) -> str:

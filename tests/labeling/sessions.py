@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from refpair.active import RandomQuery, Session
+from refpair.active import RandomQuery
+from refpair.labeling import Session
 
 LABELS = ["joy", "anger", "calm"]
 N_ROWS = 30
@@ -40,5 +41,5 @@ QUICK = {"estimator": Commonest(), "strategy": RandomQuery(random_state=0)}
 
 
 def open_quick(path, X=None, labels=LABELS, **options):
-    """Open a session whose lessons take no time."""
+    """Open a session whose fits take no time."""
     return Session.open(path, make_rows()[0] if X is None else X, labels, **{**QUICK, **options})

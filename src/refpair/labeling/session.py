@@ -5,30 +5,20 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import uuid
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from refpair.active._ids import Id, Rows, id_of_key
-from refpair.active._lesson import Learner
-from refpair.active._session_input import (
-    check_cost,
-    read_answers,
-    read_cost,
-    read_labels,
-    read_rows,
-    read_time,
-    settle,
-)
-from refpair.active._session_view import SessionView
 from refpair.active._strategy import QueryStrategy
-from refpair.active._tables import check_column_names
-from refpair.active.ledger import Ledger
 from refpair.active.stopping import LowGain, StablePredictions, StoppingRule
-from refpair.active.store import AnswerStore, Earlier, Label, Said
 from refpair.classifiers._parameters import check_count, check_positive
-from refpair.costs import Cost
+from refpair.labeling.events import Earlier, Label, Said, read_time
+from refpair.labeling.frames import check_column_names
+from refpair.labeling.ids import Id, id_of_key
+from refpair.labeling.labels import read_answers, read_names
+from refpair.labeling.opening import Opened, check_cost, open_session
+from refpair.labeling.results import SessionResults
 
 __all__ = ["Session", "Undone"]
 
@@ -50,7 +40,7 @@ class Undone(NamedTuple):
     labels: list[str] | None
 
 
-class Session(SessionView):
+class Session(SessionResults):
     """Rows without labels, a person who labels them, and a model that asks for those that teach it most.
 
     All answers are in one file, and each is on the disk when :meth:`tell` returns. Several people may work
@@ -62,16 +52,20 @@ class Session(SessionView):
     path : Path
         The file.
     cost : Cost
-    labels : list of str
     ids : list
         Of all rows.
+    rows : Rows
+        The rows themselves.
+    rules : list of stopping rules
+    n_taken_over : int
+        How many answers were taken from the table when the session was opened.
 
     Examples
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from refpair.active import Session
     >>> from refpair.datasets import load_dataset
+    >>> from refpair.labeling import Session
     >>> digits = load_dataset("digits")
     >>> folder = TemporaryDirectory()
     >>> session = Session.open(
@@ -90,18 +84,8 @@ class Session(SessionView):
     >>> folder.cleanup()
     """
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        cost: Cost,
-        rows: Rows,
-        learner: Learner | None,
-        *,
-        rules: Sequence[StoppingRule],
-        lease: float,
-        who: str,
-    ) -> None:
-        super().__init__(ledger, cost, rows, learner, rules)
+    def __init__(self, opened: Opened, *, rules: Sequence[StoppingRule], lease: float, who: str) -> None:
+        super().__init__(opened, rules)
         self._lease = lease
         self._who = who
         self._holder = uuid.uuid4().hex
@@ -115,67 +99,81 @@ class Session(SessionView):
         cost: Any = None,
         *,
         ids: Sequence[Hashable] | None = None,
+        id_column: str | None = None,
+        drop: Sequence[str] = (),
+        kinds: Mapping[str, Any] | None = None,
+        folder: str | PathLike[str] | None = None,
+        features: Any = None,
         strategy: QueryStrategy | None = None,
         estimator: Any = None,
         rules: Sequence[StoppingRule] | None = None,
         lease: float = _LEASE,
         who: str = "me",
         random_state: int = 0,
+        verbose: int = 0,
     ) -> Session:
         """Make a session, or go on with one.
+
+        The file remembers `id_column`, `drop`, `kinds`, `folder`, the path of `features`, and how the table
+        has its labels: they need to be given only once.
 
         Parameters
         ----------
         path : path-like
             The file with the answers; it is made if it is not there.
-        X : array, sparse matrix or DataFrame of shape (n, n_features), optional
-            All rows. Of a DataFrame, texts, categories and pictures become features as
-            :func:`refpair.features.make_features` makes them; other features should have like scales. Rows
-            may be added or come in another order next time: answers are found by ids. Without X, what was
-            answered can be looked at and exported, but nothing is asked for.
+        X : DataFrame, array or sparse matrix of shape (n, n_features), optional
+            All rows. Of a DataFrame, texts, categories and images become features as
+            :class:`refpair.tables.TableVectorizer` makes them. Rows may be added or come in another order
+            next time: answers are found by ids. Without X, what was answered can be looked at and exported,
+            but nothing is asked for.
         labels : sequence of str, optional
             The labels; needed for a new session. To one that goes on, new ones are added: name them behind
-            those that it has, in their order.
+            those that it has, in their order. If X has columns of these names, rows whose cells are filled
+            there count as answered. A single column of joined names, as in "joy|calm", has all labels.
         cost : str, Cost or callable, optional
             What a wrong prediction costs; "f1" for a new session, else that of the file.
         ids : sequence of str or int, optional
-            What rows are called, once and for all. By default the index of a DataFrame, else 0, 1, 2, …
+            What rows are called, once and for all.
+        id_column : str, optional
+            The column of X with the ids. By default that called ``id``, if its cells are filled and
+            different; else an index other than 0, 1, 2, …; else checksums of the cells. Rows of arrays are
+            called 0, 1, 2, …
+        drop : sequence of str
+            Columns of X that are shown, but not learnt from.
+        kinds : mapping of str to str, optional
+            What columns of X are, where :class:`refpair.tables.TableVectorizer` guesses wrong.
+        folder : path-like, optional
+            Where paths of images in X start.
+        features : array, sparse matrix, or path of an .npy or .npz file, optional
+            What models see instead of X, such as embeddings: a row for each row of X.
         strategy : QueryStrategy, optional
-            What chooses rows. By default those whose predictions the model expects to cost much, and which
-            tell much about others.
+            What chooses rows; by default :class:`refpair.active.RepresentativeUncertainty`.
         estimator : multi-label classifier, optional
             What learns from the answers; by default :class:`refpair.CSRPEClassifier` with logistic
             regressions.
         rules : sequence of stopping rules, optional
-            When to stop; by default :class:`StablePredictions` and :class:`LowGain`.
+            When to stop; by default :class:`refpair.active.StablePredictions` and
+            :class:`refpair.active.LowGain`.
         lease : float, default=600
             For how many seconds a row that was asked for is not given to others.
         who : str, default="me"
             Who answers.
         random_state : int, default=0
             Decides everything random.
+        verbose : int, default=0
+            1 shows how far the reading of images is.
         """
-        path = Path(path)
-        if not path.exists() and labels is None:
-            raise ValueError(f"{path} is a new session: what are the labels? Give labels=['joy', 'anger', …]")
         check_positive("lease", lease)
         if not who:
             raise ValueError('who must be a name, such as "me"')
-        names, given_cost = read_labels(labels), read_cost(cost)
-        known_ids, features = read_rows(X, ids)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        store = AnswerStore(path)
-        try:
-            cost = settle(store, names, given_cost)
-            learner = None
-            if features is not None:
-                learner = Learner(features, cost, estimator, strategy, random_state)
-            if rules is None:
-                rules = (StablePredictions(cost), LowGain())
-            return cls(Ledger(store), cost, Rows(known_ids), learner, rules=rules, lease=lease, who=who)
-        except BaseException:
-            store.close()
-            raise
+        opened = open_session(
+            Path(path), X, labels, cost, ids=ids, id_column=id_column, drop=drop, kinds=kinds, folder=folder,
+            features=features, strategy=strategy, estimator=estimator, random_state=random_state,
+            verbose=verbose,
+        )  # fmt: skip
+        if rules is None:
+            rules = (StablePredictions(opened.cost), LowGain())
+        return cls(opened, rules=rules, lease=lease, who=who)
 
     def __enter__(self) -> Self:
         return self
@@ -188,11 +186,10 @@ class Session(SessionView):
 
         Nothing needs to be saved.
         """
-        store = self._ledger.store
-        if not store.is_closed:
+        if not self._store.is_closed:
             with contextlib.suppress(sqlite3.OperationalError):  # others write for long: leases expire anyway
-                store.release(self._holder)
-            store.close()
+                self._store.release(self._holder)
+            self._store.close()
 
     def ask(self, n: int = 1, *, holder: str | None = None, wait: bool = True) -> list[Id]:
         """Return the ids of the rows to label next, the best one first.
@@ -210,17 +207,17 @@ class Session(SessionView):
             Whether to learn from new answers first. If not, rows come as they were ranked last.
         """
         check_count("n", n)
-        if wait or self._course.lesson is None:
+        model = self._known_model()
+        if wait or model.last is None:
             self.learn()
-
-        lesson = self._course.lesson
-        keys = self._ledger.lease(
+        fit = model.last
+        keys = self._store.lease(
             n,
-            self._rows.places,
-            self._rows.ranked(() if lesson is None else lesson.order.tolist()),
+            self.rows.places,
+            self.rows.ranked(() if fit is None else fit.order.tolist()),
             holder=holder or self._holder,
             seconds=self._lease,
-            model="" if lesson is None else lesson.name,
+            model="" if fit is None else fit.name,
         )
         return [id_of_key(key) for key in keys]
 
@@ -248,11 +245,11 @@ class Session(SessionView):
         at : str, optional
             When, in ISO 8601, and in UTC if it does not say; now by default.
         """
-        keys, names = self._rows.keys_of(ids), self.labels
+        keys, names = self.rows.keys_of(ids), self.labels
         try:
             chosen = read_answers(Y, len(keys), names)
         except ValueError:  # others may have added labels
-            self._ledger.read()
+            self._store.read()
             if self.labels == names:
                 raise
             names = self.labels
@@ -268,7 +265,7 @@ class Session(SessionView):
         at: str | None = None,
     ) -> None:
         """Note that rows cannot be answered; they are not asked for again, and not learnt from."""
-        keys = self._rows.keys_of(ids)
+        keys = self.rows.keys_of(ids)
         self._say("skip", keys, [[]] * len(keys), len(self.labels), who, holder, at)
 
     def undo(self, *, who: str | None = None, holder: str | None = None) -> Undone | None:
@@ -285,7 +282,7 @@ class Session(SessionView):
             The `id` of the row, and the `labels` that were taken back, None for a skip; None if there is
             nothing to take back.
         """
-        event = self._ledger.undo(
+        event = self._store.undo(
             who=who or self._who, said_in=holder, holder=holder or self._holder, lease=self._lease
         )
         if event is None:
@@ -307,11 +304,11 @@ class Session(SessionView):
         """
         if earlier not in ("absent", "unknown"):
             raise ValueError(f'earlier must be "absent" or "unknown", not {earlier!r}')
-        self._ledger.read()
-        new = [name for name in read_labels(names) if name not in self.labels]
+        self._store.read()
+        new = [name for name in read_names(names) if name not in self.labels]
         check_cost(self.cost, len(self.labels) + len(new))
         check_column_names([*self.labels, *new])
-        self._ledger.add_labels([Label(name, earlier) for name in new])
+        self._store.add_labels([Label(name, earlier) for name in new])
 
     def _say(
         self,
@@ -323,7 +320,7 @@ class Session(SessionView):
         holder: str | None,
         at: str | None,
     ) -> None:
-        self._ledger.say(
+        self._store.say(
             kind,
             keys,
             chosen,

@@ -11,8 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from refpair import _sqlite
-from refpair.active import store as store_module
-from refpair.active.store import AnswerStore, Event, Label, StoredRound
+from refpair.labeling import store as store_module
+from refpair.labeling.events import Event, Label
+from refpair.labeling.store import AnswerStore, StoredRound
 
 ME = {"who": "me", "holder": "here"}
 SETTINGS = {"journal_mode": "wal", "synchronous": 2}  # 2 is FULL
@@ -40,26 +41,26 @@ def clock(monkeypatch):
     return clock
 
 
-def first_of(*rows):
-    """Choose as a session does: what the holder has, then others of these rows."""
-    return lambda others, own: [*own, *(row for row in rows if row not in {*own, *others})]
+def say(store, kind, row, labels=(), *, who="me", holder="here", n_labels=2, **how):
+    store.say(kind, [row], [labels], n_labels=n_labels, who=who, said_in=None, holder=holder, **how)
 
 
 def lease(store, n, *rows, holder="here", seconds=10.0, model=""):
-    return store.lease(n, first_of(*rows), holder=holder, seconds=seconds, model=model)
+    places = {str(number): number for number in range(10)}
+    return store.lease(n, places, rows, holder=holder, seconds=seconds, model=model)
 
 
 # ---- events ----
 
 
 def test_what_was_said_comes_back_after_reopening(store, path):
-    assert store.add("labels", '"Hey Jude"', [0], **ME) == 1
-    assert store.add("skip", "7", who="you", holder="there") == 2
+    say(store, "labels", '"Hey Jude"', [0])
+    say(store, "skip", "7", who="you", holder="there")
     store.close()
     with AnswerStore(path) as again:
-        first, second = again.events(after=0)
+        first, second = again.events()
         assert again.events(after=1) == [second]
-        assert again.labels() == LABELS
+        assert again.labels == LABELS
     assert first == Event(1, '"Hey Jude"', "labels", (0,), 2, None, "me", "here", first.at, "")
     assert second == Event(2, "7", "skip", (), 2, None, "you", "there", second.at, "")
     assert first.at.endswith("+00:00")
@@ -67,24 +68,24 @@ def test_what_was_said_comes_back_after_reopening(store, path):
 
 
 def test_several_answers_are_noted_all_or_none(store):
+    how = {"n_labels": 2, "said_in": None, **ME}
     with pytest.raises(TypeError, match="not iterable"):
-        store.add_many("labels", [("1", [0]), ("2", None)], **ME)
-    assert store.events(after=0) == []
-    assert store.add_many("labels", [("1", [0]), ("2", [])], **ME, at="2026-01-01T00:00:00.000+00:00") == 2
-    assert {event.at for event in store.events(after=0)} == {"2026-01-01T00:00:00.000+00:00"}
+        store.say("labels", ["1", "2"], [[0], None], **how)
+    assert store.events() == store.settled() == []
+    store.say("labels", ["1", "2"], [[0], []], **how, at="2026-01-01T00:00:00.000+00:00")
+    assert [event.at for event in store.events()] == ["2026-01-01T00:00:00.000+00:00"] * 2
 
 
 def test_an_answer_knows_how_many_labels_there_were_to_choose_from(store):
-    store.add("labels", "1", [1], **ME)
+    say(store, "labels", "1", [1])
     store.add_labels([Label("calm", "unknown")])
-    store.add("labels", "2", [2], **ME)
-    store.add_many("labels", [("3", [1])], **ME, n_labels=2)
-    assert [event.n_labels for event in store.events(after=0)] == [2, 3, 2]
+    say(store, "labels", "2", [2], n_labels=3)
+    assert [event.n_labels for event in store.events()] == [2, 3]
 
 
 def test_labels_are_added_behind_those_that_there_are_and_stay_as_they_are(store):
     store.add_labels([Label("calm", "absent"), Label("joy", "unknown"), Label("awe", "unknown")])
-    assert store.labels() == [*LABELS, Label("calm", "absent"), Label("awe", "unknown")]
+    assert store.labels == [*LABELS, Label("calm", "absent"), Label("awe", "unknown")]
 
 
 def test_notes_are_plain_values(store):
@@ -103,18 +104,18 @@ def undo(store, who="me", said_in=None, holder="here", lease=10.0):
 
 def test_what_was_said_last_is_taken_back_first(store):
     for row in ("1", "2", "3"):
-        store.add("labels", row, [0], **ME)
+        say(store, "labels", row, [0])
     assert [undo(store).row for _ in range(3)] == ["3", "2", "1"]
     assert undo(store) is None
     assert [event.undone for event in store.events(after=3)] == [3, 2, 1]
-    store.add("skip", "2", **ME)
+    say(store, "skip", "2")
     assert (undo(store).kind, undo(store)) == ("skip", None)
 
 
 def test_nobody_takes_back_what_others_said(store):
-    store.add("labels", "1", [0], **ME)
-    store.add("labels", "2", [0], who="you", holder="here")
-    store.add("labels", "3", [0], who="me", holder="there")
+    say(store, "labels", "1", [0])
+    say(store, "labels", "2", [0], who="you", holder="here")
+    say(store, "labels", "3", [0], who="me", holder="there")
     assert undo(store, who="she") is None
     assert undo(store, said_in="here").row == "1"
     assert undo(store, said_in="here") is None
@@ -124,11 +125,11 @@ def test_nobody_takes_back_what_others_said(store):
 
 def test_a_row_that_was_taken_back_is_held(store, clock):
     lease(store, 1, "1", model="CSRPE")
-    store.add("labels", "1", [0], **ME)
+    say(store, "labels", "1", [0])
     assert undo(store, lease=5.0).model == "CSRPE"
     assert lease(store, 2, "1", "2", holder="there") == ["2"]
     assert lease(store, 1, "2") == ["1"]
-    store.add("labels", "1", [1], **ME)
+    say(store, "labels", "1", [1])
     assert store.events(after=2)[0].model == "CSRPE"  # it is still the one that asked
 
 
@@ -146,7 +147,7 @@ def test_two_holders_get_different_rows(store, clock):
 def test_a_holder_gets_the_same_rows_until_they_are_answered(store, clock):
     assert lease(store, 2, "1", "2", "3") == ["1", "2"]
     assert lease(store, 2, "3", "2", "1") == ["1", "2"]
-    store.add("labels", "1", [], **ME)
+    say(store, "labels", "1", [])
     assert lease(store, 2, "3") == ["2", "3"]
 
 
@@ -187,9 +188,9 @@ def test_a_lease_begins_when_nobody_else_writes_any_more(store, path, monkeypatc
 
 def test_answers_note_which_model_asked(store):
     lease(store, 1, "1", model="CSRPE, 3 answers")
-    store.add("labels", "1", [0], who="you", holder="there")
-    store.add("labels", "2", [0], **ME)
-    assert [event.model for event in store.events(after=0)] == ["CSRPE, 3 answers", ""]
+    say(store, "labels", "1", [0], who="you", holder="there")
+    say(store, "labels", "2", [0])
+    assert [event.model for event in store.events()] == ["CSRPE, 3 answers", ""]
 
 
 # ---- rounds ----
@@ -215,7 +216,7 @@ def test_answers_are_on_the_disk_when_a_call_returns(store):
 
 
 def test_one_file_is_left(store, path):
-    store.add("labels", "1", [0], **ME)
+    say(store, "labels", "1", [0])
     store.close()
     store.close()
     assert [file.name for file in path.parent.iterdir()] == ["answers.sqlite"]
@@ -319,4 +320,4 @@ def test_a_file_that_others_are_making_is_waited_for(path, clock, monkeypatch):
     monkeypatch.setattr(store_module, "open_tables", lambda *_, **__: made)
     with AnswerStore(path) as store:
         assert made.n_times == 0
-        assert store.labels() == []
+        assert store.labels == []

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from refpair.active import Session
+from refpair.labeling import Session
 
 KILLS = int(os.environ.get("REFPAIR_KILLS", "10"))
 LABELS = ["joy", "anger", "calm"]
@@ -22,7 +22,7 @@ LABELS = ["joy", "anger", "calm"]
 # Starts a process for each line that it reads, which is quicker than to import everything each time.
 WRITER = """
 import os, sys
-from refpair.active import Session
+from refpair.labeling import Session
 
 def say(*words):
     os.write(1, (" ".join(map(str, words)) + "\\n").encode())  # the whole line or nothing
@@ -99,8 +99,9 @@ def check(path, lines):
 WORKER = """
 import json, sys, threading, time
 import numpy as np
-from refpair.active import RandomQuery, Session
-from tests.active.sessions import Commonest
+from refpair.active import RandomQuery
+from refpair.labeling import Session
+from tests.labeling.sessions import Commonest
 
 path, name, n_rows, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
 X = np.random.default_rng(0).standard_normal((n_rows, 2))

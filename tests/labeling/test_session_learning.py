@@ -11,10 +11,11 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from refpair import CSRPEClassifier
-from refpair.active import MMC, Budget, LowGain, Session, StablePredictions
+from refpair.active import MMC, Budget, LowGain, StablePredictions
+from refpair.labeling import Session
 from refpair.active._strategy import QueryStrategy
 from refpair.classifiers import BinaryRelevance
-from tests.active.sessions import LABELS, N_ROWS, Costly, make_rows, open_quick
+from tests.labeling.sessions import LABELS, N_ROWS, Costly, make_rows, open_quick
 
 X, Y = make_rows()
 NAMES = [f"row {number}" for number in range(N_ROWS)]
@@ -44,7 +45,10 @@ def test_the_default_learns(session):
         rows = session.ask(4)
         teach(session, *(NAMES.index(row) for row in rows))
     predicted = session.predictions()
-    assert isinstance(session.model, CSRPEClassifier)
+    assert isinstance(session.model[-1], CSRPEClassifier)
+    told = session.model.predict(X)
+    assert list(told.columns) == LABELS
+    np.testing.assert_array_equal(told, predicted[[f"{label}_predicted" for label in LABELS]])
     right = predicted[[f"{label}_predicted" for label in LABELS]].to_numpy() == Y
     assert right.mean() > 0.85
     probability = predicted[[f"{label}_probability" for label in LABELS]].to_numpy()
@@ -124,7 +128,8 @@ def test_classifiers_of_other_libraries(path, estimator):
         reason = session.why(25)
         assert reason.probabilities["joy"] == pytest.approx(predicted.loc[25, "joy_probability"], abs=1e-4)
         assert reason.expected_cost is None
-        assert repr(session.model) == repr(estimator)
+        assert repr(session.model[-1].estimator_) == repr(estimator)
+        assert list(session.model.predict(X[:2]).columns) == [*LABELS, "awe"]
         assert session.rounds[-1].expected_cost is None
         assert session.rounds[-1].predictions.shape == (N_ROWS, 4)
 
@@ -170,7 +175,7 @@ def test_a_classifier_that_fails_loses_no_answers(path):
         assert session.n_answered == 3
     with open_quick(path) as session:
         assert session.ask(wait=True)
-        assert session.model.model.n_rows_ == 3
+        assert session.model[-1].estimator_.n_rows_ == 3
 
 
 # ---- rounds ----

@@ -10,12 +10,11 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from refpair.active._ids import id_key
-from refpair.features import find_picture
-from refpair.features.images import OutsideError, find_file
-from refpair.labeling.pool import LabelPool
+from refpair.labeling.ids import Id, id_key
+from refpair.labeling.rows import Rows
+from refpair.tables.images import OutsideError, find_file, find_picture
 
-__all__ = ["IMAGE_TYPES", "Views"]
+__all__ = ["IMAGE_TYPES", "ShownRows"]
 
 # What browsers show and cannot run; no SVG, which may have scripts.
 IMAGE_TYPES = {
@@ -31,37 +30,31 @@ _LONGEST = 100_000  # characters of a text
 _DIGITS = 6
 
 
-class Views:
-    """Shows rows of a pool.
+class ShownRows:
+    """Rows of a session as the page shows them.
 
     Parameters
     ----------
-    pool : LabelPool
+    rows : Rows
     """
 
-    def __init__(self, pool: LabelPool) -> None:
-        self.pool = pool
-        self._places = {id_key(one): place for place, one in enumerate(pool.ids)}
-        numbers = [
-            str(name) for name, kind in pool.frame.dtypes.items() if pd.api.types.is_numeric_dtype(kind)
-        ]
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self._cells = pd.DataFrame(index=range(len(rows.ids))) if rows.cells is None else rows.cells
+        types = self._cells.dtypes
+        numbers = [str(name) for name, kind in types.items() if pd.api.types.is_numeric_dtype(kind)]
         self._picture = find_picture(numbers)
         self._pixels = {name for row in self._picture or () for name in row}
         if self._picture:
-            values = pool.frame[[name for row in self._picture for name in row]].to_numpy(dtype=np.float64)
+            values = self._cells[[name for row in self._picture for name in row]].to_numpy(dtype=np.float64)
             finite = values[np.isfinite(values)]
             self._darkest = float(np.abs(finite).max()) if finite.size else 1.0
-        self._is_uniform = pool.frame.dtypes.nunique() == 1
-        self._many = pool.frame.shape[1] > _MOST_FIELDS
+        self._is_uniform = types.nunique() == 1
+        self._many = self._cells.shape[1] > _MOST_FIELDS
 
-    def place_of(self, row: Any) -> int:
-        """Return which row of the table one is."""
-        return self._places[id_key(row)]
-
-    def show(self, row: Any) -> dict[str, Any]:
+    def show(self, row: Id) -> dict[str, Any]:
         """Return a row: its fields, each with name, kind and value, and the picture, if its cells are one."""
-        place = self.place_of(row)
-        cells = self._cells(place)
+        cells = self._cells_of(self.rows.places[id_key(row)])
         fields = []
         for name, value in cells.items():
             if name in self._pixels:
@@ -77,28 +70,27 @@ class Views:
             picture = {"pixels": pixels, "darkest": self._darkest or 1.0}
         return {"id": row, "fields": _most_telling(fields), "picture": picture}
 
-    def _cells(self, place: int) -> dict[str, Any]:
-        frame = self.pool.frame
+    def _cells_of(self, place: int) -> dict[str, Any]:
         if self._is_uniform:
-            return {str(name): value for name, value in frame.iloc[place].items()}
+            return {str(name): value for name, value in self._cells.iloc[place].items()}
         # One cell at a time: a row as a whole would have one type, and round large numbers.
-        return {str(name): column.iloc[place] for name, column in frame.items()}
+        return {str(name): column.iloc[place] for name, column in self._cells.items()}
 
-    def image(self, row: Any, column: str) -> Path | None:
+    def image(self, row: Id, column: str) -> Path | None:
         """Return the file of an image, or None if there is none that may be shown."""
-        if self.pool.folder is None or self.pool.kinds.get(column) != "image":
+        if self.rows.folder is None or self.rows.kinds.get(column) != "image":
             return None
-        value = self.pool.frame[column].iloc[self.place_of(row)]
+        value = self._cells[column].iloc[self.rows.places[id_key(row)]]
         if not isinstance(value, str):
             return None
         try:
-            path = find_file(value, self.pool.folder)
+            path = find_file(value, self.rows.folder)
         except OutsideError:
             return None
         return path if path is not None and path.suffix.lower() in IMAGE_TYPES else None
 
-    def _field(self, row: Any, name: str, value: Any) -> dict[str, Any]:
-        kind = self.pool.kinds.get(name, "ignored")
+    def _field(self, row: Id, name: str, value: Any) -> dict[str, Any]:
+        kind = self.rows.kinds.get(name, "ignored")
         if kind == "image":
             shown = f"/image?row={quote(id_key(row), safe='')}&column={quote(name, safe='')}"
             found = self.image(row, name)

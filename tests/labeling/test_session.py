@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refpair.active import Budget, Session
-from refpair.active.session import Undone
-from tests.active.sessions import LABELS, N_ROWS, QUICK, make_rows, open_quick
+from refpair.active import Budget
+from refpair.labeling import Session
+from refpair.labeling.session import Undone
+from tests.labeling.sessions import LABELS, N_ROWS, QUICK, make_rows, open_quick
 
 X, Y = make_rows()
 
@@ -114,12 +115,12 @@ def test_without_waiting_rows_come_as_they_were_ranked(session):
     assert session.model is None
     session.ask(wait=False)  # nothing was ranked: that is waited for
     model = session.model
-    assert model.model.n_rows_ == 9
+    assert model[-1].estimator_.n_rows_ == 9
     session.tell(range(9, 12), Y[9:12])
     assert not set(session.ask(N_ROWS, wait=False)) & set(range(12))
     assert session.model is model
     session.ask()
-    assert session.model.model.n_rows_ == 12
+    assert session.model[-1].estimator_.n_rows_ == 12
     assert not session.learn()
 
 
@@ -177,7 +178,7 @@ def test_none_of_the_labels_is_an_answer_and_a_skip_is_none(session):
     assert not {1, 2, 3} & set(session.ranking())
     session.tell([4], [["joy"]])
     session.learn()
-    assert session.model.model.n_rows_ == 3  # the skipped one taught nothing
+    assert session.model[-1].estimator_.n_rows_ == 3  # the skipped one taught nothing
 
 
 def test_a_skipped_row_may_be_answered_and_an_answered_one_skipped(session):
@@ -301,7 +302,7 @@ def test_what_was_learnt_is_unlearnt(session):
     session.learn()
     session.undo()
     session.learn()
-    assert session.model.model.n_rows_ == 2
+    assert session.model[-1].estimator_.n_rows_ == 2
     session.undo()
     session.learn()
     assert session.model is None
@@ -326,7 +327,7 @@ def test_rows_may_come_in_another_order_be_added_and_removed(path):
         assert table[LABELS].notna().all(axis=1).sum() == 2
         assert table.index[table["skipped"]].tolist() == [name for name in table.index if name in names[4:6]]
         session.learn()
-        assert session.model is None or session.model.model.n_rows_ == 2
+        assert session.model is None or session.model[-1].estimator_.n_rows_ == 2
         with pytest.raises(ValueError, match="there is no row with the id 'row 0'"):
             session.tell(["row 0"], [["joy"]])
 

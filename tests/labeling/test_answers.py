@@ -7,9 +7,8 @@ import threading
 import numpy as np
 import pytest
 
-from refpair.active.answers import Answers
-from refpair.active.ledger import Ledger
-from refpair.active.store import AnswerStore, Event, Label
+from refpair.labeling.events import Answers, Event, Label
+from refpair.labeling.store import AnswerStore
 
 JOY, ANGER = Label("joy", "absent"), Label("anger", "absent")
 ABSENT, UNKNOWN = Label("calm", "absent"), Label("calm", "unknown")
@@ -80,69 +79,69 @@ def test_a_label_that_was_added_is_absent_or_unknown():
     np.testing.assert_array_equal(answers.matrix({"1": 0}, [JOY, ANGER, UNKNOWN]), [[0.0, 0.0, 1.0]])
 
 
-# ---- the ledger ----
+# ---- those of a store ----
 
 
 @pytest.fixture
-def ledger(tmp_path):
+def store(tmp_path):
     with AnswerStore(tmp_path / "answers.sqlite") as store:
         store.add_labels([JOY, ANGER])
-        yield Ledger(store)
+        yield store
 
 
 @pytest.fixture
-def other(ledger):
+def other(store):
     """Another process, as it were."""
-    with AnswerStore(ledger.store.path) as store:
-        yield Ledger(store)
+    with AnswerStore(store.path) as other:
+        yield other
 
 
-def say(ledger, *rows, labels=(0,), kind="labels", **changes):
-    ledger.say(kind, rows, [labels] * len(rows), **{"n_labels": 2, **ME, **changes})
+def say(store, *rows, labels=(0,), kind="labels", **changes):
+    store.say(kind, rows, [labels] * len(rows), **{"n_labels": 2, **ME, **changes})
 
 
-def test_what_is_said_elsewhere_is_heard(ledger, other):
+def test_what_is_said_elsewhere_is_heard(store, other):
     say(other, "1")
     other.add_labels([UNKNOWN])
-    assert ledger.is_open("1")  # what is known is only looked at
-    assert [word.row for word in ledger.settled()] == ["1"]
-    assert ledger.names == ["joy", "anger", "calm"]
-    Y, candidates, state = ledger.matrix({"1": 0, "2": 1})
+    assert store.is_open("1")  # what is known is only looked at
+    assert [word.row for word in store.settled()] == ["1"]
+    assert store.names == ["joy", "anger", "calm"]
+    Y, candidates, state = store.matrix({"1": 0, "2": 1})
     assert np.isnan(Y).all()
     assert candidates.tolist() == [0, 1]
-    assert state == ledger.state == (1, 3)
+    assert state == store.state == (1, 3)
 
 
-def test_an_answer_with_a_label_that_is_added_in_between_is_understood(ledger, other, monkeypatch):
+def test_an_answer_with_a_label_that_is_added_in_between_is_understood(store, other, monkeypatch):
     """Labels must be read after the answers that may tell of them."""
-    labels = ledger.store.labels
+    events = store.events
 
-    def slow_labels():
-        found = labels()
+    def slow_events(after=0):
+        found = events(after)
         if len(other.labels) == 2:
             other.add_labels([ABSENT])
             say(other, "1", labels=[2], n_labels=3)
         return found
 
-    monkeypatch.setattr(ledger.store, "labels", slow_labels)
-    Y, _, _ = ledger.matrix({"1": 0})
-    assert Y.shape[1] == 2 or Y.tolist() == [[0.0, 0.0, 1.0]]
-    Y, _, _ = ledger.matrix({"1": 0})
+    monkeypatch.setattr(store, "events", slow_events)
+    Y, _, _ = store.matrix({"1": 0})
+    assert Y.shape == (1, 3)  # the label is known already, the answer is not
+    Y, _, _ = store.matrix({"1": 0})
     assert Y.tolist() == [[0.0, 0.0, 1.0]]
 
 
-def n_events(ledger):
-    return len(ledger.history())
+def n_events(store):
+    return len(store.events())
 
 
-def test_a_repetition_is_not_noted(ledger, other):
-    say(ledger, "1", "2", "1")
-    say(ledger, "2")
-    say(ledger, "2", said_in="here")
+def test_a_repetition_is_not_noted(store, other):
+    say(store, "1", "2", "1")
+    say(store, "2")
+    say(store, "2", said_in="here")
     say(other, "1", holder="there")  # in no window in particular
-    say(ledger, "3", kind="skip", labels=())
-    say(ledger, "3", kind="skip", labels=())
-    assert [one.row for one in ledger.history()] == ["1", "2", "3"]
+    say(store, "3", kind="skip", labels=())
+    say(store, "3", kind="skip", labels=())
+    assert [one.row for one in store.events()] == ["1", "2", "3"]
 
 
 @pytest.mark.parametrize(
@@ -156,42 +155,42 @@ def test_a_repetition_is_not_noted(ledger, other):
         {"n_labels": 3},
     ],
 )
-def test_what_differs_in_anything_is_noted(ledger, change):
-    ledger.add_labels([UNKNOWN])
-    say(ledger, "1")
-    say(ledger, "1", **change)
-    assert n_events(ledger) == 2
+def test_what_differs_in_anything_is_noted(store, change):
+    store.add_labels([UNKNOWN])
+    say(store, "1")
+    say(store, "1", **change)
+    assert n_events(store) == 2
 
 
-def test_what_was_corrected_may_be_said_again(ledger):
-    say(ledger, "1")
-    say(ledger, "1", labels=[1])
-    say(ledger, "1")
-    assert n_events(ledger) == 3
-    ledger.undo(who="me", said_in=None, holder="here", lease=1.0)
-    ledger.undo(who="me", said_in=None, holder="here", lease=1.0)
-    say(ledger, "1")
-    assert n_events(ledger) == 5
-    assert ledger.answers.of("1").labels == (0,)
+def test_what_was_corrected_may_be_said_again(store):
+    say(store, "1")
+    say(store, "1", labels=[1])
+    say(store, "1")
+    assert n_events(store) == 3
+    store.undo(who="me", said_in=None, holder="here", lease=1.0)
+    store.undo(who="me", said_in=None, holder="here", lease=1.0)
+    say(store, "1")
+    assert n_events(store) == 5
+    assert store.answers.of("1").labels == (0,)
 
 
-def test_closed_rows_are_not_leased_and_unknown_ones_neither(ledger, other):
+def test_closed_rows_are_not_leased_and_unknown_ones_neither(store, other):
     say(other, "1")
     say(other, "2", kind="skip", labels=())
     rows = {"1": 0, "2": 1, "3": 2, "4": 3}
     lease = {"holder": "here", "seconds": 60.0, "model": ""}
-    assert ledger.lease(9, rows, ["1", "2", "3", "4"], **lease) == ["3", "4"]
+    assert store.lease(9, rows, ["1", "2", "3", "4"], **lease) == ["3", "4"]
     del rows["3"]
-    assert ledger.lease(9, rows, ["1", "2", "4"], **lease) == ["4"]
+    assert store.lease(9, rows, ["1", "2", "4"], **lease) == ["4"]
 
 
-def test_threads_may_share_a_ledger(ledger):
+def test_threads_may_share_a_store(store):
     def work(name):
         for number in range(15):
-            say(ledger, f"{name}{number}", who=str(name))
-            ledger.matrix({f"{name}{number}": 0})
+            say(store, f"{name}{number}", who=str(name))
+            store.matrix({f"{name}{number}": 0})
             if number % 3 == 0:
-                ledger.undo(who=str(name), said_in=None, holder="here", lease=1.0)
+                store.undo(who=str(name), said_in=None, holder="here", lease=1.0)
 
     threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
     for thread in threads:
@@ -199,5 +198,5 @@ def test_threads_may_share_a_ledger(ledger):
     for thread in threads:
         thread.join()
     wanted = {f"{name}{number}" for name in range(4) for number in range(15) if number % 3}
-    assert {word.row for word in ledger.settled()} == wanted
-    assert n_events(ledger) == 4 * 20
+    assert {word.row for word in store.settled()} == wanted
+    assert n_events(store) == 4 * 20

@@ -11,8 +11,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from refpair.active.session import Undone
-from tests.active.sessions import open_quick
+from refpair.labeling.session import Undone
+from tests.labeling.sessions import open_quick
 
 IDS = ["a", 1, "1", "é", 0]
 NEW = ["calm", "awe", "fear"]
@@ -117,7 +117,7 @@ class SessionMachine(RuleBasedStateMachine):
         names = [name for name, _ in self.model.labels]
         labels = data.draw(st.sets(st.sampled_from(names)))
         session, holder = self.session_and_holder(which, window)
-        session._ledger.read()  # the labels of others are known by now
+        session._store.read()  # the labels of others are known by now
         if data.draw(st.booleans()):
             session.tell([row], [labels], who=who, holder=window)
         else:
@@ -127,7 +127,7 @@ class SessionMachine(RuleBasedStateMachine):
     @rule(which=st.integers(0, 1), rows=st.lists(ids, max_size=3), who=people, window=windows)
     def skip(self, which, rows, who, window):
         session, holder = self.session_and_holder(which, window)
-        session._ledger.read()
+        session._store.read()
         session.skip(rows, who=who, holder=window)
         for row in rows:
             self.model.say(row, "skip", (), who, window, holder)

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refpair.active import Budget, Session
-from tests.active.sessions import LABELS, N_ROWS, QUICK, Costly, make_rows
+from refpair.active import Budget
+from refpair.labeling import Session
+from tests.labeling.sessions import LABELS, N_ROWS, QUICK, Costly, make_rows
 
 X, Y = make_rows()
 NAMES = [f"row {number}" for number in range(N_ROWS)]
@@ -43,26 +44,27 @@ def test_the_table_is_of_all_rows(session):
 
 
 @pytest.mark.parametrize("name", ["out.csv", "OUT.CSV", "out.parquet"])
-def test_an_exported_table_comes_back(session, tmp_path, name):
+def test_an_export_has_the_rows_that_were_answered_in_full_and_nothing_else(session, tmp_path, name):
     teach(session, *range(4))
     session.skip(["row 7"])
     session.add_labels(["awe"], earlier="unknown")
-    teach_all = [[label for label, has in zip(LABELS, row, strict=True) if has] for row in Y[8:12]]
-    session.tell(NAMES[8:12], teach_all)
+    given = [[label for label, has in zip(LABELS, row, strict=True) if has] for row in Y[8:12]]
+    session.tell(NAMES[8:12], given)
     session.export(tmp_path / name)
-    read = pd.read_parquet if name.endswith("parquet") else pd.read_csv
-    found, table = read(tmp_path / name), session.table()
-    assert list(found.columns) == list(table.columns)
-    for column in table.columns:
-        one, other = found[column], table[column]
-        assert one.isna().tolist() == other.isna().tolist(), column
-        assert one.dropna().tolist() == other.dropna().tolist(), column
-    assert found["awe"].notna().sum() == 4
+    found = (pd.read_parquet if name.endswith("parquet") else pd.read_csv)(tmp_path / name)
+    assert list(found.columns) == ["id", *LABELS, "awe"]
+    assert found["id"].tolist() == NAMES[8:12]
+    np.testing.assert_array_equal(found[LABELS], Y[8:12])
+    assert found["awe"].tolist() == [0] * 4
     assert sorted(file.name for file in tmp_path.iterdir() if "answers" not in file.name) == [name]
 
 
 def test_export_replaces_the_whole_file_or_nothing(session, tmp_path, monkeypatch):
     out = tmp_path / "out.parquet"
+    with pytest.raises(ValueError, match="has no answers of rows of this table yet: there is nothing to export"):
+        session.export(out)
+    assert not out.exists()
+    teach(session, 0)
     session.export(out)
     before = out.read_bytes()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -75,7 +77,7 @@ def test_export_replaces_the_whole_file_or_nothing(session, tmp_path, monkeypatc
 
 
 def test_paths_that_no_table_can_be_written_to(session, tmp_path):
-    with pytest.raises(ValueError, match=r"out\.xlsx: the name of a table ends in \.csv or \.parquet"):
+    with pytest.raises(ValueError, match=r"out\.xlsx: the name of a table ends in \.csv, \.tsv, \.csv\.gz, \.jsonl or"):
         session.export(tmp_path / "out.xlsx")
     with pytest.raises(FileNotFoundError, match="there is no such folder"):
         session.export(tmp_path / "nowhere" / "out.csv")

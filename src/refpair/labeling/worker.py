@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 import traceback
 
-from refpair.active import Session
+from refpair.labeling.session import Session
 
-__all__ = ["Teacher"]
+__all__ = ["Worker"]
 
 _LOOK = 5.0  # seconds, after which to look whether another process has brought answers
 
 
-class Teacher:
+class Worker:
     """A thread that lets a session learn whenever there are new answers.
 
     Parameters
@@ -22,7 +22,7 @@ class Teacher:
     Attributes
     ----------
     problem : str or None
-        What went wrong in the last lesson; labelling goes on all the same.
+        What went wrong in the last fit; labelling goes on all the same.
     """
 
     def __init__(self, session: Session) -> None:
@@ -30,7 +30,7 @@ class Teacher:
         self.problem: str | None = None
         self._wake = threading.Event()
         self._stop = False
-        self._thread = threading.Thread(target=self._run, name="refpair-teacher", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="refpair-worker", daemon=True)
 
     def start(self) -> None:
         """Begin."""
@@ -41,7 +41,7 @@ class Teacher:
         self._wake.set()
 
     def stop(self) -> None:
-        """End after the lesson that is being learnt."""
+        """End after the fit that is under way."""
         self._stop = True
         self._wake.set()
         self._thread.join()

@@ -11,15 +11,19 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
 
 from refpair._sqlite import open_tables, writing
+from refpair.labeling.events import Answers, Event, Label, Said
 
-__all__ = ["AnswerStore", "Earlier", "Event", "Label", "Said", "StoredRound"]
+__all__ = ["AnswerStore", "StoredRound"]
 
 _WHAT = "labelling session of refpair"
 _OTHERWISE = "choose another file"
@@ -36,56 +40,8 @@ _TABLES = (
     "expected_cost REAL, sample TEXT NOT NULL, predictions BLOB, at TEXT NOT NULL)",
 )
 
-Said = Literal["labels", "skip"]
-Kind = Literal["labels", "skip", "undo"]
-Earlier = Literal["absent", "unknown"]
 
-
-class Event(NamedTuple):
-    """Something that a person has said.
-
-    Attributes
-    ----------
-    number : int
-        Events are numbered as they come.
-    row : str
-        The id of the row, as JSON.
-    kind : {"labels", "skip", "undo"}
-    labels : tuple of int
-        The places of the labels that the row has; empty for other kinds.
-    n_labels : int
-        How many labels there were to choose from.
-    undone : int or None
-        The event that an undo takes back.
-    who, holder : str
-        The person, and the session object or page that it was said in.
-    at : str
-        When, in ISO 8601, UTC.
-    model : str
-        Which model asked; empty if none did.
-    """
-
-    number: int
-    row: str
-    kind: Kind
-    labels: tuple[int, ...]
-    n_labels: int
-    undone: int | None
-    who: str
-    holder: str
-    at: str
-    model: str
-
-
-class Label(NamedTuple):
-    """A label, and how answers are read that were given before there was such a label."""
-
-    name: str
-    earlier: Earlier
-
-
-@dataclass(frozen=True)
-class StoredRound:
+class StoredRound(NamedTuple):
     """What was learnt after so many answers.
 
     Attributes
@@ -108,31 +64,41 @@ class StoredRound:
 
 
 class AnswerStore:
-    """Labels, events, leases and rounds in one file; for any number of threads and processes.
+    """Labels, events, leases and rounds in one file, for any number of threads and processes.
+
+    What follows from the events so far is kept in memory; :meth:`read` takes note of those of others.
 
     Parameters
     ----------
     path : Path
         Created if it is not there.
 
+    Attributes
+    ----------
+    labels : list of Label
+    answers : Answers
+
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder, AnswerStore(Path(folder, "songs.sqlite")) as store:
     ...     store.add_labels([Label("joy", "absent"), Label("anger", "absent")])
-    ...     number = store.add("labels", '"Hey Jude"', [0], who="me", holder="a")
-    ...     [(event.row, event.labels) for event in store.events(after=0)]
-    [('"Hey Jude"', (0,))]
+    ...     store.say("labels", ['"Hey Jude"'], [[0]], n_labels=2, who="me", said_in=None, holder="a")
+    ...     store.answers.of('"Hey Jude"').labels
+    (0,)
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.is_closed = False
+        self.labels: list[Label] = []
+        self.answers = Answers()
         self._lock = threading.RLock()  # threads share the connection
         self._connection = open_tables(path, _TABLES, _VERSION, what=_WHAT, otherwise=_OTHERWISE)
         try:
             self._check_tables()
             self._keep_log()
+            self.read()
         except sqlite3.OperationalError as error:
             self._connection.close()
             hint = "wait for the process that writes to it" if _is_busy(error) else _OTHERWISE
@@ -153,6 +119,16 @@ class AnswerStore:
             self._connection.close()
             self.is_closed = True
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the labels."""
+        return [label.name for label in self.labels]
+
+    @property
+    def state(self) -> tuple[int, int]:
+        """What changes whenever anything is said: the last event, and the number of labels."""
+        return self.answers.last_event, len(self.labels)
+
     def about(self, name: str) -> Any:
         """Return what was noted under a name, or None."""
         with self._lock:
@@ -164,17 +140,48 @@ class AnswerStore:
         with self._lock:
             self._connection.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", [name, json.dumps(value)])
 
-    def labels(self) -> list[Label]:
-        """Return the labels in their order."""
+    def read(self) -> None:
+        """Take note of what was said since, by whomever."""
         with self._lock:
-            return [
-                Label(*found)
-                for found in self._connection.execute("SELECT name, earlier FROM labels ORDER BY place")
-            ]
+            self.answers.read(self.events(self.answers.last_event))
+            found = self._connection.execute("SELECT name, earlier FROM labels ORDER BY place")
+            self.labels = [Label(*one) for one in found]  # not before: answers may tell of new ones
+
+    def events(self, after: int = 0) -> list[Event]:
+        """Return what was said after an event, in order."""
+        with self._lock:
+            found = self._connection.execute("SELECT * FROM events WHERE number > ? ORDER BY number", [after])
+            return [_event(one) for one in found]
+
+    def settled(self) -> list[Event]:
+        """Return the last words on all rows that have one."""
+        with self._lock:
+            self.read()
+            return self.answers.settled()
+
+    def is_open(self, row: str) -> bool:
+        """Whether a row may be asked for."""
+        with self._lock:
+            return self.answers.is_open(row, self.labels)
+
+    def matrix(
+        self, rows: dict[str, int]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp], tuple[int, int]]:
+        """Return Y for strategies, the rows that may be asked for, and the state that this is of.
+
+        Parameters
+        ----------
+        rows : dict of str to int
+            Which row of Y each row is.
+        """
+        with self._lock:
+            self.read()
+            Y = self.answers.matrix(rows, self.labels)
+            return Y, np.flatnonzero([self.is_open(key) for key in rows]), self.state
 
     def add_labels(self, labels: Iterable[Label]) -> None:
         """Add labels behind those that there are; one that is there already stays as it is."""
-        with self._lock, writing(self._connection) as connection:
+        with self._writing() as connection:
             known = {name for (name,) in connection.execute("SELECT name FROM labels")}
             new = [label for label in labels if label.name not in known]
             places = range(len(known), len(known) + len(new))
@@ -183,62 +190,58 @@ class AnswerStore:
                 [(place, *label) for place, label in zip(places, new, strict=True)],
             )
 
-    def events(self, after: int) -> list[Event]:
-        """Return what was said after an event, in order."""
-        with self._lock:
-            found = self._connection.execute("SELECT * FROM events WHERE number > ? ORDER BY number", [after])
-            return [_event(one) for one in found]
-
-    def add(
+    def say(
         self,
         kind: Said,
-        row: str,
-        labels: Sequence[int] = (),
+        rows: Sequence[str],
+        labels: Sequence[Sequence[int]],
         *,
+        n_labels: int,
         who: str,
-        holder: str,
-    ) -> int:
-        """Note an answer or a skip, and return its number; the row is no longer leased."""
-        return self.add_many(kind, [(row, labels)], who=who, holder=holder)
-
-    def add_many(
-        self,
-        kind: Said,
-        answers: Iterable[tuple[str, Sequence[int]]],
-        *,
-        who: str,
+        said_in: str | None,
         holder: str,
         at: str | None = None,
-        n_labels: int | None = None,
-    ) -> int:
-        """Note several answers or skips, all or none, and return the number of the last one.
+    ) -> None:
+        """Store answers or skips, all or none, but for those that repeat the last word of a person on a row.
 
-        There were `n_labels` to choose from, all that there are by default. They are said `at` a time in ISO
-        8601, UTC; now by default.
+        A page says it again if it does not know whether the first time arrived. The rows are no longer
+        leased.
+
+        Parameters
+        ----------
+        kind : {"labels", "skip"}
+        rows : sequence of str
+        labels : sequence of sequence of int
+            The places of the labels that each row has.
+        n_labels : int
+            How many there were to choose from.
+        who : str
+        said_in : str or None
+            If given, only what was said in this session object or page counts as said before.
+        holder : str
+        at : str, optional
+            When, in ISO 8601, UTC; now by default.
         """
-        with self._lock, writing(self._connection) as connection:
-            if n_labels is None:
-                n_labels = connection.execute("SELECT count(*) FROM labels").fetchone()[0]
-            number = 0
-            for row, labels in answers:
-                lease = connection.execute("SELECT model FROM leases WHERE row = ?", [row]).fetchone()
-                found = connection.execute(
+        with self._writing() as connection:
+            self.read()
+            last = {row: self.answers.of(row) for row in rows}
+            before = {
+                row: (word.kind, word.labels, word.n_labels)
+                for row, word in last.items()
+                if word is not None and word.who == who and said_in in (None, word.holder)
+            }
+            for row, places in zip(rows, labels, strict=True):
+                word = (kind, tuple(places), n_labels)
+                if before.get(row) == word:
+                    continue
+                before[row] = word
+                lease = connection.execute("DELETE FROM leases WHERE row = ? RETURNING model", [row]).fetchone()
+                connection.execute(
                     "INSERT INTO events (row, kind, labels, n_labels, who, holder, at, model) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
-                    [
-                        row,
-                        kind,
-                        json.dumps(list(labels)),
-                        n_labels,
-                        who,
-                        holder,
-                        at or _now(),
-                        lease[0] if lease else "",
-                    ],
-                )
-                number = int(found.fetchone()[0])
-                connection.execute("DELETE FROM leases WHERE row = ?", [row])
-        return number
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    [row, kind, json.dumps(list(places)), n_labels, who, holder, at or _now(),
+                     lease[0] if lease else ""],
+                )  # fmt: skip
 
     def undo(self, *, who: str, said_in: str | None, holder: str, lease: float) -> Event | None:
         """Take back what a person said last, and lease the row to the holder.
@@ -257,7 +260,7 @@ class AnswerStore:
         Event or None
             What was taken back; None if there is nothing.
         """
-        with self._lock, writing(self._connection) as connection:
+        with self._writing() as connection:
             last = connection.execute(
                 "SELECT * FROM events WHERE who = ? AND holder = coalesce(?, holder) "
                 "AND kind != 'undo' AND number NOT IN (SELECT undone FROM events WHERE kind = 'undo') "
@@ -276,50 +279,41 @@ class AnswerStore:
         return event
 
     def lease(
-        self,
-        n: int,
-        choose: Callable[[set[str], list[str]], Iterable[str]],
-        *,
-        holder: str,
-        seconds: float,
-        model: str,
+        self, n: int, rows: dict[str, int], order: Iterable[str], *, holder: str, seconds: float, model: str
     ) -> list[str]:
-        """Lease rows to a holder, those first that it has already; nobody else gets them before that expires.
+        """Lease rows to a holder: those that it has already, then the first ones in order that are free.
+
+        Nobody else gets them before that expires.
 
         Parameters
         ----------
         n : int
             How many rows.
-        choose : callable
-            Given the rows that others hold and the list of those that the holder has, returns an iterable of
-            those that may be given, the best one first. It is called while nobody else writes.
+        rows : dict of str to int
+            All rows that there are.
+        order : iterable of str
+            Rows that may be asked for, the best one first; those that were closed since are passed over.
         holder : str
         seconds : float
             For how long.
         model : str
             Which model asks.
         """
-        with self._lock, writing(self._connection) as connection:
+        with self._writing() as connection:
+            self.read()
             now = time.time()  # not before: others may have written for long
             connection.execute("DELETE FROM leases WHERE until <= ?", [now])
-            own: list[str] = []
-            others: set[str] = set()
-            for row, owner in connection.execute("SELECT row, holder FROM leases ORDER BY rowid"):
-                if owner == holder:
-                    own.append(row)
-                else:
-                    others.add(row)
-            given: list[str] = []
-            for row in choose(others, own):
+            held = dict(connection.execute("SELECT row, holder FROM leases ORDER BY rowid").fetchall())
+            own = [row for row, owner in held.items() if owner == holder and row in rows]
+            given = [row for row in own if self.is_open(row)][:n]
+            for row in given:
+                connection.execute("UPDATE leases SET until = ? WHERE row = ?", [now + seconds, row])
+            for row in order:
                 if len(given) == n:
                     break
-                given.append(row)
-            held = set(own)
-            for row in given:
-                if row in held:
-                    connection.execute("UPDATE leases SET until = ? WHERE row = ?", [now + seconds, row])
-                else:
+                if row not in held and self.is_open(row):
                     _lease(connection, row, holder, now + seconds, model)
+                    given.append(row)
         return given
 
     def release(self, holder: str) -> None:
@@ -334,7 +328,7 @@ class AnswerStore:
                 "INSERT INTO rounds (event, n_labelled, expected_cost, sample, predictions, at) "
                 "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
                 "WHERE NOT EXISTS (SELECT 1 FROM rounds WHERE event = ?1 AND sample = ?4)",
-                [one.event, one.n_labelled, one.expected_cost, one.sample, one.predictions, _now()],
+                [*one, _now()],
             )
 
     def rounds(self) -> list[StoredRound]:
@@ -344,6 +338,14 @@ class AnswerStore:
                 "SELECT event, n_labelled, expected_cost, sample, predictions FROM rounds ORDER BY number"
             )
             return [StoredRound(*one) for one in found]
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Write all or nothing while nobody else does, and take note of it."""
+        with self._lock:
+            with writing(self._connection) as connection:
+                yield connection
+            self.read()
 
     def _keep_log(self) -> None:
         """Write to a log ahead of the file, and on the disk before a call returns."""
@@ -375,7 +377,7 @@ def _event(found: tuple[Any, ...]) -> Event:
     return Event(number, row, kind, tuple(json.loads(labels or "[]")), n_labels or 0, *rest)
 
 
-def _lease(connection: Any, row: str, holder: str, until: float, model: str) -> None:
+def _lease(connection: sqlite3.Connection, row: str, holder: str, until: float, model: str) -> None:
     connection.execute("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", [row, holder, until, model])
 
 
