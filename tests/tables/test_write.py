@@ -96,7 +96,7 @@ def frames(draw):
     """Columns of texts, numbers and truths, with gaps; at least one cell of a text column is a plain word."""
     n_rows = draw(st.integers(1, 5))
     columns = {}
-    for place in range(draw(st.integers(1, 5))):
+    for place in range(draw(st.integers(2, 5))):  # a single name may look like several
         filled = draw(st.sampled_from(["text", "float", "int", "bool"]))
         cell = {
             "text": words.map(str.strip).map(lambda text: text or None),

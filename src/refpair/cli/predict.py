@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +58,10 @@ def run(
 def _answers(model: Model, table: Table, *, proba: bool, expected_cost: bool, sets: int) -> pd.DataFrame:
     """Return the predictions in the form that the labels had, and what else is asked for."""
     assert model.form is not None
-    predicted = model.form.write(model.predict(table), None)
-    if model.form.kind == "names":
-        answers = pd.DataFrame({model.form.name or "labels": list(predicted)})
+    form = replace(model.form, within="list")
+    predicted = form.write(model.predict(table), None)
+    if form.kind == "names":
+        answers = pd.DataFrame({form.name or "labels": predicted})
     else:
         dense = predicted.toarray() if hasattr(predicted, "toarray") else predicted
         answers = pd.DataFrame(np.asarray(dense), columns=model.labels).infer_objects()

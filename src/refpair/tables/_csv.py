@@ -76,17 +76,17 @@ def _parse(source: Source, encoding: str | None, sep: str, size: TextSize) -> pd
 
 
 def _keep_leading_zeros(source: Source, frame: pd.DataFrame, options: Any) -> None:
-    """Read columns of whole numbers again as texts if one is written with zeros before it: 007 is a name."""
-    whole = [i for i, dtype in enumerate(frame.dtypes) if pd.api.types.is_integer_dtype(dtype)]
+    """Read columns of numbers again as texts if one is written with zeros before it: 007 is a name."""
+    numbers = [i for i, dtype in enumerate(frame.dtypes) if pd.api.types.is_numeric_dtype(dtype)]
     with source.open() as file:
-        if not whole or not any(map(_LEADING_ZERO.search, file)):
+        if not numbers or not any(map(_LEADING_ZERO.search, file)):
             return
     with source.open() as file:
         texts = pd.read_csv(
             file,
             header=0,
             names=list(frame.columns),
-            usecols=[str(i) for i in whole],
+            usecols=[str(i) for i in numbers],
             dtype=str,
             **options,
         )
