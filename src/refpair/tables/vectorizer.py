@@ -55,8 +55,8 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         What columns are, where that is found out wrongly: "number", "boolean", "date", "category", "string",
         "text", "image" or "ignored".
     text_model : str, optional
-        A sentence-transformers model on this machine, by its folder: texts become its embeddings besides
-        their words (``pip install 'refpair[text]'``).
+        A sentence-transformers model on this machine, by its folder or package: texts become its embeddings
+        besides their words (``pip install 'refpair[text]'``).
     folder : path-like, optional
         Where paths of images start. No path may lead out of it.
     verbose : int, default=0
