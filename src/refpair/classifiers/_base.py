@@ -21,7 +21,8 @@ from refpair._saved import IfThere, Savable, require
 from refpair.classifiers._dask_blocks import in_memory
 from refpair.classifiers._labels import LabelFormat, LabelMatrix, read_labels
 from refpair.classifiers._lazy import BY_BLOCKS, by_blocks
-from refpair.costs import Cost, PerLabelCost, check_probe, get_cost, is_function, probe
+from refpair.costs import Cost, PerLabelCost, get_cost
+from refpair.costs._probe import check_probe, is_function, probe
 from refpair.on_disk import RowsOnDisk
 
 __all__ = ["MultiLabelClassifier"]

@@ -16,7 +16,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._saved import require, starts_in_order
-from refpair.costs import Cost, is_function
+from refpair.costs import Cost
+from refpair.costs._probe import is_function
 from refpair.persistence._classes import adapter_of, class_named
 from refpair.persistence._npy import narrowed
 
@@ -78,7 +79,7 @@ class Writer:
 
     def _write_dict(self, values: dict[Any, Any], place: str) -> Any:
         if not all(isinstance(key, str) for key in values):
-            return {"pairs": self._write_all([list(pair) for pair in values.items()], place)}
+            raise ValueError(f"{place} is a dict whose keys are not all strings, which cannot be saved")
         parts = {}
         for i, (key, value) in enumerate(values.items()):
             is_name = key.isascii() and key.isidentifier() and len(key) <= _LONGEST_PLACE
@@ -213,13 +214,6 @@ class Reader:
         require(isinstance(parts, dict), "a dict is none")
         return {key: self.read(value) for key, value in parts.items()}
 
-    def _read_pairs(self, pairs: Any) -> dict[Any, Any]:
-        is_list = isinstance(pairs, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
-        require(is_list, "a dict is none")
-        found = {self.read(key): self.read(value) for key, value in pairs}
-        require(len(found) == len(pairs), "a dict has a key twice")
-        return found
-
     def _read_tuple(self, parts: Any) -> tuple[Any, ...]:
         require(isinstance(parts, list), "a tuple is none")
         return tuple(self.read(parts))
@@ -250,7 +244,6 @@ _KINDS: dict[str, tuple[set[str], Any]] = {
     "names": ({"names", "kind"}, Reader._read_names),
     "csr": ({"csr", "n_columns"}, Reader._read_sparse),
     "dict": ({"dict"}, Reader._read_dict),
-    "pairs": ({"pairs"}, Reader._read_pairs),
     "tuple": ({"tuple"}, Reader._read_tuple),
     "float": ({"float"}, Reader._read_float),
     "dtype": ({"dtype"}, Reader._read_dtype),

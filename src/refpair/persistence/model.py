@@ -13,7 +13,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from refpair._saved import require
-from refpair.costs import Cost, OtherCostError, get_cost
+from refpair.costs import Cost, get_cost
+from refpair.costs._probe import OtherCostError
 from refpair.persistence._classes import adapter_of
 from refpair.persistence._codec import CostNeededError, Reader, Writer
 from refpair.persistence._file import Contents, damaged, read_model_file, write_model_file
