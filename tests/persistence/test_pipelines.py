@@ -58,8 +58,8 @@ class Columns(TransformerMixin, BaseEstimator, Savable):
 def columns(monkeypatch):
     """The class, as if it were one of the package: that is all it takes."""
     adapter = _classes.Adapter(Columns._get_saved, Columns._from_saved)
-    monkeypatch.setitem(_classes._ADAPTERS, Columns, adapter)
-    monkeypatch.setitem(_classes._BY_NAME, "Columns", adapter)
+    monkeypatch.setitem(_classes.ADAPTERS, Columns, adapter)
+    monkeypatch.setitem(_classes.CLASSES, "Columns", Columns)
 
 
 @pytest.fixture

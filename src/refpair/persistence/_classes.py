@@ -43,7 +43,7 @@ from refpair.coding import (
 )
 from refpair.posterior import LogOddsLine, Reading
 
-__all__ = ["Adapter", "adapter_of", "class_named"]
+__all__ = ["ADAPTERS", "CLASSES", "Adapter"]
 
 _OWN = (
     BCHCode, Bags, BayesDecisionClassifier, BinaryLearners, BinaryRelevance, Bins, CSRPEClassifier,
@@ -112,7 +112,7 @@ def _check_binarizer(model: LabelBinarizer) -> None:
 
 
 _NAMES = ("n_features_in_", "feature_names_in_")
-_ADAPTERS: dict[Any, Adapter] = {
+ADAPTERS: dict[Any, Adapter] = {
     **{cls: Adapter(cls._get_saved, cls._from_saved) for cls in _OWN},
     Pipeline: _of_scikit_learn(Pipeline, (), _check_pipeline),
     OneVsRestClassifier: _of_scikit_learn(
@@ -124,14 +124,4 @@ _ADAPTERS: dict[Any, Adapter] = {
         LabelBinarizer, ("classes_", "y_type_", "sparse_input_"), _check_binarizer
     ),
 }
-_BY_NAME = {cls.__name__: adapter for cls, adapter in _ADAPTERS.items()}
-
-
-def adapter_of(cls: type) -> Adapter | None:
-    """Return what stands for a class, or None if a file cannot hold it as it is."""
-    return _ADAPTERS.get(cls)
-
-
-def class_named(name: Any) -> Adapter | None:
-    """Return what stands for the class of a name, or None if there is none."""
-    return _BY_NAME.get(name) if isinstance(name, str) else None
+CLASSES = {cls.__name__: cls for cls in ADAPTERS}
