@@ -103,6 +103,8 @@ def _check_one_against_rest(model: OneVsRestClassifier) -> None:
     require(n >= 2 and len(learnt) == expected, "there is not a learner for each class")
     same = all(getattr(own, "n_features_in_", None) == model.n_features_in_ for own in learnt)
     require(same and all(hasattr(own, "predict") for own in learnt), "a learner has other features")
+    if not hasattr(model, "classes_"):  # in some versions of scikit-learn it follows from the others
+        model.classes_ = binarizer.classes_
 
 
 def _check_binarizer(model: LabelBinarizer) -> None:
@@ -117,7 +119,7 @@ ADAPTERS: dict[Any, Adapter] = {
     Pipeline: _of_scikit_learn(Pipeline, (), _check_pipeline),
     OneVsRestClassifier: _of_scikit_learn(
         OneVsRestClassifier,
-        ("estimators_", "label_binarizer_", "classes_", *_NAMES),
+        ("estimators_", "label_binarizer_", *_NAMES),
         _check_one_against_rest,
     ),
     LabelBinarizer: _of_scikit_learn(
