@@ -94,6 +94,7 @@ class ClassLearners(Savable):
         for own, n in zip(learnt, n_classes, strict=True):
             classes = [own] if isinstance(own, int) else getattr(own, "classes_", range(n))
             is_learner = isinstance(own, int) or hasattr(own, "predict")
+            is_learner &= not getattr(own, "multilabel_", False)
             require(
                 n > 0 and is_learner and np.array_equal(classes, np.arange(n)),
                 "a problem has no learner, or a class that does not exist",

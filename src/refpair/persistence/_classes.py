@@ -10,7 +10,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import LabelBinarizer
 
-from refpair._saved import require
+from refpair._saved import MOST_THREADS, require
 from refpair.bits import Bags, ClassTreeBank, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Bins
 from refpair.bits.class_trees import ClassTrees
@@ -94,6 +94,8 @@ def _check_pipeline(model: Pipeline) -> None:
 
 
 def _check_one_against_rest(model: OneVsRestClassifier) -> None:
+    few = model.n_jobs is None or (isinstance(model.n_jobs, int) and abs(model.n_jobs) <= MOST_THREADS)
+    require(few and hasattr(model.estimator, "fit"), "the classes have no learner, or too many n_jobs")
     if not hasattr(model, "estimators_"):
         return
     binarizer, learnt = model.label_binarizer_, model.estimators_
@@ -109,10 +111,11 @@ def _check_one_against_rest(model: OneVsRestClassifier) -> None:
 
 def _check_binarizer(model: LabelBinarizer) -> None:
     if hasattr(model, "classes_"):
-        fine = isinstance(model.y_type_, str) and getattr(model.classes_, "ndim", 0) == 1
+        fine = model.y_type_ in _TARGETS and getattr(model.classes_, "ndim", 0) == 1
         require(fine, "the classes are not known")
 
 
+_TARGETS = ("binary", "multiclass", "multilabel-indicator")
 _NAMES = ("n_features_in_", "feature_names_in_")
 ADAPTERS: dict[Any, Adapter] = {
     **{cls: Adapter(cls._get_saved, cls._from_saved) for cls in _OWN},
