@@ -62,7 +62,7 @@ _ODD_VALUES: tuple[Any, ...] = (
     {"float": "nan"}, {"names": ["a", 1, None], "kind": "O"}, {"names": ["a", "b"], "kind": "U"},
     {"foreign": 0},
     {"function": "f"}, {"cost": {"name": "f1"}}, {"dtype": "O"}, {"tuple": [1]}, {"dict": {"a": 1}},
-    {"pairs": [[1, 2]]}, {"class": "Logistic", "C": 1.0, "tol": None}, {"class": "Forest"},
+    {"class": "Logistic", "C": 1.0, "tol": None}, {"class": "Forest"},
 )  # fmt: skip
 _DTYPES = ("|u1", "|b1", "<i4", "<i8", "<f4", "<f8", ">f8", "<u8", "<c8", "<M8[s]", "<U4", "|V8")
 _ODD_NUMBERS = (0, 1, -1, 2, 127, 255, 2**31 - 1, -(2**31), 2**62, float("nan"), float("inf"))
