@@ -7,16 +7,16 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
+from refpair.active._tables import write_table
+from refpair.labeling.pool import read_pool
 
 from refpair.labeling import Session
-from refpair.active._tables import write_table
 from refpair.labeling.exchange import (
     import_label_studio,
     import_table,
     table_with_cells,
     write_label_studio,
 )
-from refpair.labeling.pool import read_pool
 
 LABELS = ["joy", "anger"]
 CSV = "id,said,tempo\n" + "".join(f"s{i},so {i % 4} and {i % 3},{i}\n" for i in range(12))

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from refpair.labeling import Session
 from refpair.datasets import load_dataset
+from refpair.labeling import Session
 from tests.labeling.browser import PATIENCE, Server, chromium
 
 LAPTOP, PHONE = {"width": 1366, "height": 768}, {"width": 390, "height": 844}

@@ -10,9 +10,9 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refpair.labeling.pool import _checksums, read_pool
 
 from refpair.datasets import load_dataset
-from refpair.labeling.pool import _checksums, read_pool
 
 SONGS = "title,tempo,joy\nHey you,120,1\nOh no,90,0\nLa la,,\nSo what,60,true\n"
 

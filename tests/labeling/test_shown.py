@@ -50,7 +50,9 @@ def fields_of(shown):
 def shown_of(folder, frame, labels=("joy",), **how):
     path = folder / "pool.csv"
     frame.to_csv(path, index=False, lineterminator="\r\n")
-    with Session.open(folder / "shown.sqlite", read_data(str(path)).X, labels, folder=folder, **how) as session:
+    with Session.open(
+        folder / "shown.sqlite", read_data(str(path)).X, labels, folder=folder, **how
+    ) as session:
         return ShownRows(session.rows)
 
 
@@ -115,7 +117,10 @@ def test_numbers_are_shown_as_they_are(tmp_path):
 
 def test_numbers_of_different_kinds_in_a_row_do_not_round_each_other(tmp_path):
     shown_rows = shown_of(tmp_path, pd.DataFrame({"big": [2**53 + 1, 2**60 + 1], "share": [0.5, 1.5]}))
-    assert [fields_of(shown_rows.show(row))["big"] for row in shown_rows.rows.ids] == [str(2**53 + 1), str(2**60 + 1)]
+    assert [fields_of(shown_rows.show(row))["big"] for row in shown_rows.rows.ids] == [
+        str(2**53 + 1),
+        str(2**60 + 1),
+    ]
 
 
 def test_a_huge_cell_is_cut(tmp_path):
@@ -160,7 +165,10 @@ def test_a_picture_of_columns_is_drawn(tmp_path):
 def test_a_picture_with_gaps_and_no_light_is_drawn_too(tmp_path):
     frame = pd.DataFrame({"p_0_0": [0, 0], "p_0_1": [0, None], "p_1_0": [0, 0], "p_1_1": [0, 0], "n": [1, 2]})
     shown_rows = shown_of(tmp_path, frame)
-    assert shown_rows.show(shown_rows.rows.ids[1])["picture"] == {"pixels": [[0, 0.0], [0, 0]], "darkest": 1.0}
+    assert shown_rows.show(shown_rows.rows.ids[1])["picture"] == {
+        "pixels": [[0, 0.0], [0, 0]],
+        "darkest": 1.0,
+    }
 
 
 def test_text_named_like_pixels_is_no_picture(tmp_path):

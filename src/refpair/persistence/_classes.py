@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from sklearn.multiclass import OneVsRestClassifier
@@ -93,6 +94,9 @@ def _check_pipeline(model: Pipeline) -> None:
     require(fine, "a pipeline has no steps")
     model._validate_steps()
     require(not isinstance(steps[-1][1], str), "a pipeline has no last step")
+    for (_, before), (_, after) in pairwise(steps):
+        n_out, n_in = getattr(before, "_n_features_out", None), getattr(after, "n_features_in_", None)
+        require(None in (n_out, n_in) or n_out == n_in, "a step of a pipeline has other features")
 
 
 def _check_one_against_rest(model: OneVsRestClassifier) -> None:

@@ -78,7 +78,7 @@ def date_parts(times: pd.Series, first: pd.Timestamp) -> npt.NDArray[np.float64]
         (times - first) / pd.Timedelta(days=1),
         times.dt.year,
         times.dt.month,
-        times.dt.weekday,
+        times.dt.day_of_week,
         times.dt.hour + times.dt.minute / 60,
     ]
     return np.column_stack([np.asarray(part, np.float64) for part in parts])

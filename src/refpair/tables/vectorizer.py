@@ -332,6 +332,11 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
             dict(zip(("kind", "why", "missing", "features"), map(list, rest), strict=True)), index=list(names)
         )
 
+    @property
+    def _n_features_out(self) -> int:
+        """The number of features, by the name that scikit-learn has for it."""
+        return sum(self._n_outputs)
+
     def _get_saved(self) -> dict[str, Any]:
         saved: dict[str, Any] = super()._get_saved()
         kinds = None if self.kinds is None else dict(self.kinds)
