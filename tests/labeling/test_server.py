@@ -49,7 +49,7 @@ def test_a_row_is_asked_for_answered_and_taken_back(server):
     row = server.ask()
     assert row["id"] in server.session.ids
     assert [(field["name"], field["kind"]) for field in row["fields"]] == [
-        ("id", "number"),
+        ("id", "ignored"),
         ("tempo", "number"),
         ("lyrics", "text"),
     ]

@@ -8,15 +8,13 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
+from refpair.tables.columns import find_kinds
 from refpair.tables.labels import LabelFormat, label_columns, read_labels, truth_values
 
-__all__ = ["LabelForm", "find_labels", "read_answers", "read_names", "table_answers"]
-
-_MANY = 20  # names that a column must have to be taken for a text by mistake
+__all__ = ["LabelForm", "TableAnswers", "find_labels", "read_answers", "read_names", "table_answers"]
 
 
 class LabelForm(NamedTuple):
@@ -137,26 +135,39 @@ def _hint(names: Sequence[str], columns: Sequence[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def table_answers(
-    X: pd.DataFrame, labels: Sequence[str], form: LabelForm
-) -> tuple[npt.NDArray[np.intp], list[list[int]], int]:
-    """Return which rows of a table have labels, the places of these, and how many there were to choose from.
+class TableAnswers(NamedTuple):
+    """The labels that a table has already.
 
-    Rows count if all their cells of labels are filled. Labels that were added later may have no columns; if
-    others than the last ones have none, no row counts.
+    Attributes
+    ----------
+    labels : dict of int to list of int
+        Of each row that has some, by its place: the places of its labels.
+    n_labels : int
+        How many there were to choose from.
+    """
+
+    labels: dict[int, list[int]]
+    n_labels: int
+
+
+def table_answers(X: pd.DataFrame, labels: Sequence[str], form: LabelForm) -> TableAnswers:
+    """Return the labels of rows all of whose cells of labels are filled.
+
+    Labels that were added later may have no columns; if others than the last ones have none, no row counts.
     """
     columns = [name for name in form.columns(labels) if name in X.columns]
     if not columns or (form.column is None and columns != list(labels[: len(columns)])):
-        return np.empty(0, np.intp), [], 0
+        return TableAnswers({}, 0)
     some = _filled(X[columns].set_axis(range(len(X)), axis=0))
     if some.empty:
-        return np.empty(0, np.intp), [], 0
+        return TableAnswers({}, 0)
     if form.column is not None:
         matrix, _ = read_labels(label_columns(some, form.separator), classes=labels)
     else:
         _check_cells(some)
         matrix, _ = read_labels(some)
-    return some.index.to_numpy(), [np.flatnonzero(row).tolist() for row in matrix], matrix.shape[1]
+    places = [np.flatnonzero(row).tolist() for row in matrix]
+    return TableAnswers(dict(zip(some.index.tolist(), places, strict=True)), matrix.shape[1])
 
 
 def _names_in(cells: pd.DataFrame, separator: str | None) -> tuple[list[str], str] | None:
@@ -164,13 +175,13 @@ def _names_in(cells: pd.DataFrame, separator: str | None) -> tuple[list[str], st
     _, how = read_labels(label_columns(cells, separator), f"the column {cells.columns[0]!r}")
     if how.kind != "names":
         return None
-    names = [str(name) for name in how.classes]
-    if len(names) > _MANY and len(names) > len(cells) / 2:
+    ((column, found),) = find_kinds(cells).items()
+    if found.kind == "text" and not any(how.separator in str(cell) for cell in cells[column]):
         raise ValueError(
-            f"the column {cells.columns[0]!r} has {len(names):,} different names in {len(cells):,} rows, so "
-            "it is no column of labels; name the labels, as in labels=['joy', 'anger'] or --labels joy,anger"
+            f"the column {column!r} is a text ({found.why}), no label; name the labels, as in "
+            "labels=['joy', 'anger'] or --labels joy,anger"
         )
-    return names, how.separator
+    return [str(name) for name in how.classes], how.separator
 
 
 def _filled(cells: pd.DataFrame) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from refpair.active._strategy import QueryStrategy
 from refpair.costs import Cost, PerLabelCost, get_cost
 from refpair.labeling.events import Label
 from refpair.labeling.frames import check_column_names
-from refpair.labeling.labels import LabelForm, find_labels, table_answers
+from refpair.labeling.labels import LabelForm, TableAnswers, find_labels, table_answers
 from refpair.labeling.model import SessionModel
 from refpair.labeling.rows import Rows, read_rows
 from refpair.labeling.settings import Settings
@@ -88,6 +88,7 @@ def open_session(
         )  # fmt: skip
         if store is not None:
             _refuse_strangers(store, rows, settings)
+        answered = table_answers(X, names, form) if isinstance(X, pd.DataFrame) else None
         model = None
         if seen is not None:
             model = SessionModel(
@@ -100,7 +101,7 @@ def open_session(
         _note_cost(store, cost)
         settings.note(store)
         store.add_labels([Label(name, "absent") for name in names])
-        n_taken_over = _take_over(store, rows, X, form) if isinstance(X, pd.DataFrame) else 0
+        n_taken_over = 0 if answered is None else _take_over(store, rows, answered)
         return Opened(store, cost, form, rows, model, n_taken_over)
     except BaseException:
         if store is not None:
@@ -196,14 +197,12 @@ def _refuse_strangers(store: AnswerStore, rows: Rows, settings: Settings) -> Non
         )
 
 
-def _take_over(store: AnswerStore, rows: Rows, X: pd.DataFrame, form: LabelForm) -> int:
+def _take_over(store: AnswerStore, rows: Rows, answered: TableAnswers) -> int:
     """Note the labels that a table has already, of rows that were neither answered nor skipped."""
-    places, found, n_labels = table_answers(X, store.names, form)
-    new = [
-        (rows.keys[place], labels)
-        for place, labels in zip(places.tolist(), found, strict=True)
-        if store.answers.of(rows.keys[place]) is None
-    ]
-    keys, chosen = [key for key, _ in new], [labels for _, labels in new]
-    store.say("labels", keys, chosen, n_labels=n_labels, who=_TABLE, said_in=None, holder=_TABLE)
+    new = {rows.keys[place]: labels for place, labels in answered.labels.items()}
+    new = {key: labels for key, labels in new.items() if store.answers.of(key) is None}
+    store.say(
+        "labels", list(new), list(new.values()), n_labels=answered.n_labels, who=_TABLE, said_in=None,
+        holder=_TABLE,
+    )  # fmt: skip
     return len(new)
