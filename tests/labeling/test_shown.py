@@ -223,7 +223,12 @@ NONE = [
 
 def image_server(folder, cells, **how):
     frame = pd.DataFrame(
-        {"picture": cells, "id": range(len(cells)), "n": [i * i % 7 for i in range(len(cells))], "words": "so what"}
+        {
+            "picture": cells,
+            "id": range(len(cells)),
+            "n": [i * i % 7 for i in range(len(cells))],
+            "words": "so what",
+        }
     )
     return LabelServer(folder, frame, ["joy"], **how)
 
