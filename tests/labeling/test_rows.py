@@ -163,19 +163,25 @@ def test_rows_with_all_labels_are_answered(read):
 def test_labels_are_read_as_they_are_written(read, column):
     values = column.split(",")
     text = "id,n,joy\n" + "".join(f"{i},{i * 3 % 5},{value}\n" for i, value in enumerate(values))
-    wanted = {i: {"joy": int(value in ("1", "True", "1.0", "yes"))} for i, value in enumerate(values) if value}
+    wanted = {
+        i: {"joy": int(value in ("1", "True", "1.0", "yes"))} for i, value in enumerate(values) if value
+    }
     assert read(text).answers().to_dict("index") == wanted
 
 
 def test_the_row_of_a_wrong_label_is_counted_as_in_the_file(read):
-    with pytest.raises(ValueError, match="label column 'anger', row 4: expected 0 and 1, or yes and no, got 7"):
+    with pytest.raises(
+        ValueError, match="label column 'anger', row 4: expected 0 and 1, or yes and no, got 7"
+    ):
         read("n,joy,anger\n1,,\n2,,1\n5,1,1\n4,1,7\n", ["joy", "anger"])
-    with pytest.raises(ValueError, match="label column 'joy', row 3: expected .* got 'yes'"):
+    with pytest.raises(ValueError, match=r"label column 'joy', row 3: expected .* got 'yes'"):
         read("n,joy,anger\n1,0,1\n2,,1\n5,yes,1\n4,1,0\n", ["joy", "anger"])
 
 
 def test_a_name_that_is_no_column_where_others_are_is_probably_mistyped(read):
-    with pytest.raises(ValueError, match=r"columns of some labels, but none of 'jy' \(did you mean 'joy'\?\)"):
+    with pytest.raises(
+        ValueError, match=r"columns of some labels, but none of 'jy' \(did you mean 'joy'\?\)"
+    ):
         read("n,joy,anger\n1,,\n2,,1\n3,1,1\n", ["jy", "anger"])
     with pytest.raises(ValueError, match=r"the table has no column 'tgas' \(did you mean 'tags'\?\)"):
         read("n,tags\n1,a|b\n2,\n3,a\n", ["tgas"])
@@ -224,7 +230,7 @@ def test_the_separator_is_found_out_and_kept(read, separator):
     text = JOINED.replace(",", "\t").replace("|", separator)
     session = read(text, ["mood"], name="pool.tsv", session="a.sqlite")
     assert session.labels == ["anger", "calm", "joy"]
-    new = "id\tsaid\tmood\na\tso good\t\nc\tso what\tjoy{0}awe\n".format(separator)
+    new = f"id\tsaid\tmood\na\tso good\t\nc\tso what\tjoy{separator}awe\n"
     again = read(new, None, name="pool.tsv", session="a.sqlite")
     assert again.labels == ["anger", "calm", "joy", "awe"]  # what is new comes last
     again.tell(["c"], [["joy", "awe"]])
@@ -240,7 +246,9 @@ def test_a_joined_column_that_tells_no_labels_is_refused(read):
     assert read(empty, None, session="a.sqlite").labels == ["anger", "calm", "joy"]
     assert read(empty, ["mood"], session="a.sqlite").labels == ["anger", "calm", "joy"]
     texts = "id,said\n" + "".join(f"{i},it is {i} of all\n" for i in range(40))
-    with pytest.raises(ValueError, match=r"the column 'said' is a text \(.*\), no label; name the labels, as"):
+    with pytest.raises(
+        ValueError, match=r"the column 'said' is a text \(.*\), no label; name the labels, as"
+    ):
         read(texts, ["said"])
 
 
