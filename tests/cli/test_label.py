@@ -70,6 +70,12 @@ def ends(*args):
     return result.stderr.splitlines()[-1].removeprefix("error: ")
 
 
+def columns(said):
+    """What became of the columns, as the command tells it."""
+    cells = [[cell.strip() for cell in line.split("│")] for line in said.splitlines() if "│" in line]
+    return {name: (kind, why) for _, name, kind, why, *_ in cells}
+
+
 def answered(session="pool.labels.sqlite"):
     with Session.open(session) as opened:
         return opened.answers()
@@ -79,11 +85,12 @@ def answered(session="pool.labels.sqlite"):
 
 
 def test_the_page_is_announced_and_opened(pool, served):
-    said = label(*LABELS, "--cost", "hamming").splitlines()
+    said = label(*LABELS, "--cost", "hamming")
+    assert columns(said)["tempo"] == ("number", "numbers")
+    said = said.splitlines()
     (call,) = served.calls
     address = f"http://127.0.0.1:{call.port}/?token={call.token}"
     assert said[0] == "pool.csv: 30 rows, labels joy, anger"
-    assert "  tempo: number (numbers)" in said
     assert "Answers are kept in pool.labels.sqlite" in said
     assert f"Label at {address}" in said
     assert said[-1] == "0 rows are answered; they are in pool.labels.sqlite"
@@ -263,13 +270,14 @@ def test_to_label_studio_and_back(pool):
 
 def test_embeddings_and_columns_that_are_not_learnt_from(answers):
     np.save("emb.npy", np.random.default_rng(0).normal(size=(N, 4)))
-    said = label(*LABELS, "--features", "emb.npy", "--session", "emb.sqlite", "--export", "out.csv")
-    assert "x0, x1, x2, x3: number" in said
-    assert "x0, x1, x2, x3: number" in label("--session", "emb.sqlite", "--export", "out.csv")
+    label(*LABELS, "--features", "emb.npy", "--session", "emb.sqlite", "--export", "out.csv")
+    assert columns(label("--session", "emb.sqlite", "--export", "out.csv")) == dict.fromkeys(
+        ["x0", "x1", "x2", "x3"], ("number", "numbers")
+    )  # the file is remembered
     said = label(*LABELS, "--drop", "tempo", "--kind", "key=string", "--export", "out.csv")
-    assert "tempo: ignored (as asked for)" in said
-    assert "key: string (as asked for)" in said
-    assert "tempo: ignored (as asked for)" in label("--export", "out.csv")  # it is remembered
+    assert columns(said)["tempo"] == ("ignored", "as asked for")
+    assert columns(said)["key"] == ("string", "as asked for")
+    assert columns(label("--export", "out.csv")) == columns(said)  # likewise
     assert "tempo" in pd.read_csv("out.csv").columns
 
 
@@ -322,16 +330,16 @@ MISTAKES = {
     "cost before table": (("nosuch.csv", *LABELS, "--cost", "haming"), "did you mean 'hamming'?"),
     "two costs": ((*NEW, "--cost", "f1", "--false-positive", "2"), "--cost goes without"),
     "price of no label": ((*NEW, "--false-negative", "angr=2"), "did you mean 'anger'?"),
-    "unknown id": ((*NEW, "--id", "kee"), "pool.csv: unknown column 'kee'; did you mean 'key'?"),
-    "id not unique": (("twice.csv", *LABELS, "--id", "key"), "twice.csv: several rows have the id 'a'"),
-    "id of a data set": (("digits", "--id", "key"), "digits: only CSV and Parquet files have columns of ids"),
-    "unknown drop": ((*NEW, "--drop", "temp"), "pool.csv: unknown column 'temp'; did you mean 'tempo'?"),
+    "unknown id": ((*NEW, "--id", "kee"), "unknown column 'kee'; did you mean 'key'?"),
+    "id not unique": (("twice.csv", *LABELS, "--id", "key"), "several rows have the id 'a' in the column"),
+    "id of a data set": (("digits", "--id", "key"), "digits: a data set has no column of ids"),
+    "unknown drop": ((*NEW, "--drop", "temp"), "unknown column 'temp'; did you mean 'tempo'?"),
     "no features": ((*NEW, "--features", "nosuch.npy"), "nosuch.npy: no such file or directory"),
     "few features": ((*NEW, "--features", "few.npy"), "few.npy: has 2 rows, and the table 30"),
-    "nothing to learn": (("same.csv", *LABELS), "same.csv: nothing to learn from in 1 column and 2 rows"),
+    "nothing to learn": (("same.csv", *LABELS), "nothing to learn from in 1 columns and 2 rows"),
     "unknown export": ((*NEW, "--export", "out.xlsx"), "out.xlsx: the name of a table ends in"),
     "no folder": ((*NEW, "--export", "no/out.csv"), "no: there is no such folder"),
-    "export before table": (("nosuch.csv", *LABELS, "--export", "out.xlsx"), "ends in .csv or .parquet"),
+    "export before table": (("nosuch.csv", *LABELS, "--export", "out.xlsx"), "a table ends in .csv"),
     "tasks as text": ((*NEW, "--to-label-studio", "tasks.xml"), "the name of tasks for Label Studio ends"),
     "no folder of tasks": ((*NEW, "--to-label-studio", "no/t.json"), "no: there is no such folder"),
     "no Label Studio": ((*NEW, "--from-label-studio", "no.json"), "no.json: no such file or directory"),
@@ -362,22 +370,22 @@ def test_a_mistake_ends_in_one_sentence_and_leaves_nothing_behind(what, tmp_path
 
 def test_a_session_that_was_begun_without_labels_can_be_gone_on_with(pool):
     AnswerStore(Path("pool.labels.sqlite")).close()
-    assert "what are the labels?" in refuses("label", "pool.csv", "--export", "out.csv")
-    assert "labels joy, anger" in label(*LABELS, "--export", "out.csv")
+    assert "what are the labels?" in refuses("label", "pool.csv", "--to-label-studio", "out.json")
+    assert "labels joy, anger" in label(*LABELS, "--to-label-studio", "out.json")
 
 
 def test_labels_cannot_be_taken_away(pool):
-    label(*LABELS, "--export", "out.csv")
-    said = refuses("label", "pool.csv", "--labels", "anger,calm", "--export", "out.csv")
+    label(*LABELS, "--to-label-studio", "out.json")
+    said = refuses("label", "pool.csv", "--labels", "anger,calm", "--to-label-studio", "out.json")
     assert "pool.labels.sqlite has labels that are not named: joy" in said
 
 
 def test_new_labels_need_prices_where_the_others_have_some(pool):
-    label(*LABELS, "--false-negative", "joy=5", "--export", "out.csv")
-    said = refuses("label", "pool.csv", "--labels", "joy,anger,calm", "--export", "out.csv")
+    label(*LABELS, "--false-negative", "joy=5", "--to-label-studio", "out.json")
+    said = refuses("label", "pool.csv", "--labels", "joy,anger,calm", "--to-label-studio", "out.json")
     assert "2" in said
     assert "3" in said
-    label("--labels", "joy,anger,calm", "--false-negative", "joy=5", "--export", "out.csv")
+    label("--labels", "joy,anger,calm", "--false-negative", "joy=5", "--to-label-studio", "out.json")
 
 
 @pytest.mark.parametrize("export", ["{}", "[{}]", "[", '[{"data": {}, "annotations": [{"result": []}]}]'])

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-
 from refpair.features import guess_kinds, make_features
 
 WORDS = [

@@ -7,10 +7,10 @@ import pandas as pd
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from refpair.features import guess_kinds, make_features
 from sklearn.linear_model import LogisticRegression
 
 from refpair.datasets import load_dataset
-from refpair.features import guess_kinds, make_features
 from tests.features.test_features import dense, squared_lengths
 
 CELLS = st.one_of(

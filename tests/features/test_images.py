@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
-from sklearn.linear_model import LogisticRegression
-
 from refpair.features import find_picture, guess_kinds, make_features
 from refpair.features.images import find_file
+from sklearn.linear_model import LogisticRegression
 
 N_FEATURES = 3 * 3 * 4 * 9 + 64
 

@@ -174,7 +174,7 @@ def test_the_row_of_a_wrong_label_is_counted_as_in_the_file(read):
         ValueError, match="label column 'anger', row 4: expected 0 and 1, or yes and no, got 7"
     ):
         read("n,joy,anger\n1,,\n2,,1\n5,1,1\n4,1,7\n", ["joy", "anger"])
-    with pytest.raises(ValueError, match="label column 'joy', row 3: expected .* got 'yes'"):
+    with pytest.raises(ValueError, match=r"label column 'joy', row 3: expected .* got 'yes'"):
         read("n,joy,anger\n1,0,1\n2,,1\n5,yes,1\n4,1,0\n", ["joy", "anger"])
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from refpair.tables.columns import find_kinds
-from refpair.tables.labels import LabelFormat, label_columns, read_labels, truth_values
+from refpair.tables.labels import LabelFormat, read_labels, truth_values
 
 __all__ = ["LabelForm", "TableAnswers", "find_labels", "read_answers", "read_names", "table_answers"]
 
@@ -68,7 +68,11 @@ def read_names(labels: Any) -> list[str]:
 
 
 def find_labels(
-    X: Any, labels: Sequence[str] | None, known: Sequence[str], form: LabelForm
+    X: Any,
+    labels: Sequence[str] | None,
+    known: Sequence[str],
+    form: LabelForm,
+    separator: str | None = None,
 ) -> tuple[list[str], LabelForm]:
     """Return all labels of a session, and how its table has them.
 
@@ -81,6 +85,8 @@ def find_labels(
         Labels that the session has already.
     form : LabelForm
         What the session remembers.
+    separator : str, optional
+        Between joined names; what the session remembers, or found out, by default.
 
     Examples
     --------
@@ -105,7 +111,9 @@ def find_labels(
             )
         if cells.empty:
             return list(known), form
-        names = _names_in(cells, form.separator if column == form.column else None)
+        if separator is None and column == form.column:
+            separator = form.separator
+        names = _names_in(cells, separator)
         if names is not None:
             found, separator = names
             return [*known, *(name for name in found if name not in known)], LabelForm(column, separator)
@@ -120,8 +128,8 @@ def _check_columns(named: Sequence[str], known: Sequence[str], columns: Sequence
     new = [name for name in named if name not in columns and name not in known]
     if any(name in columns for name in named) and new:
         raise ValueError(
-            f"the table has columns of some labels, but none of {', '.join(map(repr, new))}{_hint(new, columns)}"
-            "; correct the name, or add an empty column for a new label"
+            f"the table has columns of some labels, but none of {', '.join(map(repr, new))}"
+            f"{_hint(new, columns)}; correct the name, or add an empty column for a new label"
         )
     if len(named) == 1 and new and _hint(new, columns):
         raise ValueError(
@@ -162,7 +170,7 @@ def table_answers(X: pd.DataFrame, labels: Sequence[str], form: LabelForm) -> Ta
     if some.empty:
         return TableAnswers({}, 0)
     if form.column is not None:
-        matrix, _ = read_labels(label_columns(some, form.separator), classes=labels)
+        matrix, _ = read_labels(some, classes=labels, separator=form.separator)
     else:
         _check_cells(some)
         matrix, _ = read_labels(some)
@@ -172,7 +180,7 @@ def table_answers(X: pd.DataFrame, labels: Sequence[str], form: LabelForm) -> Ta
 
 def _names_in(cells: pd.DataFrame, separator: str | None) -> tuple[list[str], str] | None:
     """Return the names that one column of joined names has, and what separates them; None if it has none."""
-    _, how = read_labels(label_columns(cells, separator), f"the column {cells.columns[0]!r}")
+    _, how = read_labels(cells, f"the column {cells.columns[0]!r}", separator=separator)
     if how.kind != "names":
         return None
     ((column, found),) = find_kinds(cells).items()
@@ -193,12 +201,12 @@ def _check_cells(some: pd.DataFrame) -> None:
     """Refuse cells that say neither yes nor no, by their rows in the table."""
     for name in some.columns:
         if truth_values(some[name]) is None:
-            row, cell = next(
-                (one for one in some[name].items() if truth_values([one[1]]) in (None, ["no", "yes"])),
-                (some.index[0], some[name].iloc[0]),
-            )
+            cells = some[name].tolist()
+            odd = (place for place, cell in enumerate(cells) if truth_values([cell]) in (None, ["no", "yes"]))
+            place = next(odd, 0)
             raise ValueError(
-                f"label column {name!r}, row {row + 1}: expected 0 and 1, or yes and no, got {cell!r}"
+                f"label column {name!r}, row {some.index[place] + 1}: expected 0 and 1, or yes and no, got "
+                f"{cells[place]!r}"
             )
 
 

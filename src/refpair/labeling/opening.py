@@ -57,6 +57,7 @@ def open_session(
     labels: Sequence[str] | None,
     cost: Any,
     *,
+    separator: str | None,
     ids: Iterable[Hashable] | None,
     id_column: str | None,
     drop: Sequence[str],
@@ -80,7 +81,7 @@ def open_session(
         settings = Settings.read(store).changed(
             path, drop=drop, kinds=kinds, folder=folder, features=features
         )
-        names, form = _names(path, store, X, labels, settings.labels)
+        names, form = _names(path, store, X, labels, separator, settings.labels)
         cost = _cost(cost, store, len(names))
         rows, seen, forced, settings = read_rows(
             X, names, replace(settings, labels=form), path=path, ids=ids, id_column=id_column,
@@ -118,7 +119,9 @@ def _with_names(X: Any) -> Any:
     return X.set_axis(pd.Index(names, dtype=object), axis=1)
 
 
-def session_labels(path: Path, X: Any, labels: Sequence[str] | None) -> list[str]:
+def session_labels(
+    path: Path, X: Any, labels: Sequence[str] | None, separator: str | None = None
+) -> list[str]:
     """Return the labels that a session would have, in their order; those that are named may be in any.
 
     Parameters
@@ -127,29 +130,36 @@ def session_labels(path: Path, X: Any, labels: Sequence[str] | None) -> list[str
         Of the session, which may be new.
     X : DataFrame or array
     labels : sequence of str or None
+    separator : str, optional
+        Between joined names.
     """
     known: list[str] = []
     form = LabelForm()
     if path.exists():
         with AnswerStore(path) as store:
             known, form = store.names, Settings.read(store).labels
-    names, _ = find_labels(X, labels, known, form)
+    names, _ = find_labels(X, labels, known, form, separator)
     return [*(name for name in known if name in names), *(name for name in names if name not in known)]
 
 
 def _names(
-    path: Path, store: AnswerStore | None, X: Any, labels: Sequence[str] | None, form: LabelForm
+    path: Path,
+    store: AnswerStore | None,
+    X: Any,
+    labels: Sequence[str] | None,
+    separator: str | None,
+    form: LabelForm,
 ) -> tuple[list[str], LabelForm]:
     """Return all labels, those first that the session has, and how the table has them."""
     known = [] if store is None else store.names
-    names, form = find_labels(X, labels, known, form)
+    names, form = find_labels(X, labels, known, form, separator)
     if not names:
         raise ValueError(f"{path} has no labels yet: give labels=['joy', 'anger', …]")
     missing = [name for name in known if name not in names]
     if missing:
         raise ValueError(
-            f"{path} has labels that are not named: {', '.join(missing)}. Name them too (labels can be added, "
-            "not taken away), or choose another file"
+            f"{path} has labels that are not named: {', '.join(missing)}. Name them too (labels can be "
+            "added, not taken away), or choose another file"
         )
     if names[: len(known)] != known:
         raise ValueError(

@@ -35,7 +35,7 @@ class Settings:
     """
 
     ids: IdRule | None = None
-    labels: LabelForm = LabelForm()
+    labels: LabelForm = field(default_factory=LabelForm)
     drop: tuple[str, ...] = ()
     kinds: dict[str, Any] = field(default_factory=dict)
     folder: str | None = None

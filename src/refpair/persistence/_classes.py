@@ -12,6 +12,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import LabelBinarizer
 
 from refpair._saved import MOST_THREADS, require
+from refpair.active._foreign import ForeignClassifier
+from refpair.active._kernel import KernelFeatures
 from refpair.bits import Bags, ClassTreeBank, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Bins
 from refpair.bits.class_trees import ClassTrees
@@ -51,9 +53,10 @@ __all__ = ["ADAPTERS", "CLASSES", "Adapter"]
 _OWN = (
     BCHCode, Bags, BayesDecisionClassifier, BinaryLearners, BinaryRelevance, Bins, CSRPEClassifier,
     ChainClassifier, ClassLearners, ClassTreeBank, ClassTrees, CodeLearners, CondensedFilterTree,
-    EstimatorBank, EstimatorLinks, Forest, HammingRepetition, LabelFormat, LabelModel, LabelPowerset,
-    LabelsetRepetition, LogOddsLine, Logistic, LogisticBank, MLECC, ProbabilisticChain, RAkEL, Reading,
-    ReferencePairCode, RepetitionCode, TableVectorizer, TreeBank, TreeLinks, Trees, *ENCODERS,
+    EstimatorBank, EstimatorLinks, ForeignClassifier, Forest, HammingRepetition, KernelFeatures, LabelFormat,
+    LabelModel, LabelPowerset, LabelsetRepetition, LogOddsLine, Logistic, LogisticBank, MLECC,
+    ProbabilisticChain, RAkEL, Reading, ReferencePairCode, RepetitionCode, TableVectorizer, TreeBank,
+    TreeLinks, Trees, *ENCODERS,
 )  # fmt: skip
 
 
