@@ -293,7 +293,9 @@ def label(
     browser: Annotated[bool, typer.Option(help="Whether to open the page.")] = True,
     export: Annotated[
         Path | None,
-        typer.Option(help="Instead of the page: write the answered rows with labels to a .csv or .parquet file."),
+        typer.Option(
+            help="Instead of the page: write the answered rows with labels to a .csv or .parquet file."
+        ),
     ] = None,
     save_model: Annotated[
         Path | None,
