@@ -142,7 +142,7 @@ def test_relevant_sets_that_do_not_fit(small):
         ValueError, match="relevant_set must be 0/1, boolean or yes/no: column 1 has 3 in row 0"
     ):
         fit(X, Y, relevant_set=[[0, 3, 0, 0]])
-    with pytest.raises(ValueError, match=r"relevant_set has 1 labels"):
+    with pytest.raises(ValueError, match="relevant_set must have the labels of the model: 0, 1, 2, 3"):
         fit(X, Y, relevant_set=[0, 1, 0, 0])
     frame = pd.DataFrame(Y, columns=list("abcd"))
     with pytest.raises(ValueError, match="the columns of relevant_set are"):

@@ -14,8 +14,8 @@ import pandas as pd
 from ._cells import Floats, numbers_of, parsed_numbers, strings_of
 from ._dates import date_format
 from ._names import unknown_name
+from ._truths import truth_values
 from .images import are_file_names, find_pictures, is_pixel_name, leads_to_pictures
-from .labels import truth_values
 
 __all__ = ["UNSPACED", "ColumnKind", "Kind", "check_kinds", "find_kinds"]
 

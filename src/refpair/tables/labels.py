@@ -21,24 +21,17 @@ from sklearn.utils.validation import column_or_1d
 
 from refpair._saved import Savable, require
 
+from ._cells import listed
+from ._truths import is_empty, is_present, not_a_truth, truth_values
+from .label_names import CONTAINERS, Container, container_of, names_matrix, rows_of_names, split_rows
+
 __all__ = ["LabelFormat", "LabelMatrix", "label_columns", "labelled_rows", "read_labels", "truth_values"]
 
 Kind = Literal["classes", "array", "sparse", "spmatrix", "pandas", "polars", "names"]
-Within = Literal["list", "array", "series", "frame"]
-Container = Literal["list", "tuple", "set", "frozenset", "joined"]
+Within = Literal["list", "array", "series", "frame", "polars series", "polars frame"]
 LabelMatrix: TypeAlias = Any  # an ndarray of uint8 or a csr_array of ones, which carries no types
 
-SEPARATORS = ("|", ";", ",", "\t")
-"""What may stand between names in a string, the first one that occurs."""
-
 _SEPARATOR = "label separator"  # in the attrs of a Series or DataFrame: the one that the user has given
-_CONTAINERS: dict[str, type] = {
-    "list": list,
-    "tuple": tuple,
-    "set": set,
-    "frozenset": frozenset,
-}
-_WORDS = (("0", "1"), ("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("0.0", "1.0"), ("-1", "1"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +49,13 @@ class LabelFormat(Savable):
         Of a matrix.
     values : list of [absent, present], optional
         How each column of a matrix says that a label is absent or present, unless that is 0 and 1.
-    within : {"list", "array", "series", "frame"}, default="list"
-        What held the names; "frame" is a DataFrame of one column.
+    within : {"list", "array", "series", "frame", "polars series", "polars frame"}, default="list"
+        What held the names; a frame is a DataFrame of one column.
     container : {"list", "tuple", "set", "frozenset", "joined"}, default="list"
         What the names of one sample are in; "joined" is a string.
     separator : str, default="|"
         What stands between joined names.
-    name : str, optional
+    name : str or int, optional
         The name of the Series or column.
     """
 
@@ -73,7 +66,7 @@ class LabelFormat(Savable):
     within: Within = "list"
     container: Container = "list"
     separator: str = "|"
-    name: str | None = None
+    name: str | int | None = None
 
     @property
     def n_labels(self) -> int:
@@ -124,14 +117,17 @@ class LabelFormat(Savable):
         for i, row in enumerate(labels):
             names = self.classes[np.flatnonzero(row)].tolist()
             joined = self.container == "joined"
-            rows[i] = self.separator.join(names) if joined else _CONTAINERS[self.container](names)
+            rows[i] = self.separator.join(names) if joined else CONTAINERS[self.container](names)
         if self.within == "list":
             return rows.tolist()
         if self.within == "array":
             return rows
         if self.within == "series":
             return pd.Series(rows, index=index, name=self.name)
-        return pd.DataFrame({self.name: rows}, index=index)
+        if self.within == "frame":
+            return pd.DataFrame({self.name: rows}, index=index)
+        column = import_module("polars").Series(self.name, rows.tolist())
+        return column if self.within == "polars series" else column.to_frame()
 
     def write_probabilities(self, marginals: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the probabilities of labels; of a one-dimensional y, those of its classes."""
@@ -153,14 +149,13 @@ class LabelFormat(Savable):
         """
         if self.kind == "classes":
             return self._read_more_classes(Y)
-        if self.kind != "names" and not sp.issparse(Y) and np.ndim(Y) == 1 and len(self.classes) == 1:
+        if self.kind != "names" and len(self.classes) == 1 and _is_one_column(Y):
             Y = np.asarray(Y)[:, None]
         classes = self.classes.tolist()
-        known = None if self.kind == "array" else classes
         separator = self.separator if self.container == "joined" else None
-        labels, given = read_labels(Y, name, classes=known, separator=separator)
+        labels, given = _read(Y, name, classes, separator, names_first=self.kind == "names")
         if given.kind == "classes":
-            raise ValueError(f"{name} must have the labels of the model: {_listed(classes)}")
+            raise ValueError(f"{name} must have the labels of the model: {listed(list(map(str, classes)))}")
         if labels.shape[1] != len(classes):
             raise ValueError(
                 f"{name} has {labels.shape[1]} labels (columns), but the model has {len(classes)}"
@@ -223,7 +218,7 @@ def labelled_rows(Y: pd.DataFrame) -> tuple[npt.NDArray[np.bool_], str]:
     if not n:
         return ~without, ""
     if n == len(Y):
-        raise ValueError(f"no row has labels in {_listed(list(Y.columns))}")
+        raise ValueError(f"no row has labels in {listed(list(map(str, Y.columns)))}")
     of_names = Y.shape[1] == 1 and truth_values(Y.iloc[:, 0][~without]) is None
     told = f"{n:,} of {len(Y):,} rows {'have' if n > 1 else 'has'}"
     if of_names:
@@ -264,22 +259,50 @@ def read_labels(
     >>> form.write(matrix[:1], None)
     ['calm|joy']
     """
+    return _read(Y, name, classes, separator, names_first=True)
+
+
+def _read(
+    Y: Any, name: str, classes: Sequence[Any] | None, separator: str | None, *, names_first: bool
+) -> tuple[LabelMatrix, LabelFormat]:
     if Y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     if sp.issparse(Y):
         return _read_sparse(Y, name)
-    if isinstance(Y, pd.DataFrame):
-        if Y.shape[1] == 1 and (rows := _rows_of_names(Y.iloc[:, 0], classes, of_frame=True)) is not None:
-            return _read_names(rows, "frame", Y.iloc[:, 0], name, classes, Y.attrs.get(_SEPARATOR, separator))
-        return _read_frame(Y, name)
-    if type(Y).__module__.startswith("polars.") and hasattr(Y, "columns"):
-        matrix, form = _read_frame(pd.DataFrame({one: Y[one].to_list() for one in Y.columns}), name)
-        return matrix, LabelFormat("polars", form.classes, form.dtype, form.values)
-    rows = _rows_of_names(Y, classes)
+    given, is_polars = _from_polars(Y)
+    is_frame = isinstance(given, pd.DataFrame)
+    column = given.iloc[:, 0] if is_frame and given.shape[1] == 1 else given
+    separator = getattr(given, "attrs", {}).get(_SEPARATOR, separator)
+    rows = rows_of_names(column, classes, separator, of_frame=is_frame, names_first=names_first)
     if rows is not None:
-        within: Within = "series" if isinstance(Y, pd.Series) else "list" if isinstance(Y, list) else "array"
-        return _read_names(rows, within, Y, name, classes, getattr(Y, "attrs", {}).get(_SEPARATOR, separator))
-    return _read_array(np.asarray(Y), name)
+        index = list(column.index if isinstance(column, pd.Series) else range(len(rows)))
+        names, separator = split_rows(rows, separator)
+        matrix, labels = names_matrix(names, classes, index, name)
+        within: Any = "frame" if is_frame else "series" if isinstance(column, pd.Series) else "array"
+        within = f"polars {within}" if is_polars else "list" if isinstance(column, list) else within
+        title = getattr(column, "name", None)
+        title = title if isinstance(title, str | int | None) else str(title)
+        dtype = np.dtype(np.uint8)
+        return matrix, LabelFormat("names", labels, dtype, None, within, container_of(rows), separator, title)
+    if is_frame:
+        return _read_frame(given, name, "polars" if is_polars else "pandas")
+    return _read_array(np.asarray(given), name)
+
+
+def _from_polars(Y: Any) -> tuple[Any, bool]:
+    """Return a DataFrame or Series of polars as one of pandas, whose cells are those of lists."""
+    if not type(Y).__module__.startswith("polars."):
+        return Y, False
+    if not hasattr(Y, "columns"):
+        return pd.Series(Y.to_list(), name=Y.name), True
+    return pd.DataFrame({one: Y[one].to_list() for one in Y.columns}), True
+
+
+def _is_one_column(Y: Any) -> bool:
+    """Whether Y says yes or no of each sample, without a column around it."""
+    if sp.issparse(Y) or hasattr(Y, "columns"):
+        return False
+    return np.ndim(Y) == 1 if isinstance(Y, np.ndarray) else truth_values(Y) is not None
 
 
 def _read_array(array: npt.NDArray[Any], name: str) -> tuple[LabelMatrix, LabelFormat]:
@@ -289,20 +312,16 @@ def _read_array(array: npt.NDArray[Any], name: str) -> tuple[LabelMatrix, LabelF
     labels = np.arange(array.shape[1])
     if array.dtype.kind in "biuf":
         return _read_numbers(array, labels, "array", name)
-    matrix, values, plain = _read_columns([array[:, i] for i in labels], labels, name)
-    dtype = np.dtype(np.int64) if plain else array.dtype
-    return matrix, LabelFormat("array", labels, dtype, None if plain else values)
+    return _read_columns(list(array.T), labels, "array", name)
 
 
-def _read_frame(Y: pd.DataFrame, name: str) -> tuple[LabelMatrix, LabelFormat]:
+def _read_frame(Y: pd.DataFrame, name: str, kind: Kind) -> tuple[LabelMatrix, LabelFormat]:
     _check_shape(Y.shape, name)
     names = np.asarray(Y.columns)
     array = Y.to_numpy()
     if array.dtype.kind in "biuf":
-        return _read_numbers(array, names, "pandas", name)
-    matrix, values, plain = _read_columns([Y.iloc[:, i] for i in range(len(names))], names, name)
-    dtype = np.dtype(np.int64 if plain else object)
-    return matrix, LabelFormat("pandas", names, dtype, None if plain else values)
+        return _read_numbers(array, names, kind, name, Y.index)
+    return _read_columns([Y.iloc[:, i] for i in range(len(names))], names, kind, name, Y.index)
 
 
 def _check_shape(shape: tuple[int, ...], name: str) -> None:
@@ -311,180 +330,44 @@ def _check_shape(shape: tuple[int, ...], name: str) -> None:
 
 
 def _read_numbers(
-    array: npt.NDArray[Any], names: npt.NDArray[Any], kind: Kind, name: str
+    array: npt.NDArray[Any], names: npt.NDArray[Any], kind: Kind, name: str, index: pd.Index | None = None
 ) -> tuple[LabelMatrix, LabelFormat]:
     """Read a matrix of numbers: 0 and 1, or −1 and 1."""
     one = array == 1
     absent: Any = 0
     wrong = ~(one | (array == 0))
-    if wrong.any():
-        absent, wrong = -1, ~(one | (array == -1)) if (array == -1).any() else wrong
+    if wrong.any() and not (array == 0).any():
+        absent, wrong = -1, ~(one | (array == -1))
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
-        raise ValueError(_not_a_label(name, array[row, column], row, names[column]))
+        raise _no_label(name, array[row, column], row if index is None else index[row], names[column])
     values = None if absent == 0 else [[-1, 1]] * array.shape[1]
     return np.ascontiguousarray(one, dtype=np.uint8), LabelFormat(kind, names, array.dtype, values)
 
 
 def _read_columns(
-    columns: Sequence[Any], names: npt.NDArray[Any], name: str
-) -> tuple[npt.NDArray[np.uint8], list[list[Any]], bool]:
-    """Read columns of several types, or of words, and tell how each writes its labels; and if all by 0/1."""
+    columns: Sequence[Any], names: npt.NDArray[Any], kind: Kind, name: str, index: pd.Index | None = None
+) -> tuple[LabelMatrix, LabelFormat]:
+    """Read columns of several types, or of words, each of which may write its labels in its own way."""
     matrix = np.empty((len(columns[0]), len(columns)), np.uint8)
     values = []
     for i, column in enumerate(columns):
-        pair = truth_values(column)
-        cells = np.asarray(column, object)
+        cells = list(column)
+        pair = truth_values(cells) if cells else [0, 1]
         if pair is None:
-            pair = [0, 1]
-            row = int(np.argmax([not _is_either(cell, pair) for cell in cells]))
-            raise ValueError(_not_a_label(name, cells[row], row, names[i]))
-        present = _plain(pair[1])
-        matrix[:, i] = [_plain(cell) == present for cell in cells]
+            row = not_a_truth(cells)
+            raise _no_label(name, cells[row], row if index is None else index[row], names[i])
+        matrix[:, i] = [is_present(cell, pair) for cell in cells]
         values.append(pair)
-    return matrix, values, all(not isinstance(pair[0], str) and pair[0] == 0 for pair in values)
+    if all(type(one) is int and one in (0, 1) for pair in values for one in pair):
+        return matrix, LabelFormat(kind, names, np.dtype(np.int64))
+    dtype = np.array(values).dtype if columns[0].dtype.kind == "U" else np.dtype(object)
+    return matrix, LabelFormat(kind, names, dtype, values)
 
 
-def truth_values(column: Any) -> list[Any] | None:
-    """Return how a column says that a label is absent and present, or None if it says something else.
-
-    Examples
-    --------
-    >>> truth_values(["no", "yes", "no"]), truth_values([True, False]), truth_values(["joy", "calm"])
-    (['no', 'yes'], [False, True], None)
-    """
-    cells = np.asarray(column, object)
-    different = list(dict.fromkeys(_plain(cell) for cell in cells))
-    if any(one is None for one in different) or not different:
-        return None
-    for words in _WORDS:
-        if set(different) <= set(words):
-            written: dict[Any, Any] = {_plain(cell): cell for cell in cells}
-            return [_spelled(written, words, i) for i in (0, 1)]
-    return None
-
-
-def _plain(cell: Any) -> str | None:
-    """Return a cell as a word in small letters; 1, 1.0 and True are "1", "1" and "true"."""
-    if isinstance(cell, str):
-        return cell.strip().lower()
-    if isinstance(cell, bool | np.bool_):
-        return "true" if cell else "false"
-    if isinstance(cell, int | float | np.integer | np.floating) and cell == cell and int(cell) == cell:
-        return str(int(cell))
-    return None
-
-
-def _spelled(written: dict[Any, Any], words: tuple[str, str], which: int) -> Any:
-    """Return a word as the column spells it; one that does not occur, as the other one is spelled."""
-    if words[which] in written:
-        found = written[words[which]]
-        return found.item() if isinstance(found, np.generic) else found
-    other = next(iter(written.values()))
-    if isinstance(other, str):
-        same = str.upper if other.isupper() else str.title if other.istitle() else str
-        return same(words[which])
-    return which == 1 if isinstance(other, bool | np.bool_) else int(words[which])
-
-
-def _is_either(cell: Any, pair: list[Any]) -> bool:
-    return not isinstance(cell, str) and _plain(cell) in [str(one) for one in pair]
-
-
-def _not_a_label(name: str, value: object, row: int, column: object) -> str:
-    told = "an empty cell" if _is_empty(value) else str(value)
-    return f"{name} must be 0/1, boolean or yes/no: column {column!s} has {told} in row {row}"
-
-
-def _rows_of_names(Y: Any, classes: Sequence[Any] | None, of_frame: bool = False) -> list[Any] | None:
-    """Return Y as a list if its samples are lists of names or joined names, else None."""
-    if isinstance(Y, np.ndarray) and (Y.ndim != 1 or Y.dtype.kind not in "OUT"):
-        return None
-    if not isinstance(Y, list | tuple | np.ndarray | pd.Series):
-        return None
-    if isinstance(Y, pd.Series) and pd.api.types.is_numeric_dtype(Y):
-        return None
-    rows = list(Y)
-    filled = [row for row in rows if not _is_empty(row)]
-    if filled and all(isinstance(row, str) for row in filled):
-        return rows if _are_joined(rows, filled, classes, of_frame) else None
-    if not filled or not all(isinstance(row, (*_CONTAINERS.values(), np.ndarray)) for row in filled):
-        return None
-    if any(isinstance(row, set | frozenset) for row in filled):
-        return rows
-    lengths = {len(row) for row in filled}
-    if not lengths - {0}:
-        return rows  # nothing but empty lists
-    is_table = len(lengths) == 1 and len(filled) == len(rows)
-    cells = {_plain(cell) for row in filled for cell in row}
-    return None if is_table and any(cells <= set(words) for words in _WORDS) else rows
-
-
-def _is_empty(row: Any) -> bool:
-    return row is None or (pd.api.types.is_scalar(row) and bool(pd.isna(row)))
-
-
-def _are_joined(rows: list[Any], filled: list[str], classes: Sequence[Any] | None, of_frame: bool) -> bool:
-    """Whether strings are joined names, not the words of a single label."""
-    if classes is not None:
-        return True
-    if any(separator in row for row in filled for separator in SEPARATORS):
-        return True
-    if of_frame:
-        return truth_values(filled) is None
-    return len(rows) > len(filled) or len(set(filled)) > 2
-
-
-def _read_names(
-    rows: list[Any],
-    within: Within,
-    given: Any,
-    name: str,
-    classes: Sequence[Any] | None,
-    separator: str | None,
-) -> tuple[LabelMatrix, LabelFormat]:
-    """Read names into a 0/1 matrix; labels are sorted, as MultiLabelBinarizer sorts them."""
-    filled = [row for row in rows if not _is_empty(row)]
-    container: Container = "joined"
-    if not isinstance(filled[0], str):
-        kind = type(filled[0]).__name__
-        container = kind if kind in _CONTAINERS else "list"  # type: ignore[assignment]  # one of its names
-        names = [[] if _is_empty(row) else list(row) for row in rows]
-    else:
-        if separator is None:
-            found = [one for one in SEPARATORS if any(one in row for row in filled)]
-            separator = found[0] if found else "|"
-        parts = [[] if _is_empty(row) else row.split(separator) for row in rows]
-        names = [[part.strip() for part in row if part.strip()] for row in parts]
-    known = _known_names(names, name) if classes is None else list(classes)
-    place = {one: i for i, one in enumerate(known)}
-    matrix = np.zeros((len(rows), len(known)), np.uint8)
-    for i, row in enumerate(names):
-        for one in row:
-            if one not in place:
-                raise ValueError(
-                    f"{name}, row {i}: there is no label {one!r}; the labels are {_listed(known)}"
-                )
-            matrix[i, place[one]] = 1
-    labels = np.array([*known, None], object)[:-1]
-    labels = labels.astype(str) if all(isinstance(one, str) for one in known) else labels
-    title = None if getattr(given, "name", None) is None else str(given.name)
-    form = LabelFormat("names", labels, np.dtype(np.uint8), None, within, container, separator or "|", title)
-    return matrix, form
-
-
-def _known_names(names: list[list[Any]], name: str) -> list[Any]:
-    different = {one for row in names for one in row}
-    if not different:
-        raise ValueError(f"{name} names no label in any row; there is nothing to learn")
-    try:
-        return sorted(different)
-    except TypeError:
-        raise ValueError(f"{name} has names of labels of several types; make them all strings") from None
-
-
-def _listed(names: Sequence[Any], most: int = 8) -> str:
-    return ", ".join(map(str, names[:most])) + (", …" if len(names) > most else "")
+def _no_label(name: str, value: Any, row: Any, column: Any) -> ValueError:
+    told = "an empty cell" if is_empty(value) else str(value)
+    return ValueError(f"{name} must be 0/1, boolean or yes/no: column {column} has {told} in row {row}")
 
 
 def _read_sparse(Y: Any, name: str) -> tuple[sp.csr_array, LabelFormat]:
@@ -496,7 +379,7 @@ def _read_sparse(Y: Any, name: str) -> tuple[sp.csr_array, LabelFormat]:
     if wrong.any():
         entry = int(wrong.argmax())
         row = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
-        raise ValueError(_not_a_label(name, matrix.data[entry], row, matrix.indices[entry]))
+        raise _no_label(name, matrix.data[entry], row, matrix.indices[entry])
     matrix.eliminate_zeros()
     return matrix.astype(np.uint8), LabelFormat(kind, np.arange(matrix.shape[1]), matrix.dtype)
 

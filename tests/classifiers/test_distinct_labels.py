@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,22 +28,6 @@ def test_many_labels_are_sorted_quickly():
     labels = np.random.default_rng(0).integers(0, 2, (3000, 5000), dtype=np.uint8)
     found = distinct_labels(labels)
     np.testing.assert_array_equal(found.vectors[found.of_row], labels)
-
-
-@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.coo_array])
-def test_entries_that_add_up_are_checked_by_their_sum(kind):
-    twice = sp.coo_array(([1, 1], ([1, 1], [2, 2])), shape=(3, 4))
-    with pytest.raises(ValueError, match="column 2 has 2 in row 1"):
-        read_labels(kind(twice))
-    halves = sp.coo_array(([0.5, 0.5, 3.0, -3.0], ([1, 1, 0, 0], [2, 2, 0, 0])), shape=(3, 4))
-    matrix, _ = read_labels(kind(halves))
-    assert matrix.toarray().tolist() == [[0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]
-    assert matrix.nnz == 1
-
-
-def test_a_sparse_vector_is_no_label_matrix():
-    with pytest.raises(ValueError, match="Y must have a row for each sample and a column for each label"):
-        read_labels(sp.coo_array(np.array([0, 1, 1])))
 
 
 def test_rows_are_told_apart_even_if_their_sums_are_the_same(monkeypatch):

@@ -1,0 +1,159 @@
+"""Labels as names: each sample has a list of them, or one string of joined names such as ``"joy|calm"``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ._cells import listed
+from ._truths import is_empty, truth_values
+
+__all__ = ["CONTAINERS", "Container", "container_of", "names_matrix", "rows_of_names", "split_rows"]
+
+Container = Literal["list", "tuple", "set", "frozenset", "joined"]
+CONTAINERS: dict[str, type] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
+
+_SEPARATORS = ("|", ";", ",", "\t")  # what may stand between names, the first one that occurs
+
+
+def rows_of_names(
+    Y: Any,
+    classes: Sequence[Any] | None = None,
+    separator: str | None = None,
+    *,
+    of_frame: bool = False,
+    names_first: bool = False,
+) -> list[Any] | None:
+    """Return Y as a list if its samples are lists of names or joined names, else None.
+
+    Parameters
+    ----------
+    Y : labels in any form but a table of several columns
+    classes : sequence, optional
+        The label names, if they are known.
+    separator : str, optional
+        What stands between joined names, if that is known.
+    of_frame : bool, default=False
+        Whether Y is the only column of a table.
+    names_first : bool, default=False
+        Whether lists such as [[0, 1], [1, 0]] are names if they can be, not a matrix.
+
+    Examples
+    --------
+    >>> rows_of_names([["a"], ["b", "c"]]), rows_of_names([[0, 1], [1, 0]])
+    ([['a'], ['b', 'c']], None)
+    """
+    if isinstance(Y, np.ndarray) and (Y.ndim != 1 or Y.dtype.kind not in "OUT"):
+        return None
+    if not isinstance(Y, list | tuple | np.ndarray | pd.Series):
+        return None
+    if isinstance(Y, pd.Series) and pd.api.types.is_numeric_dtype(Y):
+        return None
+    rows = list(Y)
+    filled = [row for row in rows if not is_empty(row)]
+    if not filled:
+        return None
+    if all(isinstance(row, str) for row in filled):
+        separators = _SEPARATORS if separator is None else (separator,)
+        if classes is not None or any(one in row for row in filled for one in separators):
+            return rows
+        has_gaps_or_more = len(filled) < len(rows) or len(set(filled)) > 2
+        return rows if (truth_values(filled) is None if of_frame else has_gaps_or_more) else None
+    if not all(isinstance(row, (*CONTAINERS.values(), np.ndarray)) for row in filled):
+        return None
+    known = names_first and classes is not None and {*classes} >= _different(filled)
+    return rows if known or len(filled) < len(rows) or not _are_table(filled) else None
+
+
+def _are_table(rows: list[Any]) -> bool:
+    """Whether lists of the same length are a matrix: columns of yes and no, or numbers that are no names."""
+    if any(isinstance(row, set | frozenset) for row in rows) or len({len(row) for row in rows}) > 1:
+        return False
+    if not len(rows[0]):
+        return False
+    if all(truth_values(column) is not None for column in zip(*rows, strict=True)):
+        return True
+    # A matrix with a mistake in it. Numbers of labels are whole, and each is in a sample once.
+    cells = [cell for row in rows for cell in row]
+    if not all(is_empty(cell) or isinstance(cell, int | float | np.number | np.bool_) for cell in cells):
+        return False
+    return any(is_empty(cell) or cell % 1 for cell in cells) or any(len(set(row)) < len(row) for row in rows)
+
+
+def _different(rows: list[Any]) -> set[Any]:
+    """Return the names of all samples; None is among them if something else is, such as lists in lists."""
+    try:
+        return {name for row in rows for name in row}
+    except TypeError:
+        return {None}
+
+
+def container_of(rows: Sequence[Any]) -> Container:
+    """Return what the names of the first sample that has some are in."""
+    first = next(row for row in rows if not is_empty(row))
+    kind: Any = type(first).__name__
+    return "joined" if isinstance(first, str) else kind if kind in CONTAINERS else "list"
+
+
+def split_rows(rows: Sequence[Any], separator: str | None) -> tuple[list[list[Any]], str]:
+    """Return the names of each sample, and what stands between them if they are joined.
+
+    >>> split_rows(["joy; calm", None], None)
+    ([['joy', 'calm'], []], ';')
+    """
+    filled = [row for row in rows if not is_empty(row)]
+    if not isinstance(filled[0], str):
+        names = [[] if is_empty(row) else row.tolist() if hasattr(row, "tolist") else row for row in rows]
+        return [[one for one in row if not is_empty(one)] for row in names], separator or "|"
+    if separator is None:
+        separator = next((one for one in _SEPARATORS if any(one in row for row in filled)), "|")
+    parts = [[] if is_empty(row) else row.split(separator) for row in rows]
+    return [[part.strip() for part in row if part.strip()] for row in parts], separator
+
+
+def names_matrix(
+    names: list[list[Any]], classes: Sequence[Any] | None, index: Sequence[Any], what: str
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[Any]]:
+    """Return the 0/1 matrix of names, and the labels, sorted as MultiLabelBinarizer sorts them.
+
+    Parameters
+    ----------
+    names : list of list
+    classes : sequence, optional
+        The label names, if they are known; others are refused.
+    index : sequence
+        What the rows are called in a ValueError.
+    what : str
+        What the labels are called there.
+    """
+    different = _different(names)
+    if None in different:
+        raise ValueError(
+            f"{what} must have a row for each sample and a column for each label, or names of labels"
+        )
+    known = _sorted_names(different, what) if classes is None else list(classes)
+    place = {one: i for i, one in enumerate(known)}
+    matrix = np.zeros((len(names), len(known)), np.uint8)
+    for i, row in enumerate(names):
+        for one in row:
+            if one not in place:
+                raise ValueError(
+                    f"{what}, row {index[i]}: there is no label {one!r}; the labels are "
+                    + listed(list(map(str, known)), most=8)
+                )
+            matrix[i, place[one]] = 1
+    labels = np.array([*known, None], object)[:-1]
+    return matrix, labels.astype(str) if all(isinstance(one, str) for one in known) else labels
+
+
+def _sorted_names(different: set[Any], what: str) -> list[Any]:
+    if not different:
+        raise ValueError(f"{what} names no label in any row; there is nothing to learn")
+    try:
+        return sorted(different)
+    except TypeError:
+        raise ValueError(f"{what} has names of labels of several types; make them all strings") from None
