@@ -19,7 +19,7 @@ from refpair.active._foreign import ForeignClassifier
 from refpair.active._kernel import KernelFeatures
 from refpair.active._strategy import QueryStrategy
 from refpair.bits.binning import Matrix
-from refpair.classifiers import CSRPEClassifier, Logistic
+from refpair.classifiers import BinaryRelevance, CSRPEClassifier, Logistic
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._parameters import check_count
 from refpair.costs import Cost
@@ -148,11 +148,8 @@ class SessionModel:
         self._compared = mapped  # as the strategy sees rows
         self.cost = cost
         self.estimator = estimator
-        self.strategy = strategy or SubSampled(
-            RepresentativeUncertainty(cost, estimator, random_state=random_state),
-            _LOOKED_AT,
-            random_state=random_state,
-        )
+        self.strategy = strategy
+        self._default_strategy = RepresentativeUncertainty(cost, estimator, random_state=random_state)
         self.random_state = random_state
         self.sample = np.sort(np.random.default_rng(random_state).permutation(X.shape[0])[:_SAMPLE])
         self.last: Fit | None = None
@@ -214,7 +211,16 @@ class SessionModel:
         """Return the candidates, the best one first: some that are unlike each other, then the others."""
         if not len(candidates):
             return candidates
-        first, utilities = self.strategy.query(self._compared, Y, _AHEAD, candidates, return_utilities=True)
+        strategy = self.strategy or self._ranking()
+        first, utilities = strategy.query(self._compared, Y, _AHEAD, candidates, return_utilities=True)
         worth = np.nan_to_num(utilities[candidates], nan=-np.inf)  # not looked at
         others = candidates[np.argsort(-worth, kind="stable")]
         return np.concatenate([first, others[~np.isin(others, first)]])
+
+    def _ranking(self) -> QueryStrategy:
+        """Return the default strategy, with the C that was chosen for the classifier."""
+        learner = Logistic(self._c)
+        self._default_strategy.learner = learner  # the same object each time: it begins where it ended
+        if self.estimator is None:
+            self._default_strategy.estimator = BinaryRelevance(learner)
+        return SubSampled(self._default_strategy, _LOOKED_AT, random_state=self.random_state)
