@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ._cells import numbers_of, parsed_numbers, strings_of
-from ._dates import date_format
+from ._dates import are_times, date_format
 from ._names import unknown_name
 from ._truths import truth_values
 from .images import are_file_names, find_pictures, is_pixel_name, leads_to_pictures
@@ -117,7 +117,7 @@ def _find_kind(column: pd.Series, asked: Kind | None, folder: Path | None) -> Co
         _check_image(column, folder)
     if asked == "number":
         parsed_numbers(column)  # raises if there are others
-    if asked == "date" and date_format(column) is None:
+    if asked == "date" and date_format(column, fewest=1) is None:
         raise ValueError(
             f"column {column.name!r} cannot be a date: not all of its cells are in one of the usual forms, "
             "such as 2024-03-01 or 1.3.2024; choose another kind"
@@ -135,7 +135,7 @@ def _find_kind(column: pd.Series, asked: Kind | None, folder: Path | None) -> Co
         return _of_strings(column, folder)
     if pd.api.types.is_bool_dtype(column):
         return ColumnKind("boolean", "true or false")
-    values = None if pd.api.types.is_datetime64_any_dtype(column) else numbers_of(column)
+    values = None if are_times(column) else numbers_of(column)
     return _of_strings(column, folder) if values is None else _of_numbers(column, values)
 
 
@@ -160,10 +160,9 @@ def _of_numbers(column: pd.Series, values: np.ndarray) -> ColumnKind:
     if all(isinstance(value, bool | np.bool_) for value in column.dropna().head(100)):
         return ColumnKind("boolean", "true or false")
     whole = len(filled) == len(values) and len(values) > 2 and (np.mod(filled, 1) == 0).all()
-    if whole and len(np.unique(filled)) == len(filled):
-        steps = np.diff(filled)
-        if (steps == 1).all() or _ID_NAME.search(str(column.name)):
-            return ColumnKind("ignored", "row numbers or ids")
+    count_up = whole and (filled[1:] == filled[:-1] + 1).all()
+    if count_up or (whole and _ID_NAME.search(str(column.name)) and len(np.unique(filled)) == len(filled)):
+        return ColumnKind("ignored", "row numbers or ids")
     return ColumnKind("number", "numbers")
 
 
