@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from refpair import get_cost
-from refpair.active import RandomQuery, Session
+from refpair.active import RandomQuery
 from refpair.datasets import load_dataset
+from refpair.labeling import Session
 
 RANDOM, ASKED, BATCH, EACH = 500, 250, 5, 50
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from refpair.active import Session
 from refpair.datasets import load_dataset
+from refpair.labeling import Session
 
 
 def main() -> None:

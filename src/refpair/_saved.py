@@ -30,12 +30,12 @@ from typing import (  # fmt: skip
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["IfThere", "Savable", "check_weights", "require", "starts_in_order"]
+__all__ = ["MOST_THREADS", "IfThere", "Savable", "check_weights", "require", "starts_in_order"]
 
 T = TypeVar("T")
 IfThere: TypeAlias = Annotated[T, "if there"]  # an attribute that not all fitted objects have
 
-_MOST_THREADS = 1024
+MOST_THREADS = 1024
 _LARGEST_WEIGHT = 1e100
 
 
@@ -149,8 +149,8 @@ def _check_values(cls: Any, values: Mapping[str, Any]) -> None:
         if not _fits(value, hints[name]):
             raise ValueError(f"the {name} of a {cls.__name__} cannot be {_shown(value)}")
     n_jobs = values.get("n_jobs")
-    if isinstance(n_jobs, int) and not 0 < abs(n_jobs) <= _MOST_THREADS:
-        raise ValueError(f"n_jobs is {n_jobs}, and only up to {_MOST_THREADS} can be saved; set fewer")
+    if isinstance(n_jobs, int) and not 0 < abs(n_jobs) <= MOST_THREADS:
+        raise ValueError(f"n_jobs is {n_jobs}, and only up to {MOST_THREADS} can be saved; set fewer")
 
 
 def _shown(value: Any) -> str:

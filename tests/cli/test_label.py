@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refpair.active import Session
-from refpair.active.store import AnswerStore
+import refpair
+from refpair.labeling import Session
+from refpair.labeling.store import AnswerStore
 from tests.cli.running import refpair_, refuses
 
 LABELS = ("--labels", "joy,anger")
@@ -49,7 +50,7 @@ def served(monkeypatch):
     """Instead of serving, note what would be served, and do what the test says with it."""
     seen = SimpleNamespace(calls=[], works=[], opened=[])
 
-    def serve(session, pool, listening, *, token, names, ready):
+    def serve(session, listening, *, name, token, names, ready):
         ready()
         seen.calls.append(
             SimpleNamespace(labels=session.labels, token=token, port=listening.getsockname()[1])
@@ -62,6 +63,19 @@ def served(monkeypatch):
     return seen
 
 
+def ends(*args):
+    """Run the command, which must end in a sentence behind what it says of the table."""
+    result = refpair_(*args)
+    assert result.exit_code == 2
+    return result.stderr.splitlines()[-1].removeprefix("error: ")
+
+
+def columns(said):
+    """What became of the columns, as the command tells it."""
+    cells = [[cell.strip() for cell in line.split("│")] for line in said.splitlines() if "│" in line]
+    return {name: (kind, why) for _, name, kind, why, *_ in cells}
+
+
 def answered(session="pool.labels.sqlite"):
     with Session.open(session) as opened:
         return opened.answers()
@@ -71,11 +85,12 @@ def answered(session="pool.labels.sqlite"):
 
 
 def test_the_page_is_announced_and_opened(pool, served):
-    said = label(*LABELS, "--cost", "hamming").splitlines()
+    said = label(*LABELS, "--cost", "hamming")
+    assert columns(said)["tempo"] == ("number", "numbers")
+    said = said.splitlines()
     (call,) = served.calls
     address = f"http://127.0.0.1:{call.port}/?token={call.token}"
     assert said[0] == "pool.csv: 30 rows, labels joy, anger"
-    assert "  tempo: number, standardised" in said
     assert "Answers are kept in pool.labels.sqlite" in said
     assert f"Label at {address}" in said
     assert said[-1] == "0 rows are answered; they are in pool.labels.sqlite"
@@ -161,37 +176,66 @@ def test_rows_that_are_gone_are_told(pool, served):
 # -- files instead of the page -----------------------------------------------------------------------------
 
 
-def test_labels_of_the_table_are_taken_over_and_exported(pool):
-    pool["joy"] = [1, 0] * 5 + [None] * 20
-    pool["anger"] = [0, 1] * 5 + [None] * 20
+@pytest.fixture
+def answers(pool):
+    """The table, ten of whose rows have labels."""
+    pool["joy"] = pd.array([1, 0] * 5 + [None] * 20, "Int8")
+    pool["anger"] = pd.array([0, 1] * 5 + [None] * 20, "Int8")
     pool.to_csv("pool.csv", index=False)
+    return pool
+
+
+def test_labels_of_the_table_are_taken_over_and_exported(answers):
     said = label(*LABELS, "--id", "key", "--export", "out.csv")
     assert "10 answers are taken over" in said
-    assert "Labels and predictions are in out.csv" in said
+    assert "Rows that are answered are in out.csv, with their labels" in said
     table = pd.read_csv("out.csv")
-    assert table["id"].tolist() == table["key"].tolist() == pool["key"].tolist()
-    assert table["joy"].tolist()[:4] == [1, 0, 1, 0]
-    assert table["said"].tolist() == pool["said"].tolist()
-    assert set(table["joy_predicted"]) <= {0, 1}
-    assert table["who"].tolist()[:2] == ["pool.csv", "pool.csv"]
-    assert "10 answers are taken over" not in label("--id", "key", "--export", "out.parquet")
-    same = ["id", "said", "joy_predicted"]
-    assert pd.read_parquet("out.parquet")[same].values.tolist() == table[same].values.tolist()
+    assert list(table.columns) == ["key", "tempo", "said", "joy", "anger"]
+    assert table.to_dict("records") == answers[:10].astype({"joy": int, "anger": int}).to_dict("records")
+    assert "10 answers are taken over" not in label("--export", "out.parquet")  # nor is --id needed
+    assert pd.read_parquet("out.parquet").to_dict("records") == table.to_dict("records")
 
 
-def test_an_export_without_answers_has_no_predictions(pool):
+def test_an_export_without_answers_is_refused(pool):
+    message = "pool.labels.sqlite has no answers of rows of this table yet: there is nothing to export"
+    assert message in ends("label", *NEW, "--export", "out.csv")
+    assert not Path("out.csv").exists()
+
+
+def test_a_table_of_other_rows_is_refused(answers):
     label(*LABELS, "--export", "out.csv")
-    assert list(pd.read_csv("out.csv").columns) == [
-        "id",
-        "key",
-        "tempo",
-        "said",
-        "joy",
-        "anger",
-        "skipped",
-        "who",
-        "at",
-    ]
+    answers.drop(columns=["joy", "anger"]).assign(tempo=7.5).to_csv("other.csv", index=False)
+    said = refuses("label", "other.csv", "--session", "pool.labels.sqlite", "--export", "other_out.csv")
+    assert "none is of a row of this table, whose rows are called by checksums of their cells" in said
+    assert not Path("other_out.csv").exists()
+
+
+def test_a_model_is_saved_and_predicts_raw_rows(answers):
+    said = label(*LABELS, "--id", "key", "--save-model", "m.refpair")
+    assert "The model is in m.refpair; refpair predict takes it" in said
+    model = refpair.load("m.refpair")
+    predicted = model.predict(answers[["said", "tempo", "key"]])
+    assert list(predicted.columns) == ["joy", "anger"]
+    with Session.open("pool.labels.sqlite", answers) as session:
+        session.learn()
+        pd.testing.assert_frame_equal(session.model.predict(answers), predicted)
+
+
+def test_a_model_of_joined_names_answers_in_joined_names(pool):
+    pool["moods"] = ["joy", "anger|calm", "joy|calm", None, None, None] * 5
+    pool.to_csv("pool.csv", index=False)
+    label("--labels", "moods", "--save-model", "m.refpair", "--export", "out.csv")
+    predicted = refpair.load("m.refpair").predict(pool)
+    assert predicted.name == "moods"
+    assert set("|".join(predicted).split("|")) <= {"joy", "anger", "calm"}
+    table = pd.read_csv("out.csv")
+    assert list(table.columns) == ["key", "tempo", "said", "moods"]
+    assert len(table) == 15
+    assert set(table["moods"]) == {"joy", "anger|calm", "calm|joy"}
+
+
+def test_there_is_no_model_before_two_answers_differ(pool):
+    assert "answer at least two rows with different labels first" in ends("label", *NEW, "--save-model", "m")
 
 
 def test_to_label_studio_and_back(pool):
@@ -221,24 +265,41 @@ def test_to_label_studio_and_back(pool):
         "--id", "key", "--from-label-studio", "export.json", "--export", "out.csv"
     )
     assert answered()["joy"].tolist() == [1, 1]
-    assert pd.read_csv("out.csv")["skipped"].sum() == 1
+    assert len(pd.read_csv("out.csv")) == 2
 
 
-def test_embeddings_and_columns_that_are_not_learnt_from(pool):
+def test_embeddings_and_columns_that_are_not_learnt_from(answers):
     np.save("emb.npy", np.random.default_rng(0).normal(size=(N, 4)))
-    assert "emb.npy: 4 features, standardised" in label(
-        *LABELS, "--features", "emb.npy", "--export", "out.csv"
-    )
-    said = label("--drop", "tempo", "--export", "out.csv")
-    assert "tempo: ignored (as asked for)" in said
+    label(*LABELS, "--features", "emb.npy", "--session", "emb.sqlite", "--export", "out.csv")
+    assert columns(label("--session", "emb.sqlite", "--export", "out.csv")) == dict.fromkeys(
+        ["x0", "x1", "x2", "x3"], ("number", "numbers")
+    )  # the file is remembered
+    said = label(*LABELS, "--drop", "tempo", "--kind", "key=string", "--export", "out.csv")
+    assert columns(said)["tempo"] == ("ignored", "as asked for")
+    assert columns(said)["key"] == ("string", "as asked for")
+    assert columns(label("--export", "out.csv")) == columns(said)  # likewise
     assert "tempo" in pd.read_csv("out.csv").columns
 
 
-def test_a_data_set_is_labelled_by_its_name(pool):
-    said = label("--export", "out.csv", data="digits")
+def test_a_data_set_is_labelled_by_its_name(pool, served):
+    served.works.append(lambda session: session.tell([5], [["3"]]))
+    said = label(data="digits")
     assert "digits: 3,000 rows, labels 0, 1, 2, 3, 4, 5, 6, 7, 8, 9" in said
     assert "Answers are kept in digits.labels.sqlite" in said
-    assert len(pd.read_csv("out.csv")) == 3000
+    label("--export", "out.csv", data="digits")
+    table = pd.read_csv("out.csv")
+    assert table["id"].tolist() == [5]
+    assert table[list("0123456789")].sum(axis=1).tolist() == [1]
+
+
+def test_tables_with_other_separators_and_encodings(answers):
+    answers.assign(said=answers["said"].str.replace("so", "größer")).to_csv(
+        "other.csv", index=False, sep=";", encoding="latin-1"
+    )
+    assert "--encoding" in refuses("label", "other.csv", *LABELS, "--export", "out.csv")
+    label(*LABELS, "--encoding", "latin-1", "--export", "out.csv", data="other.csv")
+    assert pd.read_csv("out.csv")["said"].str.startswith("größer").all()
+    label(*LABELS, "--encoding", "latin-1", "--sep", ";", "--export", "out.csv", data="other.csv")
 
 
 @pytest.mark.parametrize("name", ["pool.csv.gz", "pool.tsv", "pool.parquet", "POOL.CSV"])
@@ -249,7 +310,7 @@ def test_answers_are_kept_beside_the_table(pool, name, tmp_path):
         pool.to_parquet(path)
     else:
         pool.to_csv(path, index=False, sep="\t" if "tsv" in name else ",")
-    label(*LABELS, "--export", "out.csv", data=path)
+    label(*LABELS, "--to-label-studio", "out.json", data=path)
     assert [one.name for one in path.parent.glob("*.sqlite")] == [f"{name.split('.')[0]}.labels.sqlite"]
 
 
@@ -264,21 +325,21 @@ MISTAKES = {
     "label twice": (("pool.csv", "--labels", "joy,joy"), "the label 'joy' is named"),
     "label of the export": (("pool.csv", "--labels", "joy,who"), "'who'"),
     "clashing labels": (("pool.csv", "--labels", "joy,joy_predicted"), "'joy_predicted'"),
-    "text as label": (("pool.csv", "--labels", "said"), "label column 'said', row 1: expected 0, 1"),
+    "text as label": (("pool.csv", "--labels", "said"), "the column 'said' is a text"),
     "unknown cost": ((*NEW, "--cost", "haming"), "did you mean 'hamming'?"),
     "cost before table": (("nosuch.csv", *LABELS, "--cost", "haming"), "did you mean 'hamming'?"),
     "two costs": ((*NEW, "--cost", "f1", "--false-positive", "2"), "--cost goes without"),
     "price of no label": ((*NEW, "--false-negative", "angr=2"), "did you mean 'anger'?"),
-    "unknown id": ((*NEW, "--id", "kee"), "pool.csv: unknown column 'kee'; did you mean 'key'?"),
-    "id not unique": (("twice.csv", *LABELS, "--id", "key"), "twice.csv: several rows have the id 'a'"),
-    "id of a data set": (("digits", "--id", "key"), "digits: only CSV and Parquet files have columns of ids"),
-    "unknown drop": ((*NEW, "--drop", "temp"), "pool.csv: unknown column 'temp'; did you mean 'tempo'?"),
+    "unknown id": ((*NEW, "--id", "kee"), "unknown column 'kee'; did you mean 'key'?"),
+    "id not unique": (("twice.csv", *LABELS, "--id", "key"), "several rows have the id 'a' in the column"),
+    "id of a data set": (("digits", "--id", "key"), "digits: a data set has no column of ids"),
+    "unknown drop": ((*NEW, "--drop", "temp"), "unknown column 'temp'; did you mean 'tempo'?"),
     "no features": ((*NEW, "--features", "nosuch.npy"), "nosuch.npy: no such file or directory"),
     "few features": ((*NEW, "--features", "few.npy"), "few.npy: has 2 rows, and the table 30"),
-    "nothing to learn": (("same.csv", *LABELS), "same.csv: nothing to learn from in 1 column and 2 rows"),
+    "nothing to learn": (("same.csv", *LABELS), "nothing to learn from in 1 columns and 2 rows"),
     "unknown export": ((*NEW, "--export", "out.xlsx"), "out.xlsx: the name of a table ends in"),
     "no folder": ((*NEW, "--export", "no/out.csv"), "no: there is no such folder"),
-    "export before table": (("nosuch.csv", *LABELS, "--export", "out.xlsx"), "ends in .csv or .parquet"),
+    "export before table": (("nosuch.csv", *LABELS, "--export", "out.xlsx"), "a table ends in .csv"),
     "tasks as text": ((*NEW, "--to-label-studio", "tasks.xml"), "the name of tasks for Label Studio ends"),
     "no folder of tasks": ((*NEW, "--to-label-studio", "no/t.json"), "no: there is no such folder"),
     "no Label Studio": ((*NEW, "--from-label-studio", "no.json"), "no.json: no such file or directory"),
@@ -309,22 +370,22 @@ def test_a_mistake_ends_in_one_sentence_and_leaves_nothing_behind(what, tmp_path
 
 def test_a_session_that_was_begun_without_labels_can_be_gone_on_with(pool):
     AnswerStore(Path("pool.labels.sqlite")).close()
-    assert "what are the labels?" in refuses("label", "pool.csv", "--export", "out.csv")
-    assert "labels joy, anger" in label(*LABELS, "--export", "out.csv")
+    assert "what are the labels?" in refuses("label", "pool.csv", "--to-label-studio", "out.json")
+    assert "labels joy, anger" in label(*LABELS, "--to-label-studio", "out.json")
 
 
 def test_labels_cannot_be_taken_away(pool):
-    label(*LABELS, "--export", "out.csv")
-    said = refuses("label", "pool.csv", "--labels", "anger,calm", "--export", "out.csv")
+    label(*LABELS, "--to-label-studio", "out.json")
+    said = refuses("label", "pool.csv", "--labels", "anger,calm", "--to-label-studio", "out.json")
     assert "pool.labels.sqlite has labels that are not named: joy" in said
 
 
 def test_new_labels_need_prices_where_the_others_have_some(pool):
-    label(*LABELS, "--false-negative", "joy=5", "--export", "out.csv")
-    said = refuses("label", "pool.csv", "--labels", "joy,anger,calm", "--export", "out.csv")
+    label(*LABELS, "--false-negative", "joy=5", "--to-label-studio", "out.json")
+    said = refuses("label", "pool.csv", "--labels", "joy,anger,calm", "--to-label-studio", "out.json")
     assert "2" in said
     assert "3" in said
-    label("--labels", "joy,anger,calm", "--false-negative", "joy=5", "--export", "out.csv")
+    label("--labels", "joy,anger,calm", "--false-negative", "joy=5", "--to-label-studio", "out.json")
 
 
 @pytest.mark.parametrize("export", ["{}", "[{}]", "[", '[{"data": {}, "annotations": [{"result": []}]}]'])

@@ -6,7 +6,6 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
 from refpair.features import read_features
 
 

@@ -1,37 +1,31 @@
-"""Labels into a session and out of it: tables that have some already, exports, and Label Studio."""
+"""Labels out of a session and into it: exports, and Label Studio."""
 
 from __future__ import annotations
 
 import json
 from xml.etree import ElementTree
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from refpair.datasets import read_data
 from refpair.labeling import Session
-from refpair.active._tables import write_table
-from refpair.labeling.exchange import (
-    import_label_studio,
-    import_table,
-    table_with_cells,
-    write_label_studio,
-)
-from refpair.labeling.pool import read_pool
+from refpair.labeling.exchange import import_label_studio, write_label_studio
 
 LABELS = ["joy", "anger"]
-CSV = "id,said,tempo\n" + "".join(f"s{i},so {i % 4} and {i % 3},{i}\n" for i in range(12))
+CSV = "id,said,tempo\n" + "".join(f"s{i},so {i % 4} and {i % 3},{i * 5 % 7}\n" for i in range(12))
 
 
 @pytest.fixture
 def start(tmp_path):
     sessions = []
 
-    def start(text=CSV, labels=LABELS, name="pool.csv", **how):
+    def start(text=CSV, labels=LABELS, name="pool.csv", session="a.sqlite", **how):
         (tmp_path / name).write_bytes(text.encode())
-        pool = read_pool(str(tmp_path / name), labels, **how)
-        session = Session.open(tmp_path / "a.sqlite", X=pool.features.X, labels=pool.labels, ids=pool.ids)
-        sessions.append(session)
-        return session, pool
+        opened = Session.open(tmp_path / session, read_data(str(tmp_path / name)).X, labels, **how)
+        sessions.append(opened)
+        return opened
 
     yield start
     for session in sessions:
@@ -43,155 +37,71 @@ def answer_some(session, n=6):
         session.tell([session.ids[i]], [[LABELS[i % 2]]])
 
 
-# -- labels of the table -----------------------------------------------------------------------------------
-
-
-def test_labels_of_the_table_are_taken_over_once(start):
-    session, pool = start("id,n,joy,anger\na,1,1,0\nb,2,,\nc,3,0,0\n")
-    assert import_table(session, pool.answered, "pool.csv") == 2
-    assert import_table(session, pool.answered, "pool.csv") == 0
-    assert session.answers().to_dict("index") == {"a": {"joy": 1, "anger": 0}, "c": {"joy": 0, "anger": 0}}
-    assert set(session.history["who"]) == {"pool.csv"}
-
-
-def test_what_a_person_said_counts_more_than_the_table(start):
-    session, pool = start("id,n,joy,anger\na,1,1,0\nb,2,1,1\n")
-    session.tell(["a"], [["anger"]], who="Ada")
-    assert import_table(session, pool.answered, "pool.csv") == 1
-    assert list(session.answers().loc["a"]) == [0, 1]
-
-
-def test_rows_that_a_person_skipped_stay_skipped(start):
-    session, pool = start("id,n,joy,anger\na,1,1,0\nb,2,1,1\n")
-    session.skip(["a"])
-    assert import_table(session, pool.answered, "pool.csv") == 1
-    assert (session.n_answered, session.n_skipped) == (1, 1)
-    session.undo()
-    assert import_table(session, pool.answered, "pool.csv") == 1  # it was taken back: the table counts again
-
-
-def test_labels_in_another_order_are_not_mixed_up(start, tmp_path):
-    session, _ = start("id,n,joy,anger\na,1,,\nb,2,,\n")
-    assert session.labels == LABELS
-    pool = read_pool(str(_write(tmp_path, "id,n,joy,anger\na,1,1,0\nb,2,0,1\n")), LABELS[::-1])
-    assert import_table(session, pool.answered, "pool.csv") == 2
-    assert session.answers().to_dict("index") == {"a": {"joy": 1, "anger": 0}, "b": {"joy": 0, "anger": 1}}
-
-
-def test_ids_that_are_numbers_stay_numbers(start):
-    session, pool = start("id,n,joy,anger\n1,1,1,0\n2,2,,\n30,3,0,1\n")
-    assert import_table(session, pool.answered, "pool.csv") == 2
-    assert session.answers().index.tolist() == [1, 30]
-
-
 # -- the export --------------------------------------------------------------------------------------------
 
 
-def test_the_export_has_the_cells_the_labels_and_the_predictions(start):
-    session, pool = start()
-    answer_some(session)
-    table = table_with_cells(session, pool)
-    assert list(table.columns) == [
-        "id", "said", "tempo", "joy", "anger", "skipped", "who", "at", "joy_predicted", "joy_probability",
-        "anger_predicted", "anger_probability", "expected_cost",
-    ]  # fmt: skip
-    assert table["id"].tolist() == pool.ids
-    assert table["said"].tolist() == pool.frame["said"].tolist()
-    assert table.loc[1, ["joy", "anger"]].tolist() == [0, 1]
-    assert table["joy"].isna().sum() == 6
-
-
-NAMES = [
-    "joy_predicted",
-    "who",
-    "at",
-    "expected_cost",
-    "skipped",
-    "who_cell",
-    "joy_probability",
-    "Joy",
-    "<b>",
-    "=1+1",
-]
-
-
-def test_the_export_keeps_columns_that_are_called_like_its_own(start):
-    rows = [f"s{i}," + ",".join(f"{name} {i} x" for name in NAMES) for i in range(8)]
-    session, pool = start("\n".join(["id," + ",".join(NAMES), *rows]) + "\n")
-    answer_some(session)
-    table = table_with_cells(session, pool)
-    assert table.columns.is_unique
-    renamed = {
-        name: f"{name}_cell"
-        for name in ("joy_predicted", "at", "expected_cost", "skipped", "joy_probability")
-    }
-    renamed["who"] = "who_cell_cell"
-    for name in NAMES:
-        assert table[renamed.get(name, name)].tolist() == [f"{name} {i} x" for i in range(8)], name
-    assert table["who"].tolist()[:6] == ["me"] * 6
-    assert table["joy"].tolist()[:2] == [1, 0]
-
-
-def test_the_export_keeps_an_id_that_does_not_name_the_rows(start):
-    session, pool = start("id,n\n7,1\n7,2\n8,3\n", ["joy"])
-    table = table_with_cells(session, pool)
-    assert table["id"].tolist() == pool.ids
-    assert table["id_cell"].tolist() == [7, 7, 8]
-    session.close()
-
-
-def test_the_export_keeps_a_chosen_id_and_the_column_called_id(start, tmp_path):
-    pool = read_pool(str(_write(tmp_path, "id,key,n\n1,a,1\n1,b,2\n")), ["joy"], id_column="key")
-    with Session.open(tmp_path / "b.sqlite", X=pool.features.X, labels=["joy"], ids=pool.ids) as session:
-        table = table_with_cells(session, pool)
-    assert table["id"].tolist() == table["key"].tolist() == ["a", "b"]
-    assert table["id_cell"].tolist() == [1, 1]
-
-
-def _write(folder, text):
-    (folder / "other.csv").write_text(text)
-    return folder / "other.csv"
-
-
-def test_an_export_is_a_table_to_go_on_with(start, tmp_path):
-    session, pool = start()
+def test_the_export_has_the_cells_and_the_labels_of_answered_rows(start, tmp_path):
+    session = start()
     answer_some(session)
     session.skip(["s9"])
-    text = table_with_cells(session, pool).to_csv(index=False)
-    again = read_pool(str(_write(tmp_path, text)), LABELS)
-    assert again.ids == pool.ids
-    with Session.open(tmp_path / "b.sqlite", X=again.features.X, labels=LABELS, ids=again.ids) as other:
-        assert import_table(other, again.answered, "other.csv") == 6
+    session.export(tmp_path / "out.csv")
+    table = pd.read_csv(tmp_path / "out.csv")
+    assert list(table.columns) == ["id", "said", "tempo", "joy", "anger"]
+    assert table["id"].tolist() == session.ids[:6]
+    assert table["said"].tolist() == session.rows.cells["said"].tolist()[:6]
+    assert table[LABELS].to_numpy().tolist() == [[1, 0], [0, 1]] * 3
+
+
+def test_labels_stay_where_the_table_has_them(start, tmp_path):
+    session = start("joy,id,n,anger,said\n1,a,1,0,so\n,b,5,,well\n,c,3,,oh\n")
+    session.tell(["c"], [["anger"]])
+    session.export(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == "joy,id,n,anger,said\n1,a,1,0,so\n0,c,3,1,oh\n"
+
+
+def test_the_export_of_rows_that_are_called_by_their_cells_has_no_ids(start, tmp_path):
+    session = start("said,n\nso good,1\nso bad,5\nwell,3\n", ["joy"])
+    session.tell(session.ids[:2], [["joy"], []])
+    session.export(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == "said,n,joy\nso good,1,1\nso bad,5,0\n"
+
+
+def test_ids_that_are_in_no_column_are_exported(tmp_path):
+    frame = pd.DataFrame({"said": ["so good", "so bad", "well"]}, index=pd.Index([7, 5, 3], name="key"))
+    with Session.open(tmp_path / "a.sqlite", frame, ["joy"]) as session:
+        session.tell([5, 3], [["joy"], []])
+        wanted = [{"key": 5, "said": "so bad", "joy": 1}, {"key": 3, "said": "well", "joy": 0}]
+        assert session.labelled().to_dict("records") == wanted
+    with Session.open(tmp_path / "b.sqlite", frame, ["joy"], ids=["x", "y", "z"]) as session:
+        session.tell(["y"], [["joy"]])
+        assert session.labelled().to_dict("records") == [{"id": "y", "said": "so bad", "joy": 1}]
+    with Session.open(tmp_path / "c.sqlite", np.eye(3), ["joy"]) as session:
+        session.tell([2, 0], [["joy"], []])
+        assert session.labelled().to_dict("records") == [{"id": 2, "joy": 1}, {"id": 0, "joy": 0}]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.jsonl", "out.parquet"])
+def test_an_export_is_a_table_to_go_on_with(start, tmp_path, name):
+    session = start()
+    answer_some(session)
+    session.export(tmp_path / name)
+    table = read_data(str(tmp_path / name)).X
+    with Session.open(tmp_path / "b.sqlite", table, LABELS) as other:
+        assert other.n_taken_over == 6
         assert other.answers().to_dict("index") == session.answers().to_dict("index")
 
 
-HOSTILE = [
-    "<script>",
-    '"',
-    "two\nlines",
-    "\u202eright",
-    "=1+1",
-    "'",
-    "a,b",
-    "🙂",
-    "\t.",
-    "%00",
-    "a\rb",
-    "\r\n.",
-]
+HOSTILE = ["<script>", '"', "two\nlines", "\u202eright", "=1+1", "'", "a,b", "🙂", "%00", "a\rb"]
 
 
-def test_hostile_cells_are_exported_to_the_letter(start, tmp_path):
-    frame = pd.DataFrame(
-        {"id": HOSTILE, "said": [f"x {cell} y" for cell in HOSTILE], "n": range(len(HOSTILE))}
-    )
-    text = frame.to_csv(index=False, lineterminator="\r\n")
-    session, pool = start(text, ["<b>joy</b>", "=anger"])
-    for row in HOSTILE:
-        session.tell([row], [["=anger"]], who=row)
-    write_table(table_with_cells(session, pool), tmp_path / "out.csv")
+def test_hostile_cells_are_exported_to_the_letter(tmp_path):
+    frame = pd.DataFrame({"id": HOSTILE, "said": [f"x {cell} y" for cell in HOSTILE]})
+    with Session.open(tmp_path / "a.sqlite", frame, ["<b>joy</b>", "=anger"]) as session:
+        for row in HOSTILE:
+            session.tell([row], [["=anger"]], who=row)
+        session.export(tmp_path / "out.csv")
     table = pd.read_csv(tmp_path / "out.csv")
-    assert table["id"].tolist() == table["who"].tolist() == HOSTILE
+    assert table["id"].tolist() == HOSTILE
     assert table["said"].tolist() == frame["said"].tolist()
     assert table["=anger"].tolist() == [1] * len(HOSTILE)
 
@@ -200,9 +110,9 @@ def test_hostile_cells_are_exported_to_the_letter(start, tmp_path):
 
 
 def test_tasks_come_in_the_order_of_the_session_with_its_interface(start, tmp_path):
-    session, pool = start()
+    session = start()
     answer_some(session)
-    config = write_label_studio(session, pool, tmp_path / "tasks.json")
+    config = write_label_studio(session, tmp_path / "tasks.json")
     assert config == tmp_path / "tasks.xml"
     tasks = json.loads((tmp_path / "tasks.json").read_text())
     assert [task["data"]["refpair_id"] for task in tasks] == session.ranking()
@@ -217,30 +127,30 @@ def test_tasks_come_in_the_order_of_the_session_with_its_interface(start, tmp_pa
 
 @pytest.mark.parametrize("name", ["what was said", "said?", "$said", "<b>", "über"])
 def test_columns_that_label_studio_cannot_show_by_name_are_shown_in_a_table(start, tmp_path, name):
-    session, pool = start(CSV.replace("said", name, 1))
-    config = write_label_studio(session, pool, tmp_path / "tasks.json")
+    session = start(CSV.replace("said", name, 1))
+    config = write_label_studio(session, tmp_path / "tasks.json")
     view = ElementTree.fromstring(config.read_text())
     assert view.find("Table").get("value") == "$refpair_row"
     assert json.loads((tmp_path / "tasks.json").read_text())[0]["data"]["refpair_row"][name].startswith("so ")
 
 
 def test_wrong_files_of_tasks_are_refused_before_anything_is_written(start, tmp_path):
-    session, pool = start()
+    session = start()
     before = sorted(tmp_path.iterdir())
     with pytest.raises(ValueError, match=r"tasks.xml: the name of tasks for Label Studio ends in .json"):
-        write_label_studio(session, pool, tmp_path / "tasks.xml")
+        write_label_studio(session, tmp_path / "tasks.xml")
     session.add_labels(["$said"])
     with pytest.raises(ValueError, match=r"label '\$said': Label Studio takes what follows the \$"):
-        write_label_studio(session, pool, tmp_path / "tasks.json")
+        write_label_studio(session, tmp_path / "tasks.json")
     session.skip(session.ids)
     assert sorted(tmp_path.iterdir()) == before
 
 
 def test_when_nothing_is_left_there_are_no_tasks(start, tmp_path):
-    session, pool = start()
+    session = start()
     session.skip(session.ids)
     with pytest.raises(ValueError, match="there is nothing left to label"):
-        write_label_studio(session, pool, tmp_path / "tasks.json")
+        write_label_studio(session, tmp_path / "tasks.json")
 
 
 def exported(folder, *tasks):
@@ -263,7 +173,7 @@ def exported(folder, *tasks):
 
 
 def test_annotations_are_taken_over_once_with_who_and_when(start, tmp_path):
-    session, _ = start()
+    session = start()
     path = exported(
         tmp_path,
         ("s1", ("ada@x", ["joy"], 5), ("bob@x", ["anger"], 3)),
@@ -287,7 +197,7 @@ def test_annotations_are_taken_over_once_with_who_and_when(start, tmp_path):
 
 
 def test_tasks_of_another_table_and_labels_of_another_project_are_refused(start, tmp_path):
-    session, _ = start()
+    session = start()
     with pytest.raises(ValueError, match="there is no row with the id 'other'"):
         import_label_studio(session, exported(tmp_path, ("other", ("ada@x", ["joy"], 1))))
     with pytest.raises(ValueError, match=r"export.json: chosen but not among the label names: 'fear'"):

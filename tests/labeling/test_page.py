@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pytest
 
-from refpair.labeling import Session
+from refpair import load
 from refpair.datasets import load_dataset
+from refpair.labeling import Session
 from tests.labeling.browser import PATIENCE, Server, chromium
 
 LAPTOP, PHONE = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
@@ -156,6 +158,34 @@ def test_two_windows_get_different_rows(server, browser):
     pages[0].reload()
     pages[0].wait_for_selector("#row[data-id]")
     assert shown(pages[0]) == before
+
+
+def test_labels_are_downloaded_and_the_model_is_saved(server, browser, digits, tmp_path):
+    page = opened(browser, server.address)
+    page.click("#savemodel")
+    page.wait_for_selector("#hint:not(:empty)")
+    assert "answer at least two rows with different labels first" in page.inner_text("#hint")
+    asked = []
+    for key in "1234":
+        asked.append(shown(page))
+        press(page, [key, "Enter"])
+    page.click("#savemodel")
+    page.wait_for_selector("#saved:not(:empty)")
+    page.wait_for_selector("body:not([aria-busy])")
+    assert page.inner_text("#saved") == "The model is in answers.refpair, beside the answers."
+    page.screenshot(path=tmp_path / "saved.png")
+    predicted = load(tmp_path / "answers.refpair").predict(
+        pd.DataFrame(digits.X, columns=digits.feature_names)
+    )
+    assert list(predicted.columns) == digits.label_names
+    with page.expect_download() as download:
+        page.click("a[download]")
+    table = pd.read_csv(download.value.path())
+    assert table["id"].tolist() == asked
+    assert table[digits.label_names].to_numpy().argmax(axis=1).tolist() == [1, 2, 3, 4]
+    assert page.problems == [
+        "Failed to load resource: the server responded with a status of 400 (Bad Request)"
+    ]
 
 
 def test_a_label_is_added(server, browser):

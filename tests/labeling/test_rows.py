@@ -1,4 +1,4 @@
-"""Tables to be labelled: what rows are called, which labels they have already, what is learnt from."""
+"""Tables to be labelled: what rows are called, which labels they have already, and what is remembered."""
 
 from __future__ import annotations
 
@@ -11,36 +11,51 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refpair.datasets import load_dataset
-from refpair.labeling.pool import _checksums, read_pool
+from refpair.datasets import read_data
+from refpair.labeling import Session
+from refpair.labeling.ids import _checksums
+from tests.labeling.sessions import Commonest
 
 SONGS = "title,tempo,joy\nHey you,120,1\nOh no,90,0\nLa la,,\nSo what,60,true\n"
+PLAIN = "title,tempo\nHey you,120\nOh no,90\nLa la,\nSo what,60\n"
 
 
 @pytest.fixture
 def read(tmp_path):
-    def read(text, labels=("joy",), *, name="pool.csv", **how):
+    """Read a file into a session of its own."""
+    sessions = []
+
+    def read(text, labels=("joy",), *, name="pool.csv", session=None, **how):
         path = tmp_path / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return read_pool(str(path), None if labels is None else list(labels), **how)
+        session = tmp_path / (session or f"{len(sessions)}.sqlite")
+        sessions.append(Session.open(session, read_data(str(path)).X, labels, **how))
+        return sessions[-1]
 
-    return read
+    yield read
+    for one in sessions:
+        one.close()
+
+
+def names_of(session):
+    """The names of the features."""
+    return list(session._model._steps[0][1].get_feature_names_out())
 
 
 # -- ids ---------------------------------------------------------------------------------------------------
 
 
 def test_without_a_column_of_ids_rows_are_called_by_what_is_in_them(read):
-    pool = read(SONGS)
-    assert len(set(pool.ids)) == 4
-    assert all(isinstance(one, str) and len(one) == 12 for one in pool.ids)
+    songs = read(SONGS)
+    assert len(set(songs.ids)) == 4
+    assert all(isinstance(one, str) and len(one) == 12 for one in songs.ids)
     turned = read("\n".join([SONGS.splitlines()[0], *SONGS.splitlines()[:0:-1]]) + "\n")
-    assert turned.ids == pool.ids[::-1]
+    assert turned.ids == songs.ids[::-1]
 
 
 def test_ids_do_not_change_when_labels_are_filled_in(read):
     assert read(SONGS.replace(",1\n", ",0\n")).ids == read(SONGS).ids
-    assert read("title,tempo\nHey you,120\nOh no,90\nLa la,\nSo what,60\n").ids == read(SONGS).ids
+    assert read(PLAIN).ids == read(SONGS).ids
 
 
 def test_ids_do_not_change_when_rows_are_added(read):
@@ -51,9 +66,8 @@ def test_ids_do_not_change_when_rows_are_added(read):
 
 
 def test_equal_rows_have_different_ids(read):
-    pool = read("a,b\nx y,1\nx y,1\nz w,2\nx y,1\n")
-    first = pool.ids[0]
-    assert pool.ids == [first, f"{first}-2", pool.ids[2], f"{first}-3"]
+    ids = read("a,b\nx y,1\nx y,1\nz w,2\nx y,1\n").ids
+    assert ids == [ids[0], f"{ids[0]}-2", ids[2], f"{ids[0]}-3"]
 
 
 CELLS = st.none() | st.integers() | st.floats() | st.booleans() | st.text(max_size=5)
@@ -76,137 +90,242 @@ def test_checksums_do_not_depend_on_the_order_of_rows(rows, draw):
 
 @pytest.mark.parametrize("name", ["id", "ID", "Id"])
 def test_a_column_that_is_called_id_names_the_rows_and_is_not_learnt_from(read, name):
-    pool = read(f"{name},tempo\n7,1\n3,2\n5,4\n")
-    assert pool.ids == [7, 3, 5]
-    assert all(type(one) is int for one in pool.ids)
-    assert pool.features.names == ["tempo"]
-    assert list(pool.frame.columns) == [name, "tempo"]  # but it is shown
+    session = read(f"{name},tempo\n7,1\n3,2\n5,4\n")
+    assert session.ids == [7, 3, 5]
+    assert all(type(one) is int for one in session.ids)
+    assert names_of(session) == ["tempo"]
+    assert list(session.rows.cells.columns) == [name, "tempo"]  # but it is shown
 
 
-def test_ids_may_be_text_or_large(read):
-    assert read("id,n\na b,1\nc,2\n").ids == ["a b", "c"]
-    assert read(f"id,n\n{2**70},1\n3,2\n").ids == [str(2**70), "3"]
-    assert read("id,n\n1.5,1\n2.5,2\n").ids == ["1.5", "2.5"]
-    assert read('id,n\n<script>,1\n"a\nb",2\n').ids == ["<script>", "a\nb"]
+def test_ids_may_be_text_or_fractions(read):
+    assert read("id,n\na b,1\nc,5\n").ids == ["a b", "c"]
+    assert read("id,n\n1.5,1\n2.5,5\n").ids == ["1.5", "2.5"]
+    assert read('id,n\n<script>,1\n"a\nb",5\n').ids == ["<script>", "a\nb"]
 
 
 @pytest.mark.parametrize("text", ["id,n\n1,1\n1,2\n3,3\n", "id,n\n1,1\n,2\n3,3\n"])
 def test_a_column_called_id_that_does_not_name_each_row_is_one_of_the_cells(read, text):
-    pool = read(text)
-    assert all(isinstance(one, str) for one in pool.ids)
-    assert "id" in pool.features.names
+    session = read(text, kinds={"id": "number"})
+    assert all(isinstance(one, str) for one in session.ids)
+    assert "id" in names_of(session)
 
 
 def test_the_column_of_ids_can_be_chosen(read):
-    pool = read("id,key,n\n1,a,1\n2,b,2\n", id_column="key")
-    assert pool.ids == ["a", "b"]
-    assert "id" in pool.features.names  # it is an ordinary column then
-    assert not [name for name in pool.features.names if "key" in name]
+    session = read("id,key,n\n1,a,1\n2,b,5\n", id_column="key", kinds={"id": "number"})
+    assert session.ids == ["a", "b"]
+    assert "id" in names_of(session)  # it is an ordinary column then
+    assert session.columns.loc["key", "kind"] == "ignored"
+
+
+def test_an_index_names_the_rows_unless_it_is_the_default(tmp_path):
+    frame = pd.DataFrame({"said": ["so good", "so bad", "well"], "n": [1, 5, 2]})
+    for place, index in enumerate([[3, 1, 2], ["a", "b", "c"]]):
+        with Session.open(tmp_path / f"{place}.sqlite", frame.set_axis(index), ["joy"]) as session:
+            assert session.ids == index
+    with Session.open(tmp_path / "c.sqlite", frame, ["joy"]) as session:
+        assert all(isinstance(one, str) and len(one) == 12 for one in session.ids)
+    sparse = pd.DataFrame.sparse.from_spmatrix(sp.eye_array(3).tocsr())
+    with Session.open(tmp_path / "d.sqlite", sparse, ["joy"]) as session:
+        assert session.ids == [0, 1, 2]
 
 
 def test_wrong_columns_of_ids_are_told(read):
-    with pytest.raises(ValueError, match=r"pool.csv: unknown column 'idd'; did you mean 'id'\?"):
+    with pytest.raises(ValueError, match=r"unknown column 'idd'; did you mean 'id'\?"):
         read("id,n\n1,1\n2,2\n", id_column="idd")
-    with pytest.raises(ValueError, match=r"pool.csv: row 2 has no id in the column 'id'"):
+    with pytest.raises(ValueError, match=r"row 2 has no id in the column 'id'; fill it in"):
         read("id,n\n1,1\n,2\n", id_column="id")
-    with pytest.raises(ValueError, match=r"pool.csv: several rows have the id 'x'; choose another column"):
+    with pytest.raises(ValueError, match=r"several rows have the id 'x' in the column 'id'; choose another"):
         read("id,n\nx,1\nx,2\n", id_column="id")
-    with pytest.raises(ValueError, match=r"pool.csv: unknown column 'joy'"):  # a label names no rows
+    with pytest.raises(ValueError, match=r"unknown column 'joy'"):  # a label names no rows
         read(SONGS, id_column="joy")
+    with pytest.raises(ValueError, match=r"id_column 'a': X has no named columns; give ids="):
+        Session.open("nowhere.sqlite", np.eye(3), ["joy"], id_column="a")
 
 
 # -- labels that are there already -------------------------------------------------------------------------
 
 
 def test_rows_with_all_labels_are_answered(read):
-    pool = read("id,n,joy,anger\na,1,1,0\nb,2,,1\nc,3,true,FALSE\nd,4,,\n", ["anger", "joy"])
-    assert pool.labels == ["anger", "joy"]
-    assert pool.answered.to_dict("index") == {"a": {"anger": 0, "joy": 1}, "c": {"anger": 0, "joy": 1}}
-    assert list(pool.frame.columns) == ["id", "n"]
-    assert pool.features.names == ["n"]
+    session = read("id,n,joy,anger\na,1,1,0\nb,2,,1\nc,5,1.0,0\nd,4,,\n", ["anger", "joy"])
+    assert session.labels == ["anger", "joy"]
+    wanted = {"a": {"anger": 0, "joy": 1}, "c": {"anger": 0, "joy": 1}}
+    assert session.answers().to_dict("index") == wanted
+    assert session.n_taken_over == 2
+    assert set(session.history["who"]) == {"table"}
+    assert sorted(session.ranking()) == ["b", "d"]
+    assert list(session.rows.cells.columns) == ["id", "n"]
+    assert names_of(session) == ["n"]
 
 
 @pytest.mark.parametrize(
-    "column", ["1,0,1", "True,False,True", "1.0,0.0,1.0", "1,0,", "True,False,", "yes,0,1"]
+    "column", ["1,0,1", "True,False,True", "1.0,0.0,1.0", "1,0,", "True,False,", "yes,no,", "-1,1,-1"]
 )
 def test_labels_are_read_as_they_are_written(read, column):
     values = column.split(",")
-    text = "id,n,joy\n" + "".join(f"{i},{i},{value}\n" for i, value in enumerate(values))
-    if "yes" in column:
-        with pytest.raises(
-            ValueError, match=r"label column 'joy', row 1: expected 0, 1, true or false, got 'yes'"
-        ):
-            read(text)
-        return
-    wanted = {i: {"joy": int(value in ("1", "True", "1.0"))} for i, value in enumerate(values) if value}
-    assert read(text).answered.to_dict("index") == wanted
+    text = "id,n,joy\n" + "".join(f"{i},{i * 3 % 5},{value}\n" for i, value in enumerate(values))
+    wanted = {
+        i: {"joy": int(value in ("1", "True", "1.0", "yes"))} for i, value in enumerate(values) if value
+    }
+    assert read(text).answers().to_dict("index") == wanted
 
 
 def test_the_row_of_a_wrong_label_is_counted_as_in_the_file(read):
-    with pytest.raises(ValueError, match="label column 'anger', row 4: expected 0, 1, true or false, got 7"):
-        read("n,joy,anger\n1,,\n2,,1\n3,1,1\n4,1,7\n", ["joy", "anger"])
+    with pytest.raises(
+        ValueError, match="label column 'anger', row 4: expected 0 and 1, or yes and no, got 7"
+    ):
+        read("n,joy,anger\n1,,\n2,,1\n5,1,1\n4,1,7\n", ["joy", "anger"])
+    with pytest.raises(ValueError, match=r"label column 'joy', row 3: expected .* got 'yes'"):
+        read("n,joy,anger\n1,0,1\n2,,1\n5,yes,1\n4,1,0\n", ["joy", "anger"])
 
 
-def test_labels_that_are_not_all_there_are_no_answers_and_no_features(read):
-    pool = read(SONGS, ["joy", "anger"])
-    assert len(pool.answered) == 0
-    assert "joy" not in " ".join([*pool.frame.columns, *pool.features.names])
+def test_a_name_that_is_no_column_where_others_are_is_probably_mistyped(read):
+    with pytest.raises(
+        ValueError, match=r"columns of some labels, but none of 'jy' \(did you mean 'joy'\?\)"
+    ):
+        read("n,joy,anger\n1,,\n2,,1\n3,1,1\n", ["jy", "anger"])
+    with pytest.raises(ValueError, match=r"the table has no column 'tgas' \(did you mean 'tags'\?\)"):
+        read("n,tags\n1,a|b\n2,\n3,a\n", ["tgas"])
+    session = read("n,joy\n1,\n5,1\n3,0\n", ["joy"], session="a.sqlite")
+    session.add_labels(["calm"])
+    again = read("n,joy\n1,\n5,1\n3,0\n", ["joy", "calm"], session="a.sqlite")  # the session knows it
+    assert again.labels == ["joy", "calm"]
+    assert again.answers()["calm"].tolist() == [0, 0]
 
 
-def test_labels_must_be_named(read):
-    for labels in (None, []):
-        with pytest.raises(
-            ValueError, match=r"pool.csv: what are the labels\? For example --labels joy,anger"
-        ):
-            read(SONGS, labels)
+def test_what_a_person_said_counts_more_than_the_table(read):
+    text = "id,n,joy,anger\na,1,{},0\nb,2,1,1\nc,5,,\n"
+    session = read(text.format(""), ["joy", "anger"], session="a.sqlite")
+    session.tell(["a"], [["anger"]], who="Ada")
+    session.skip(["c"])
+    again = read(text.replace("5,,", "5,1,1").format(1), session="a.sqlite", labels=None)
+    assert again.n_taken_over == 0
+    assert again.answers().loc["a"].tolist() == [0, 1]
+    assert again.n_skipped == 1
+    again.undo()  # the skip
+    last = read(text.replace("5,,", "5,1,1").format(1), session="a.sqlite", labels=None)
+    assert last.n_taken_over == 1  # the table counts again
+    assert last.answers().loc["c"].tolist() == [1, 1]
 
 
-# -- hostile and broken tables -----------------------------------------------------------------------------
+# -- one column of joined names ----------------------------------------------------------------------------
 
-BROKEN = {
-    b"": "cannot read it as a table",
-    b"a,b\n": "there are no rows below the header",
-    b"a,a\n1,2\n": "2 columns are named 'a'; rename all but one",
-    b"a,b\n1,2,3\n4,5,6\n9,5,6\n": "rows have more cells than the header",
-    b"a,b\n\xff\xfe,1\nx,2\n": "cannot read it as a table",
-    b"a\nx\nx\n": "nothing to learn from in 1 column and 2 rows",
-    b'a,b\n"x,1\ny,2\n': "cannot read it as a table",
-}
+JOINED = "id,said,mood\na,so good,joy|calm\nb,so bad,anger\nc,so what,\nd,oh well,calm\n"
 
 
-@pytest.mark.parametrize("text", BROKEN)
-def test_a_broken_table_ends_in_a_sentence(read, text):
-    with pytest.raises(ValueError, match=BROKEN[text]) as caught:
-        read(text)
-    assert "pool.csv: " in str(caught.value)
+def test_a_column_of_joined_names_has_the_labels(read):
+    session = read(JOINED, ["mood"])
+    assert session.labels == ["anger", "calm", "joy"]
+    assert session.answers().to_numpy().tolist() == [[0, 1, 1], [1, 0, 0], [0, 1, 0]]
+    assert session.ranking() == ["c"]
+    assert list(session.rows.cells.columns) == ["id", "said"]
+    session.tell(["c"], [["joy"]])
+    assert session.labelled().to_dict("records")[2:] == [
+        {"id": "d", "said": "oh well", "mood": "calm"},
+        {"id": "c", "said": "so what", "mood": "joy"},
+    ]
 
 
-def test_zero_bytes_and_very_wide_tables_are_read(read):
-    assert len(read(b"a,b\nx\0y z,1\nv w,2\n").ids) == 2
-    wide = (
-        ",".join(f"c{i}" for i in range(300))
-        + "\n"
-        + "".join(",".join([str(i)] * 300) + "\n" for i in range(3))
+@pytest.mark.parametrize("separator", [";", ",", "|"])
+def test_the_separator_is_found_out_and_kept(read, separator):
+    text = JOINED.replace(",", "\t").replace("|", separator)
+    session = read(text, ["mood"], name="pool.tsv", session="a.sqlite")
+    assert session.labels == ["anger", "calm", "joy"]
+    new = f"id\tsaid\tmood\na\tso good\t\nc\tso what\tjoy{separator}awe\n"
+    again = read(new, None, name="pool.tsv", session="a.sqlite")
+    assert again.labels == ["anger", "calm", "joy", "awe"]  # what is new comes last
+    again.tell(["c"], [["joy", "awe"]])
+    found = again.labelled().set_index("id")["mood"]
+    assert found.to_dict() == {"a": f"calm{separator}joy", "c": f"joy{separator}awe"}
+
+
+def test_a_joined_column_that_tells_no_labels_is_refused(read):
+    empty = "id,said,mood\na,so good,\nb,so bad,\n"
+    with pytest.raises(ValueError, match=r"the column 'mood' is empty in all rows.*--labels joy,anger"):
+        read(empty, ["mood"])
+    read(JOINED, ["mood"], session="a.sqlite").close()
+    assert read(empty, None, session="a.sqlite").labels == ["anger", "calm", "joy"]
+    assert read(empty, ["mood"], session="a.sqlite").labels == ["anger", "calm", "joy"]
+    texts = "id,said\n" + "".join(f"{i},it is {i} of all\n" for i in range(40))
+    with pytest.raises(
+        ValueError, match=r"the column 'said' is a text \(.*\), no label; name the labels, as"
+    ):
+        read(texts, ["said"])
+
+
+# -- what is remembered ------------------------------------------------------------------------------------
+
+
+def test_a_session_remembers_how_its_table_is_read(read, tmp_path):
+    text = "key,id,size,seed\na,1,3,5\nb,2,1,7\nc,3,2,6\nd,4,1,1\n"
+    session = read(
+        text, ["joy"], session="a.sqlite", id_column="key", drop=["seed"], kinds={"size": "category"}
     )
-    assert read(wide).frame.shape == (3, 300)
+    session.tell(["a", "b"], [["joy"], []])
+    session.close()
+    turned = "\n".join([text.splitlines()[0], *text.splitlines()[:0:-1]]) + "\n"
+    again = read(turned, None, session="a.sqlite")
+    assert again.ids == ["d", "c", "b", "a"]
+    assert again.n_answered == 2
+    assert again.columns["kind"].to_dict() == {
+        "key": "ignored", "id": "ignored", "size": "category", "seed": "ignored"
+    }  # fmt: skip
+    other = read(text, None, session="a.sqlite", drop=["size"])
+    assert other.columns.loc["size", "kind"] == "ignored"
+    with pytest.raises(ValueError, match="the ids of rows: unknown column 'key'"):
+        read("size,seed\n1,2\n3,4\n", None, session="a.sqlite")
+
+
+def test_the_command_and_python_agree_on_ids(read, tmp_path):
+    session = read(SONGS, session="a.sqlite")
+    frame = pd.read_csv(tmp_path / "pool.csv")
+    session.close()
+    with Session.open(tmp_path / "a.sqlite", frame) as again:
+        assert again.ids == session.ids
+        assert again.n_answered == 3
+
+
+def test_a_table_without_any_known_row_is_refused(read):
+    session = read("key,n\na,1\nb,5\n", session="a.sqlite", id_column="key")
+    session.tell(["a"], [["joy"]])
+    message = (
+        r"a\.sqlite has 1 answers, and none is of a row of this table, whose rows are called by the column "
+        r"'key'; give the table that was labelled, the column with its ids \(--id or id_column=\), or another"
+    )
+    with pytest.raises(ValueError, match=message):
+        read("key,n\nc,1\nd,5\n", None, session="a.sqlite")
+    with pytest.raises(ValueError, match="rows are called by the column 'n'"):
+        read("key,n\na,1\nb,5\n", None, session="a.sqlite", id_column="n")
+    other = read("said,n\nso good,1\nso bad,5\n", session="b.sqlite")
+    other.tell(other.ids[:1], [["joy"]])
+    with pytest.raises(ValueError, match="rows are called by checksums of their cells"):
+        read("said,n\nso good,2\nso bad,6\n", None, session="b.sqlite")
+    assert read("key,n\nc,1\na,5\n", None, session="a.sqlite").n_answered == 1
+
+
+# -- features ----------------------------------------------------------------------------------------------
 
 
 def test_a_column_can_be_left_out_of_what_is_learnt(read):
-    pool = read("said,tempo,seed\nso good,1,5\nso bad,2,6\nso so,3,9\n", drop=["seed"])
-    assert "seed" not in pool.features.names
-    assert "seed: ignored (as asked for)" in pool.features.used
-    assert list(pool.frame.columns) == ["said", "tempo", "seed"]
-    with pytest.raises(ValueError, match=r"pool.csv: unknown column 'sed'; did you mean 'seed'\?"):
-        read("said,seed\nso good,5\nso bad,6\n", drop=["sed"])
+    text = "said,tempo,seed\nso good,1,5\nso bad,4,6\nso so,3,9\n"
+    session = read(text, drop=["seed"])
+    assert "seed" not in names_of(session)
+    assert "seed: ignored (as asked for)" in session.used()
+    assert list(session.rows.cells.columns) == ["said", "tempo", "seed"]
+    for how in ({"drop": ["sed"]}, {"kinds": {"sed": "text"}}):
+        with pytest.raises(ValueError, match=r"unknown column 'sed'; did you mean 'seed'\?"):
+            read(text, **how)
 
 
 def test_features_of_another_program_take_the_place_of_the_cells(read, tmp_path):
     np.save(tmp_path / "emb.npy", np.arange(8.0).reshape(4, 2))
-    pool = read(SONGS, features=tmp_path / "emb.npy")
-    assert pool.features.X.shape == (4, 2)
-    assert pool.kinds == {"title": "text", "tempo": "number"}  # as they are shown
+    quick = {"estimator": Commonest()}
+    session = read(SONGS, session="a.sqlite", features=tmp_path / "emb.npy", **quick)
+    assert session._model.features.shape == (4, 2)
+    assert session.rows.kinds == {"title": "text", "tempo": "number"}  # as they are shown
+    assert read(SONGS, session="a.sqlite", **quick)._model.features.shape == (4, 2)  # it is remembered
     sp.save_npz(tmp_path / "emb.npz", sp.csr_array(np.eye(4)))
-    assert read(SONGS, features=tmp_path / "emb.npz").features.X.shape == (4, 4)
+    assert read(SONGS, features=tmp_path / "emb.npz", **quick)._model.features.shape == (4, 4)
+    assert read(SONGS, features=np.eye(4), **quick)._model.features.shape == (4, 4)
 
 
 def test_features_that_do_not_fit_or_are_pickled_are_refused(read, tmp_path):
@@ -217,6 +336,17 @@ def test_features_that_do_not_fit_or_are_pickled_are_refused(read, tmp_path):
     with pytest.raises(ValueError, match=r"evil.npy: cannot read it as an array of numbers"):
         read(SONGS, features=tmp_path / "evil.npy")
     assert not (tmp_path / "owned").exists()
+    np.save(tmp_path / "words.npy", np.array([["a"]] * 4))
+    with pytest.raises(ValueError, match=r"words.npy: must hold numbers, not <U1; save it with X.astype"):
+        read(SONGS, features=tmp_path / "words.npy")
+    np.savez(tmp_path / "two.npz", a=np.eye(4))
+    with pytest.raises(ValueError, match=r"two.npz: cannot read it as a sparse matrix"):
+        read(SONGS, features=tmp_path / "two.npz")
+    with pytest.raises(ValueError, match=r"emb.csv: cannot tell the format by the name"):
+        read(SONGS, features=tmp_path / "emb.csv")
+    np.save(tmp_path / "gaps.npy", np.full((4, 2), np.nan))
+    with pytest.raises(ValueError, match=r"contains NaN"):
+        read(SONGS, features=tmp_path / "gaps.npy")
 
 
 class _Evil:
@@ -230,49 +360,19 @@ class _Evil:
 # -- other formats -----------------------------------------------------------------------------------------
 
 
-def test_tables_of_other_kinds_are_read(read, tmp_path):
+def test_tables_of_other_kinds_have_the_same_ids(read, tmp_path):
     csv = read(SONGS)
     assert read(SONGS.replace(",", "\t"), name="pool.tsv").ids == csv.ids
+    assert read(SONGS.replace(",", ";"), name="pool.csv").ids == csv.ids
     assert read(gzip.compress(SONGS.encode()), name="pool.csv.gz").ids == csv.ids
-    csv.frame.to_parquet(tmp_path / "pool.parquet")
-    assert read_pool(str(tmp_path / "pool.parquet"), ["joy"]).ids == csv.ids
+    frame = pd.read_csv(tmp_path / "pool.tsv", sep="\t")
+    frame.to_parquet(tmp_path / "pool.parquet")
+    frame.to_json(tmp_path / "pool.jsonl", orient="records", lines=True)
+    for name in ("pool.parquet", "pool.jsonl"):
+        assert read((tmp_path / name).read_bytes(), name=name).ids == csv.ids
 
 
-def test_a_data_set_has_its_own_labels_which_count_as_unknown():
-    pool = read_pool("digits", None)
-    digits = load_dataset("digits")
-    assert pool.labels == digits.label_names
-    assert pool.ids == list(range(len(digits.X)))
-    assert len(pool.answered) == 0
-    assert pool.folder is None
-
-
-ARFF = "@relation x\n@attribute tempo numeric\n@attribute joy {0,1}\n@data\n1,1\n2,0\n3,1\n"
-
-
-def test_arff_and_libsvm_files_are_read(read, tmp_path):
-    pool = read(ARFF, name="pool.arff")
-    assert (pool.ids, pool.labels, list(pool.frame.columns)) == ([0, 1, 2], ["joy"], ["tempo"])
-    more = read(ARFF, ["joy", "anger"], name="pool.arff")  # a label that was added since
-    assert list(more.frame.columns) == ["tempo"]
-    (tmp_path / "pool.xml").write_text(
-        '<labels xmlns="http://mulan.sourceforge.net/labels"><label name="joy"/></labels>'
-    )
-    assert read(ARFF, None, name="pool.arff").labels == ["joy"]
-    pool = read("0,2 1:1.5 3:2\n1 2:1\n 1:3\n", None, name="pool.svm")
-    assert pool.labels == ["0", "1", "2"]
-    assert pool.ids == [0, 1, 2]
-    with pytest.raises(ValueError, match="only CSV and Parquet files have columns of ids; leave out --id"):
-        read(ARFF, name="pool.arff", id_column="tempo")
-
-
-def test_what_is_no_table_is_told(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no such file"):
-        read_pool(str(tmp_path / "nosuch.csv"), ["joy"])
-    with pytest.raises(
-        ValueError, match=r"digit: there is no such file; unknown data set 'digit'; did you mean"
-    ):
-        read_pool("digit", ["joy"])
-    (tmp_path / "x.xlsx").write_bytes(b"PK")
-    with pytest.raises(ValueError, match="cannot tell the format by the name"):
-        read_pool(str(tmp_path / "x.xlsx"), ["joy"])
+def test_columns_of_the_same_name_are_refused(tmp_path):
+    frame = pd.DataFrame([[1, 2], [3, 5]], columns=["a", "a"])
+    with pytest.raises(ValueError, match="2 columns are named 'a'; rename all but one"):
+        Session.open(tmp_path / "a.sqlite", frame, ["joy"])

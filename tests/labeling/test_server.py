@@ -11,12 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import refpair
 from tests.labeling.requests import COOKIE, HOLDER, HOST, LabelServer, call
 
 LABELS = ["joy", "anger", "calm"]
 N_ROWS = 40
 CSV = "id,tempo,lyrics\n" + "".join(f"{i},{i * 7 % 11},la {i % 5} lala {i % 3}\n" for i in range(N_ROWS))
-POSTS = ["/api/ask", "/api/answer", "/api/undo", "/api/labels"]
+POSTS = ["/api/ask", "/api/answer", "/api/undo", "/api/labels", "/api/model"]
 OTHER = "another-window-of-tests"
 
 
@@ -49,7 +50,7 @@ def test_a_row_is_asked_for_answered_and_taken_back(server):
     row = server.ask()
     assert row["id"] in server.session.ids
     assert [(field["name"], field["kind"]) for field in row["fields"]] == [
-        ("id", "number"),
+        ("id", "ignored"),
         ("tempo", "number"),
         ("lyrics", "text"),
     ]
@@ -178,6 +179,30 @@ def test_the_file_has_the_columns_of_the_table_and_the_labels(tmp_path):
     server.session.close()
 
 
+def test_the_model_is_saved_beside_the_answers(server, tmp_path):
+    answer = server.post("/api/model", {})
+    assert (answer.status, answer.json()["error"]) == (
+        400,
+        f"{tmp_path / 'answers.sqlite'} has no model to save: answer at least two rows with different labels "
+        "first",
+    )
+    for i in range(12):
+        server.answer(i, ["joy"] if i % 2 else ["anger"])
+    assert server.post("/api/model", {}).json()["file"] == "answers.refpair"
+    model = refpair.load(tmp_path / "answers.refpair")
+    predicted = model.predict(pd.read_csv(tmp_path / "pool.csv"))
+    assert (list(predicted.columns), len(predicted)) == (LABELS, N_ROWS)
+
+
+def test_a_model_that_cannot_be_written_is_told(server, tmp_path):
+    for i in range(4):
+        server.answer(i, ["joy"] if i % 2 else ["anger"])
+    (tmp_path / "answers.refpair").mkdir()
+    answer = server.post("/api/model", {})
+    assert answer.status == 400
+    assert "the model cannot be saved: " in answer.json()["error"]
+
+
 # -- the page ----------------------------------------------------------------------------------------------
 
 
@@ -218,7 +243,7 @@ def test_nothing_of_the_data_is_in_the_page(tmp_path):
         ("GET", "/api/ask", 405), ("GET", "/api/answer?holder=aaaaaaaa&id=1&skip=true", 405),
         ("GET", "/api/undo", 405), ("GET", "/api/labels?name=x", 405), ("HEAD", "/", 200),
         ("HEAD", "/image", 404), ("POST", "/image", 405), ("POST", "/", 405), ("POST", "/api/state", 405),
-        ("POST", "/api/table.csv", 405),
+        ("POST", "/api/table.csv", 405), ("GET", "/api/model", 405),
         ("PUT", "/api/answer", 405), ("DELETE", "/api/answer", 405), ("PATCH", "/api/labels", 405),
         ("OPTIONS", "/api/answer", 405), ("TRACE", "/", 405), ("get", "/", 405), ("\u0130", "/", 405),
     ],

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from sklearn.neighbors import KNeighborsClassifier
 
 from refpair.active import RandomQuery
-from refpair.labeling import Session
 from refpair.costs import Cost
+from refpair.labeling import Session
 from tests.labeling.sessions import LABELS, N_ROWS, QUICK, make_rows, open_quick
 
 X, Y = make_rows()

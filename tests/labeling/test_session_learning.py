@@ -12,9 +12,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from refpair import CSRPEClassifier
 from refpair.active import MMC, Budget, LowGain, StablePredictions
-from refpair.labeling import Session
 from refpair.active._strategy import QueryStrategy
 from refpair.classifiers import BinaryRelevance
+from refpair.labeling import Session
 from tests.labeling.sessions import LABELS, N_ROWS, Costly, make_rows, open_quick
 
 X, Y = make_rows()

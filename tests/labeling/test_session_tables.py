@@ -61,7 +61,9 @@ def test_an_export_has_the_rows_that_were_answered_in_full_and_nothing_else(sess
 
 def test_export_replaces_the_whole_file_or_nothing(session, tmp_path, monkeypatch):
     out = tmp_path / "out.parquet"
-    with pytest.raises(ValueError, match="has no answers of rows of this table yet: there is nothing to export"):
+    with pytest.raises(
+        ValueError, match="has no answers of rows of this table yet: there is nothing to export"
+    ):
         session.export(out)
     assert not out.exists()
     teach(session, 0)
@@ -77,7 +79,9 @@ def test_export_replaces_the_whole_file_or_nothing(session, tmp_path, monkeypatc
 
 
 def test_paths_that_no_table_can_be_written_to(session, tmp_path):
-    with pytest.raises(ValueError, match=r"out\.xlsx: the name of a table ends in \.csv, \.tsv, \.csv\.gz, \.jsonl or"):
+    with pytest.raises(
+        ValueError, match=r"out\.xlsx: the name of a table ends in \.csv, \.tsv, \.csv\.gz, \.jsonl or"
+    ):
         session.export(tmp_path / "out.xlsx")
     with pytest.raises(FileNotFoundError, match="there is no such folder"):
         session.export(tmp_path / "nowhere" / "out.csv")

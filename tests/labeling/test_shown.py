@@ -50,7 +50,9 @@ def fields_of(shown):
 def shown_of(folder, frame, labels=("joy",), **how):
     path = folder / "pool.csv"
     frame.to_csv(path, index=False, lineterminator="\r\n")
-    with Session.open(folder / "shown.sqlite", read_data(str(path)).X, labels, folder=folder, **how) as session:
+    with Session.open(
+        folder / "shown.sqlite", read_data(str(path)).X, labels, folder=folder, **how
+    ) as session:
         return ShownRows(session.rows)
 
 
@@ -93,8 +95,8 @@ def test_numbers_are_shown_as_they_are(tmp_path):
             "text": ["one two", "three four"],
         }
     )
-    shown_rows = shown_of(tmp_path, frame)
-    first, second = (fields_of(shown_rows.show(row)) for row in shown_rows.rows.ids)
+    shown = shown_of(tmp_path, frame)
+    first, second = (fields_of(shown.show(row)) for row in shown.rows.ids)
     assert first == {
         "big": str(2**53 + 1),
         "huge": 1.11111e29,
@@ -114,15 +116,18 @@ def test_numbers_are_shown_as_they_are(tmp_path):
 
 
 def test_numbers_of_different_kinds_in_a_row_do_not_round_each_other(tmp_path):
-    shown_rows = shown_of(tmp_path, pd.DataFrame({"big": [2**53 + 1, 2**60 + 1], "share": [0.5, 1.5]}))
-    assert [fields_of(shown_rows.show(row))["big"] for row in shown_rows.rows.ids] == [str(2**53 + 1), str(2**60 + 1)]
+    shown = shown_of(tmp_path, pd.DataFrame({"big": [2**53 + 1, 2**60 + 1], "share": [0.5, 1.5]}))
+    assert [fields_of(shown.show(row))["big"] for row in shown.rows.ids] == [
+        str(2**53 + 1),
+        str(2**60 + 1),
+    ]
 
 
 def test_a_huge_cell_is_cut(tmp_path):
-    shown_rows = shown_of(tmp_path, pd.DataFrame({"text": ["word " * 30_000, "other words"], "n": [1, 2]}))
-    shown = fields_of(shown_rows.show(shown_rows.rows.ids[0]))["text"]
-    assert len(shown) == 100_002
-    assert shown.endswith(" …")
+    shown = shown_of(tmp_path, pd.DataFrame({"text": ["word " * 30_000, "other words"], "n": [1, 2]}))
+    text = fields_of(shown.show(shown.rows.ids[0]))["text"]
+    assert len(text) == 100_002
+    assert text.endswith(" …")
 
 
 def test_of_very_many_columns_text_comes_first_and_the_rest_is_told(tmp_path):
@@ -130,8 +135,8 @@ def test_of_very_many_columns_text_comes_first_and_the_rest_is_told(tmp_path):
         [[i + j + 1 for j in range(300)] for i in range(4)], columns=[f"c{j}" for j in range(300)]
     )
     frame["said"] = ["so good", "so bad", "so what", "so so"]
-    shown_rows = shown_of(tmp_path, frame)
-    fields = shown_rows.show(shown_rows.rows.ids[2])["fields"]
+    shown = shown_of(tmp_path, frame)
+    fields = shown.show(shown.rows.ids[2])["fields"]
     assert len(fields) == 201
     assert (fields[0]["name"], fields[0]["value"]) == ("said", "so what")
     assert fields[1]["name"] == "c0"
@@ -142,8 +147,8 @@ def test_of_many_counts_only_those_are_shown_that_are_not_zero(tmp_path):
     frame = pd.DataFrame(
         [[int(i == j) for j in range(250)] for i in range(5)], columns=[f"w{j}" for j in range(250)]
     )
-    shown_rows = shown_of(tmp_path, frame)
-    assert fields_of(shown_rows.show(shown_rows.rows.ids[3])) == {"w3": 1}
+    shown = shown_of(tmp_path, frame)
+    assert fields_of(shown.show(shown.rows.ids[3])) == {"w3": 1}
 
 
 def test_a_picture_of_columns_is_drawn(tmp_path):
@@ -151,23 +156,26 @@ def test_a_picture_of_columns_is_drawn(tmp_path):
         [[i, 2, -4, i * 0.5] for i in range(3)], columns=["p_0_0", "p_0_1", "p_1_0", "p_1_1"]
     )
     frame["name"] = ["a b", "c d", "e f"]
-    shown_rows = shown_of(tmp_path, frame)
-    shown = shown_rows.show(shown_rows.rows.ids[1])
+    shown = shown_of(tmp_path, frame)
+    shown = shown.show(shown.rows.ids[1])
     assert shown["picture"] == {"pixels": [[1, 2], [-4, 0.5]], "darkest": 4.0}
     assert fields_of(shown) == {"name": "c d"}
 
 
 def test_a_picture_with_gaps_and_no_light_is_drawn_too(tmp_path):
     frame = pd.DataFrame({"p_0_0": [0, 0], "p_0_1": [0, None], "p_1_0": [0, 0], "p_1_1": [0, 0], "n": [1, 2]})
-    shown_rows = shown_of(tmp_path, frame)
-    assert shown_rows.show(shown_rows.rows.ids[1])["picture"] == {"pixels": [[0, 0.0], [0, 0]], "darkest": 1.0}
+    shown = shown_of(tmp_path, frame)
+    assert shown.show(shown.rows.ids[1])["picture"] == {
+        "pixels": [[0, 0.0], [0, 0]],
+        "darkest": 1.0,
+    }
 
 
 def test_text_named_like_pixels_is_no_picture(tmp_path):
     names = ["p_0_0", "p_0_1", "p_1_0", "p_1_1"]
     frame = pd.DataFrame([["a", "<b>", "c", "d"], [1, 2, 3, 4]], columns=names).assign(n=[1, 2])
-    shown_rows = shown_of(tmp_path, frame)
-    shown = shown_rows.show(shown_rows.rows.ids[0])
+    shown = shown_of(tmp_path, frame)
+    shown = shown.show(shown.rows.ids[0])
     assert shown["picture"] is None
     assert fields_of(shown)["p_0_1"] == "<b>"
 
@@ -215,7 +223,12 @@ NONE = [
 
 def image_server(folder, cells, **how):
     frame = pd.DataFrame(
-        {"picture": cells, "id": range(len(cells)), "n": range(len(cells)), "words": "so what"}
+        {
+            "picture": cells,
+            "id": range(len(cells)),
+            "n": [i * i % 7 for i in range(len(cells))],
+            "words": "so what",
+        }
     )
     return LabelServer(folder, frame, ["joy"], **how)
 

@@ -7,14 +7,13 @@ import pickle
 import zipfile
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from refpair.persistence import ModelFileError, load
 from tests.persistence.forging import entries_of, forge, write_entries
-from tests.persistence.models import MODELS, data
+from tests.persistence.models import MODELS, rows_for
 
 
 def zipped(**entries):
@@ -96,9 +95,7 @@ def test_a_changed_bit_is_noticed_or_changes_nothing(name, flips, files, tmp_pat
         loaded = load(path)
     except ModelFileError:
         return
-    rows = data()[0]  # zip files hold dates and other things that do not matter
-    if hasattr(loaded, "feature_names_in_"):
-        rows = pd.DataFrame(rows, columns=loaded.feature_names_in_)
+    rows = rows_for(loaded)  # zip files hold dates and other things that do not matter
     np.testing.assert_array_equal(loaded.predict(rows), load(files[name]).predict(rows))
 
 

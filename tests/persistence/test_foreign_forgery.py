@@ -339,9 +339,8 @@ def test_a_pipeline_that_leaves_features_out_is_noticed(data, tmp_path):
     assert [type(found).__name__ for found in estimators[-2:]] == ["StandardScaler", "RandomForestClassifier"]
     estimators[-2] = PCA(2).fit(data[0])
     put_estimators(tmp_path / "m", estimators)
-    loaded = load(tmp_path / "m")
-    with pytest.raises(ValueError, match="X has 2 features, but the trees were grown on 5"):
-        loaded.predict(data[0])
+    with pytest.raises(ValueError, match="a step of a pipeline has other features"):
+        load(tmp_path / "m")
 
 
 def test_a_single_tree(data, tmp_path):

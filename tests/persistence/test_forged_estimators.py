@@ -148,6 +148,12 @@ FORGED = [
         "learner for each class",
     ),
     ("powerset logistic", model("learners_", "learnt_", 0, "n_features_in_", value=7), "other features"),
+    (
+        "powerset logistic",
+        changed("learners_.learnt_.0.label_binarizer_.classes_", at(2, 99)),
+        "class that does not exist",
+    ),
+    ("logistic chain", changed("links_.estimators.0.classes_", at(1, 7)), "neither a classifier"),
     ("logistic", changed("coef_", lambda a: a[:, 1:]), "wrong shape"),
     ("logistic", changed("classes_", lambda a: a[1:]), "wrong shape"),
     ("logistic", model("C", value=-1.0), "C must be"),

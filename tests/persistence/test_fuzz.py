@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.pipeline import Pipeline
 
 from refpair.persistence import ModelFileError, load
 from refpair.persistence._npy import from_npy, to_npy
 from tests.persistence.forging import entries_of, write_entries
-from tests.persistence.models import METHODS, MODELS
+from tests.persistence.models import METHODS, MODELS, rows_for
 
 ROWS = np.array([[0.1, -0.5, 1.0, 0.3], [1.5, 0.0, -2.0, 0.7]])
 WHOLE = st.sampled_from(
@@ -49,7 +50,7 @@ def try_to_use(path):
         except ModelFileError:
             return "refused"
         try:
-            answer(model)
+            answer(model, rows_for(model) if isinstance(model, Pipeline) else ROWS)
         except Exception as error:
             if "foreign.skops" not in entries_of(path):
                 raise

@@ -29,7 +29,7 @@ class Columns(TransformerMixin, BaseEstimator, Savable):
     means_: np.ndarray
     words_: list[str]
     kinds_: dict[str, str]
-    places_: dict[int, float]
+    places_: dict[str, float]
     parts_: tuple[int, ...]
     basis_: IfThere[sp.csr_array]
 
@@ -41,7 +41,7 @@ class Columns(TransformerMixin, BaseEstimator, Savable):
         self.means_ = X.mean(axis=0)
         self.words_ = ["good", "day", "\u00e9\u4e2d"]
         self.kinds_ = {"a": "number", "with a space": "text"}
-        self.places_ = {3: 0.5, 1: float("inf")}
+        self.places_ = {"b c": 0.5, "": float("inf")}
         self.parts_ = (1, 2)
         self.basis_ = sp.csr_array(np.eye(3))
         return self
@@ -58,8 +58,8 @@ class Columns(TransformerMixin, BaseEstimator, Savable):
 def columns(monkeypatch):
     """The class, as if it were one of the package: that is all it takes."""
     adapter = _classes.Adapter(Columns._get_saved, Columns._from_saved)
-    monkeypatch.setitem(_classes._ADAPTERS, Columns, adapter)
-    monkeypatch.setitem(_classes._BY_NAME, "Columns", adapter)
+    monkeypatch.setitem(_classes.ADAPTERS, Columns, adapter)
+    monkeypatch.setitem(_classes.CLASSES, "Columns", Columns)
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_pipeline_of_the_packages_own_needs_no_skops(columns, no_skops, data, 
         (("words_", 0, 3), "words_ of a Columns cannot be"),
         (("words_", {"dict": {}}), "words_ of a Columns cannot be a dict"),
         (("kinds_", "dict", "a", 1), "kinds_ of a Columns"),
-        (("places_", "pairs", 0, [1, 2.0]), "key twice"),
+        (("places_", "dict", "", {"pairs": []}), "is no value"),
         (("parts_", [1, 2]), "parts_ of a Columns"),
         (("scale", "large"), "scale of a Columns cannot be 'large'"),
         (("more", 1), "other fields"),
@@ -121,6 +121,9 @@ def test_a_class_checks_itself_when_it_is_saved_too(columns, data, tmp_path):
     del model[0].means_
     model[0].kinds = {"a": object()}
     with pytest.raises(ValueError, match=r"steps\.0\.1\.kinds\.a is .*object object"):
+        save(model, tmp_path / "m")
+    model[0].kinds = {1: 2}
+    with pytest.raises(ValueError, match="keys are not all strings"):
         save(model, tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
 

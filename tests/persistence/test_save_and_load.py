@@ -77,7 +77,7 @@ class OtherModel(CSRPEClassifier):
         (
             lambda X, Y: CSRPEClassifier(n_bits=4).fit(X, pd.DataFrame(Y, columns=[(1, 2), (3, 4), (5, 6)])),
             ValueError,
-            "only plain values|names that are not short strings",
+            "only plain values|neither strings nor",
         ),
     ],
 )
@@ -85,6 +85,17 @@ def test_what_cannot_be_saved_leaves_no_file(make, error, says, data, tmp_path):
     with pytest.raises(error, match=says):
         save(make(*data), tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_many_long_names(data, tmp_path):
+    """Columns of words may have any names; numpy makes strings of its own type all as wide as the longest."""
+    X = pd.DataFrame(np.tile(data[0], (1, 400)), columns=["x" * 10_000, *map(str, range(1999))])
+    model = CSRPEClassifier(n_bits=4, decoder="nearest").fit(X, data[1])
+    save(model, tmp_path / "m")
+    assert load(tmp_path / "m").feature_names_in_.tolist() == X.columns.tolist()
+    model = CSRPEClassifier(n_bits=4).fit(data[0], np.array(["no", "x" * 5000])[data[1][:, 0]])
+    with pytest.raises(ValueError, match="names that are too long"):
+        save(model, tmp_path / "m")
 
 
 def test_a_failed_write_leaves_the_old_file_alone(path, data, monkeypatch):

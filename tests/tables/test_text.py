@@ -68,7 +68,7 @@ def test_a_text_model_needs_its_library(monkeypatch):
 class FakeModel:
     """Counts letters; refuses a folder that is not there."""
 
-    def __init__(self, path, local_files_only):
+    def __init__(self, path, *, local_files_only, **_):
         assert local_files_only
         if "nosuch" in path:
             raise OSError(path)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples
 from refpair.classifiers import BinaryRelevance
 from refpair.classifiers._base import MultiLabelClassifier
 
-__all__ = ["Classifier", "check_classifier"]
+__all__ = ["Classifier", "check_classifier", "predict_learnt"]
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -52,10 +52,25 @@ class Classifier:
 
     def predict(self, X: Any) -> Bytes:
         """Return the predicted labels of rows."""
-        n_rows = _num_samples(X)
-        labels = np.tile(self.first, (n_rows, 1))
-        if len(self.learnt):
-            answer = self.model.predict(X)
-            dense = answer.toarray() if sp.issparse(answer) else np.asarray(answer)
-            labels[:, self.learnt] = dense.reshape(n_rows, len(self.learnt))
-        return labels
+        return predict_learnt(getattr(self, "model", None), self.first, self.learnt, X)
+
+
+def predict_learnt(model: Any, first: Bytes, learnt: npt.NDArray[np.integer], X: Any) -> Bytes:
+    """Return the predicted labels of rows: those of a model where it has learnt them, else the constant.
+
+    Parameters
+    ----------
+    model : multi-label classifier or None
+    first : ndarray of uint8, shape (n_labels,)
+        The labels of a row of training.
+    learnt : ndarray of int
+        Which labels the model has learnt.
+    X : array, sparse matrix or DataFrame of shape (n, n_features)
+    """
+    n_rows = _num_samples(X)
+    labels = np.tile(first, (n_rows, 1))
+    if len(learnt):
+        answer = model.predict(X)
+        dense = answer.toarray() if sp.issparse(answer) else np.asarray(answer)
+        labels[:, learnt] = dense.reshape(n_rows, len(learnt))
+    return labels

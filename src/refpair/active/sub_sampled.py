@@ -56,7 +56,8 @@ class SubSampled(QueryStrategy):
         self, pool: Pool, n: int, rng: np.random.Generator
     ) -> tuple[Indices, npt.NDArray[np.float64]]:
         n_looked_at = min(max(n, self.n_candidates), len(pool.candidates))
-        some = np.sort(rng.choice(len(pool.candidates), n_looked_at, replace=False))
+        (drawing,) = rng.spawn(1)  # the strategy draws as it would without this one: the same code each round
+        some = np.sort(drawing.choice(len(pool.candidates), n_looked_at, replace=False))
         looked_at = pool.narrowed(pool.candidates[some]).in_memory()
         chosen, worth = self.strategy._choose(looked_at, n, rng)
         utilities = np.full(len(pool.candidates), np.nan)

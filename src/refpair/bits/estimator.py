@@ -155,7 +155,9 @@ class EstimatorBank(Savable):
 
 def is_answer(learnt: Any) -> bool:
     """Whether something stands for a fitted classifier of a bit: one, or −1 or +1 where all rows agree."""
-    return learnt in (-1, 1) if isinstance(learnt, int) else hasattr(learnt, "predict")
+    if isinstance(learnt, int):
+        return learnt in (-1, 1)
+    return hasattr(learnt, "predict") and np.array_equal(getattr(learnt, "classes_", (0, 1)), (0, 1))
 
 
 def check_features(learnt: Sequence[Any], n_features: Sequence[int]) -> None:

@@ -20,7 +20,8 @@ from sklearn.utils.validation import (
 from refpair._saved import IfThere, Savable, require
 from refpair.classifiers._dask_blocks import in_memory
 from refpair.classifiers._lazy import BY_BLOCKS, by_blocks
-from refpair.costs import Cost, PerLabelCost, check_probe, get_cost, is_function, probe
+from refpair.costs import Cost, PerLabelCost, get_cost
+from refpair.costs._probe import check_probe, is_function, probe
 from refpair.on_disk import RowsOnDisk
 from refpair.tables.labels import LabelFormat, LabelMatrix, read_labels
 

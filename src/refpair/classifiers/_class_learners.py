@@ -92,8 +92,13 @@ class ClassLearners(Savable):
             return
         require(n_classes.shape == (len(learnt),), "there is not a learner for each problem")
         for own, n in zip(learnt, n_classes, strict=True):
-            right = own == 0 == n - 1 if isinstance(own, int) else hasattr(own, "predict") and n > 0
-            require(right, "a problem has no learner, or a class that does not exist")
+            classes = [own] if isinstance(own, int) else getattr(own, "classes_", range(n))
+            is_learner = isinstance(own, int) or hasattr(own, "predict")
+            is_learner &= not getattr(own, "multilabel_", False)
+            require(
+                n > 0 and is_learner and np.array_equal(classes, np.arange(n)),
+                "a problem has no learner, or a class that does not exist",
+            )
 
     def check_n_features(self, n_features: int) -> None:
         """Refuse learners of other features, as far as they tell."""

@@ -240,6 +240,7 @@ def label(
             show_default="those of before",
         ),
     ] = None,
+    label_sep: LabelSep = None,
     cost: Annotated[
         str | None,
         typer.Option(
@@ -259,20 +260,9 @@ def label(
         list[str] | None,
         typer.Option(help="A column that is shown, but not learnt from. Can be repeated.", metavar="COLUMN"),
     ] = None,
-    kind: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What a column is, as in size=number: number, boolean, date, category, string, text, image or "
-            "ignored. Can be repeated.",
-            metavar="COLUMN=KIND",
-        ),
-    ] = None,
-    sep: Annotated[
-        str | None, typer.Option(help="What stands between cells of a file.", show_default="found out")
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="The encoding of a file, as in latin-1.", show_default="utf-8")
-    ] = None,
+    kinds: Kinds = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
     features: Annotated[
         Path | None,
         typer.Option(help="An .npy or .npz file with features of your own, such as embeddings."),
@@ -293,9 +283,7 @@ def label(
     browser: Annotated[bool, typer.Option(help="Whether to open the page.")] = True,
     export: Annotated[
         Path | None,
-        typer.Option(
-            help="Instead of the page: write the answered rows with labels to a .csv or .parquet file."
-        ),
+        typer.Option(help="Instead of the page: write the answered rows with their labels to a table."),
     ] = None,
     save_model: Annotated[
         Path | None,
@@ -324,12 +312,13 @@ def label(
         "label",
         data=data,
         labels=labels,
+        label_sep=label_sep,
         cost=cost,
         false_positive=false_positive or [],
         false_negative=false_negative or [],
         id_column=id_column,
-        drop=drop or [],
-        kind=kind or [],
+        drop=drop,
+        kinds=kinds,
         sep=sep,
         encoding=encoding,
         features=features,

@@ -7,14 +7,15 @@ import sys
 import webbrowser
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from rich.console import Console
 
 from refpair._files import check_output
 from refpair.active import Budget
-from refpair.cli.data import split_names
-from refpair.cli.fit import cost_of
+from refpair.cli.data import table_options
+from refpair.cli.fit import cost_of, tell_columns
 from refpair.costs import Cost, get_cost
 from refpair.datasets import read_data
 from refpair.datasets.find import is_file
@@ -31,15 +32,10 @@ _ENDINGS = (".gz", ".csv", ".tsv", ".jsonl", ".parquet", ".pq", ".xlsx", ".arff"
 def run(
     *,
     data: str,
-    labels: str | None,
     cost: str | None,
     false_positive: list[str],
     false_negative: list[str],
     id_column: str | None,
-    drop: list[str],
-    kind: list[str],
-    sep: str | None,
-    encoding: str | None,
     features: Path | None,
     session: Path | None,
     budget: int | None,
@@ -51,8 +47,10 @@ def run(
     save_model: Path | None,
     to_label_studio: Path | None,
     from_label_studio: Path | None,
+    **reading: Any,
 ) -> None:
     """Open the labelling page, or exchange what it knows with files."""
+    options = table_options(**reading)
     if cost is not None:
         get_cost(cost)  # a mistyped name is told before a large table is read
     if export is not None:
@@ -69,15 +67,17 @@ def run(
             "random"
         )
     path = session or _session_path(data)
-    table = read_data(data, sep=sep, encoding=encoding)
-    X, named, ids = table.X, split_names(labels) or None, None
+    table = read_data(data, sep=options.sep, encoding=options.encoding)
+    X, named, ids = table.X, list(options.labels or ()) or None, None
     if table.Y is not None:  # the format tells the labels
         named = named or [str(name) for name in table.Y.columns]
         if is_file(data):
             X = pd.concat([X, table.Y], axis=1)
+        elif id_column is not None:
+            raise ValueError(f"{data}: a data set has no column of ids; leave out --id")
         else:
             ids = range(len(X))  # a data set is to try it out: its labels are not told
-    names = session_labels(path, X, named)
+    names = session_labels(path, X, named, options.label_sep)
     if not names:
         raise ValueError(f"{data}: what are the labels? For example --labels joy,anger,calm")
     chosen: Cost | None = None
@@ -91,8 +91,9 @@ def run(
         chosen,
         ids=ids,
         id_column=id_column,
-        drop=drop,
-        kinds=dict(_column_and_kind(one) for one in kind) or None,
+        separator=options.label_sep,
+        drop=options.drop,
+        kinds=dict(options.kinds) or None,
         folder=table.folder,
         features=features,
         verbose=int(sys.stderr.isatty()),
@@ -145,8 +146,8 @@ def _serve(
 
 def _tell(console: Console, session: Session, name: str, n_new: int) -> None:
     console.print(f"{name}: {len(session.ids):,} rows, labels {', '.join(session.labels)}", markup=False)
-    for sentence in session.used():
-        console.print(f"  {sentence}", markup=False)
+    if session.columns is not None:
+        tell_columns(console, session.columns)
     if n_new:
         console.print(f"{n_new:,} answers are taken over", markup=False)
     if session.n_answered or session.n_skipped:
@@ -157,18 +158,6 @@ def _tell(console: Console, session: Session, name: str, n_new: int) -> None:
     if elsewhere:
         console.print(f"{elsewhere:,} answers are of rows that are not in the table", markup=False)
     console.print(f"Answers are kept in {session.path}", markup=False)
-
-
-def _column_and_kind(given: str) -> tuple[str, str]:
-    """Split what --kind says.
-
-    >>> _column_and_kind("size=number")
-    ('size', 'number')
-    """
-    column, is_there, kind = given.rpartition("=")
-    if not is_there:
-        raise ValueError(f"--kind {given}: give a column and its kind, as in --kind size=number")
-    return column, kind
 
 
 def _session_path(data: str) -> Path:

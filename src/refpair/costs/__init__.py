@@ -22,19 +22,14 @@ F-beta and accuracy.
 
 from refpair.costs._cost import Cost, CountCost, FunctionCost, PerLabelCost, cost_names, get_cost
 from refpair.costs._labels import Labels, check_labels
-from refpair.costs._probe import OtherCostError, check_probe, is_function, probe
 
 __all__ = [
     "Cost",
     "CountCost",
     "FunctionCost",
     "Labels",
-    "OtherCostError",
     "PerLabelCost",
     "check_labels",
-    "check_probe",
     "cost_names",
     "get_cost",
-    "is_function",
-    "probe",
 ]

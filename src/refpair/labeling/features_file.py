@@ -40,8 +40,8 @@ def read_features(source: Any, n_rows: int) -> Matrix:
     X = check_array(source, accept_sparse="csr", dtype=np.float64, input_name=name)
     if X.shape[0] != n_rows:
         raise ValueError(
-            f"{name}: has {X.shape[0]:,} rows, and the table {n_rows:,}; save the features of each row of the "
-            "table, in its order"
+            f"{name}: has {X.shape[0]:,} rows, and the table {n_rows:,}; save the features of each row of "
+            "the table, in its order"
         )
     return X
 

@@ -8,15 +8,13 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
-from refpair.tables.labels import LabelFormat, label_columns, read_labels, truth_values
+from refpair.tables.columns import find_kinds
+from refpair.tables.labels import LabelFormat, read_labels, truth_values
 
-__all__ = ["LabelForm", "find_labels", "read_answers", "read_names", "table_answers"]
-
-_MANY = 20  # names that a column must have to be taken for a text by mistake
+__all__ = ["LabelForm", "TableAnswers", "find_labels", "read_answers", "read_names", "table_answers"]
 
 
 class LabelForm(NamedTuple):
@@ -70,7 +68,11 @@ def read_names(labels: Any) -> list[str]:
 
 
 def find_labels(
-    X: Any, labels: Sequence[str] | None, known: Sequence[str], form: LabelForm
+    X: Any,
+    labels: Sequence[str] | None,
+    known: Sequence[str],
+    form: LabelForm,
+    separator: str | None = None,
 ) -> tuple[list[str], LabelForm]:
     """Return all labels of a session, and how its table has them.
 
@@ -83,6 +85,8 @@ def find_labels(
         Labels that the session has already.
     form : LabelForm
         What the session remembers.
+    separator : str, optional
+        Between joined names; what the session remembers, or found out, by default.
 
     Examples
     --------
@@ -107,7 +111,9 @@ def find_labels(
             )
         if cells.empty:
             return list(known), form
-        names = _names_in(cells, form.separator if column == form.column else None)
+        if separator is None and column == form.column:
+            separator = form.separator
+        names = _names_in(cells, separator)
         if names is not None:
             found, separator = names
             return [*known, *(name for name in found if name not in known)], LabelForm(column, separator)
@@ -122,8 +128,8 @@ def _check_columns(named: Sequence[str], known: Sequence[str], columns: Sequence
     new = [name for name in named if name not in columns and name not in known]
     if any(name in columns for name in named) and new:
         raise ValueError(
-            f"the table has columns of some labels, but none of {', '.join(map(repr, new))}{_hint(new, columns)}"
-            "; correct the name, or add an empty column for a new label"
+            f"the table has columns of some labels, but none of {', '.join(map(repr, new))}"
+            f"{_hint(new, columns)}; correct the name, or add an empty column for a new label"
         )
     if len(named) == 1 and new and _hint(new, columns):
         raise ValueError(
@@ -137,40 +143,53 @@ def _hint(names: Sequence[str], columns: Sequence[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def table_answers(
-    X: pd.DataFrame, labels: Sequence[str], form: LabelForm
-) -> tuple[npt.NDArray[np.intp], list[list[int]], int]:
-    """Return which rows of a table have labels, the places of these, and how many there were to choose from.
+class TableAnswers(NamedTuple):
+    """The labels that a table has already.
 
-    Rows count if all their cells of labels are filled. Labels that were added later may have no columns; if
-    others than the last ones have none, no row counts.
+    Attributes
+    ----------
+    labels : dict of int to list of int
+        Of each row that has some, by its place: the places of its labels.
+    n_labels : int
+        How many there were to choose from.
+    """
+
+    labels: dict[int, list[int]]
+    n_labels: int
+
+
+def table_answers(X: pd.DataFrame, labels: Sequence[str], form: LabelForm) -> TableAnswers:
+    """Return the labels of rows all of whose cells of labels are filled.
+
+    Labels that were added later may have no columns; if others than the last ones have none, no row counts.
     """
     columns = [name for name in form.columns(labels) if name in X.columns]
     if not columns or (form.column is None and columns != list(labels[: len(columns)])):
-        return np.empty(0, np.intp), [], 0
+        return TableAnswers({}, 0)
     some = _filled(X[columns].set_axis(range(len(X)), axis=0))
     if some.empty:
-        return np.empty(0, np.intp), [], 0
+        return TableAnswers({}, 0)
     if form.column is not None:
-        matrix, _ = read_labels(label_columns(some, form.separator), classes=labels)
+        matrix, _ = read_labels(some, classes=labels, separator=form.separator)
     else:
         _check_cells(some)
         matrix, _ = read_labels(some)
-    return some.index.to_numpy(), [np.flatnonzero(row).tolist() for row in matrix], matrix.shape[1]
+    places = [np.flatnonzero(row).tolist() for row in matrix]
+    return TableAnswers(dict(zip(some.index.tolist(), places, strict=True)), matrix.shape[1])
 
 
 def _names_in(cells: pd.DataFrame, separator: str | None) -> tuple[list[str], str] | None:
     """Return the names that one column of joined names has, and what separates them; None if it has none."""
-    _, how = read_labels(label_columns(cells, separator), f"the column {cells.columns[0]!r}")
+    _, how = read_labels(cells, f"the column {cells.columns[0]!r}", separator=separator)
     if how.kind != "names":
         return None
-    names = [str(name) for name in how.classes]
-    if len(names) > _MANY and len(names) > len(cells) / 2:
+    ((column, found),) = find_kinds(cells).items()
+    if found.kind == "text" and not any(how.separator in str(cell) for cell in cells[column]):
         raise ValueError(
-            f"the column {cells.columns[0]!r} has {len(names):,} different names in {len(cells):,} rows, so "
-            "it is no column of labels; name the labels, as in labels=['joy', 'anger'] or --labels joy,anger"
+            f"the column {column!r} is a text ({found.why}), no label; name the labels, as in "
+            "labels=['joy', 'anger'] or --labels joy,anger"
         )
-    return names, how.separator
+    return [str(name) for name in how.classes], how.separator
 
 
 def _filled(cells: pd.DataFrame) -> pd.DataFrame:
@@ -182,12 +201,12 @@ def _check_cells(some: pd.DataFrame) -> None:
     """Refuse cells that say neither yes nor no, by their rows in the table."""
     for name in some.columns:
         if truth_values(some[name]) is None:
-            row, cell = next(
-                (one for one in some[name].items() if truth_values([one[1]]) in (None, ["no", "yes"])),
-                (some.index[0], some[name].iloc[0]),
-            )
+            cells = some[name].tolist()
+            odd = (place for place, cell in enumerate(cells) if truth_values([cell]) in (None, ["no", "yes"]))
+            place = next(odd, 0)
             raise ValueError(
-                f"label column {name!r}, row {row + 1}: expected 0 and 1, or yes and no, got {cell!r}"
+                f"label column {name!r}, row {some.index[place] + 1}: expected 0 and 1, or yes and no, got "
+                f"{cells[place]!r}"
             )
 
 

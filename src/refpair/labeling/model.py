@@ -15,14 +15,14 @@ from sklearn.pipeline import Pipeline
 
 from refpair.active import RepresentativeUncertainty, SubSampled
 from refpair.active._classifier import check_classifier
+from refpair.active._foreign import ForeignClassifier
+from refpair.active._kernel import KernelFeatures
 from refpair.active._strategy import QueryStrategy
 from refpair.bits.binning import Matrix
 from refpair.classifiers import CSRPEClassifier, Logistic
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._parameters import check_count
 from refpair.costs import Cost
-from refpair.labeling.foreign import ForeignClassifier
-from refpair.labeling.kernel import KernelFeatures
 from refpair.labeling.labels import LabelForm
 from refpair.tables.vectorizer import TableVectorizer
 

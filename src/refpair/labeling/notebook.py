@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from refpair.active.stopping import Round
 
 if TYPE_CHECKING:
-    from refpair.labeling.session import Session
+    from refpair.labeling.results import SessionResults
 
 __all__ = ["session_html"]
 
@@ -17,7 +17,7 @@ _WIDTH, _HEIGHT, _MARGIN = 320, 80, 6
 _LAST = 5
 
 
-def session_html(session: Session) -> str:
+def session_html(session: SessionResults) -> str:
     """Return a summary: how far it is, the expected cost so far, and the last answers."""
     n, done, skipped = len(session.ids), session.n_answered, session.n_skipped
     of_all = f" of {n:,}" if n else ""

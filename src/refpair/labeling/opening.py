@@ -14,7 +14,7 @@ from refpair.active._strategy import QueryStrategy
 from refpair.costs import Cost, PerLabelCost, get_cost
 from refpair.labeling.events import Label
 from refpair.labeling.frames import check_column_names
-from refpair.labeling.labels import LabelForm, find_labels, table_answers
+from refpair.labeling.labels import LabelForm, TableAnswers, find_labels, table_answers
 from refpair.labeling.model import SessionModel
 from refpair.labeling.rows import Rows, read_rows
 from refpair.labeling.settings import Settings
@@ -57,6 +57,7 @@ def open_session(
     labels: Sequence[str] | None,
     cost: Any,
     *,
+    separator: str | None,
     ids: Iterable[Hashable] | None,
     id_column: str | None,
     drop: Sequence[str],
@@ -80,7 +81,7 @@ def open_session(
         settings = Settings.read(store).changed(
             path, drop=drop, kinds=kinds, folder=folder, features=features
         )
-        names, form = _names(path, store, X, labels, settings.labels)
+        names, form = _names(path, store, X, labels, separator, settings.labels)
         cost = _cost(cost, store, len(names))
         rows, seen, forced, settings = read_rows(
             X, names, replace(settings, labels=form), path=path, ids=ids, id_column=id_column,
@@ -88,6 +89,7 @@ def open_session(
         )  # fmt: skip
         if store is not None:
             _refuse_strangers(store, rows, settings)
+        answered = table_answers(X, names, form) if isinstance(X, pd.DataFrame) else None
         model = None
         if seen is not None:
             model = SessionModel(
@@ -100,7 +102,7 @@ def open_session(
         _note_cost(store, cost)
         settings.note(store)
         store.add_labels([Label(name, "absent") for name in names])
-        n_taken_over = _take_over(store, rows, X, form) if isinstance(X, pd.DataFrame) else 0
+        n_taken_over = 0 if answered is None else _take_over(store, rows, answered)
         return Opened(store, cost, form, rows, model, n_taken_over)
     except BaseException:
         if store is not None:
@@ -117,7 +119,9 @@ def _with_names(X: Any) -> Any:
     return X.set_axis(pd.Index(names, dtype=object), axis=1)
 
 
-def session_labels(path: Path, X: Any, labels: Sequence[str] | None) -> list[str]:
+def session_labels(
+    path: Path, X: Any, labels: Sequence[str] | None, separator: str | None = None
+) -> list[str]:
     """Return the labels that a session would have, in their order; those that are named may be in any.
 
     Parameters
@@ -126,29 +130,36 @@ def session_labels(path: Path, X: Any, labels: Sequence[str] | None) -> list[str
         Of the session, which may be new.
     X : DataFrame or array
     labels : sequence of str or None
+    separator : str, optional
+        Between joined names.
     """
     known: list[str] = []
     form = LabelForm()
     if path.exists():
         with AnswerStore(path) as store:
             known, form = store.names, Settings.read(store).labels
-    names, _ = find_labels(X, labels, known, form)
+    names, _ = find_labels(X, labels, known, form, separator)
     return [*(name for name in known if name in names), *(name for name in names if name not in known)]
 
 
 def _names(
-    path: Path, store: AnswerStore | None, X: Any, labels: Sequence[str] | None, form: LabelForm
+    path: Path,
+    store: AnswerStore | None,
+    X: Any,
+    labels: Sequence[str] | None,
+    separator: str | None,
+    form: LabelForm,
 ) -> tuple[list[str], LabelForm]:
     """Return all labels, those first that the session has, and how the table has them."""
     known = [] if store is None else store.names
-    names, form = find_labels(X, labels, known, form)
+    names, form = find_labels(X, labels, known, form, separator)
     if not names:
         raise ValueError(f"{path} has no labels yet: give labels=['joy', 'anger', …]")
     missing = [name for name in known if name not in names]
     if missing:
         raise ValueError(
-            f"{path} has labels that are not named: {', '.join(missing)}. Name them too (labels can be added, "
-            "not taken away), or choose another file"
+            f"{path} has labels that are not named: {', '.join(missing)}. Name them too (labels can be "
+            "added, not taken away), or choose another file"
         )
     if names[: len(known)] != known:
         raise ValueError(
@@ -196,14 +207,12 @@ def _refuse_strangers(store: AnswerStore, rows: Rows, settings: Settings) -> Non
         )
 
 
-def _take_over(store: AnswerStore, rows: Rows, X: pd.DataFrame, form: LabelForm) -> int:
+def _take_over(store: AnswerStore, rows: Rows, answered: TableAnswers) -> int:
     """Note the labels that a table has already, of rows that were neither answered nor skipped."""
-    places, found, n_labels = table_answers(X, store.names, form)
-    new = [
-        (rows.keys[place], labels)
-        for place, labels in zip(places.tolist(), found, strict=True)
-        if store.answers.of(rows.keys[place]) is None
-    ]
-    keys, chosen = [key for key, _ in new], [labels for _, labels in new]
-    store.say("labels", keys, chosen, n_labels=n_labels, who=_TABLE, said_in=None, holder=_TABLE)
+    new = {rows.keys[place]: labels for place, labels in answered.labels.items()}
+    new = {key: labels for key, labels in new.items() if store.answers.of(key) is None}
+    store.say(
+        "labels", list(new), list(new.values()), n_labels=answered.n_labels, who=_TABLE, said_in=None,
+        holder=_TABLE,
+    )  # fmt: skip
     return len(new)

@@ -204,7 +204,9 @@ class SessionResults:
         check_table_path(Path(path))
         table = self.labelled()
         if table.empty:
-            raise ValueError(f"{self.path} has no answers of rows of this table yet: there is nothing to export")
+            raise ValueError(
+                f"{self.path} has no answers of rows of this table yet: there is nothing to export"
+            )
         write_table(table, Path(path))
 
     def _repr_html_(self) -> str:

@@ -67,6 +67,7 @@ def make_app(
         Route("/api/undo", _writing(api.undo), methods=["POST"]),
         Route("/api/labels", _writing(api.add_label), methods=["POST"]),
         Route("/api/table.csv", api.table),
+        Route("/api/model", _writing(api.save_model), methods=["POST"]),
         Route("/image", api.image),
     ]
     app = Starlette(routes=routes)
@@ -141,6 +142,15 @@ class _Api:
         self.session.add_labels([name])
         self.worker.wake()
         return {"state": self.state()}
+
+    def save_model(self, body: Body) -> Body:
+        """Write the model beside the session, and return the name of its file."""
+        path = self.session.path.with_suffix(".refpair")
+        try:
+            self.session.save_model(path)
+        except (OSError, ImportError) as error:
+            raise ValueError(f"the model cannot be saved: {error}") from None
+        return {"file": path.name, "state": self.state()}
 
     async def table(self, request: Request) -> Response:
         """Return the answered rows and their labels as CSV."""

@@ -98,6 +98,7 @@ class Session(SessionResults):
         labels: Sequence[str] | None = None,
         cost: Any = None,
         *,
+        separator: str | None = None,
         ids: Sequence[Hashable] | None = None,
         id_column: str | None = None,
         drop: Sequence[str] = (),
@@ -132,6 +133,8 @@ class Session(SessionResults):
             there count as answered. A single column of joined names, as in "joy|calm", has all labels.
         cost : str, Cost or callable, optional
             What a wrong prediction costs; "f1" for a new session, else that of the file.
+        separator : str, optional
+            What stands between joined names; found out by default.
         ids : sequence of str or int, optional
             What rows are called, once and for all.
         id_column : str, optional
@@ -167,9 +170,9 @@ class Session(SessionResults):
         if not who:
             raise ValueError('who must be a name, such as "me"')
         opened = open_session(
-            Path(path), X, labels, cost, ids=ids, id_column=id_column, drop=drop, kinds=kinds, folder=folder,
-            features=features, strategy=strategy, estimator=estimator, random_state=random_state,
-            verbose=verbose,
+            Path(path), X, labels, cost, separator=separator, ids=ids, id_column=id_column, drop=drop,
+            kinds=kinds, folder=folder, features=features, strategy=strategy, estimator=estimator,
+            random_state=random_state, verbose=verbose,
         )  # fmt: skip
         if rules is None:
             rules = (StablePredictions(opened.cost), LowGain())

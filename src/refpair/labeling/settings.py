@@ -35,7 +35,7 @@ class Settings:
     """
 
     ids: IdRule | None = None
-    labels: LabelForm = LabelForm()
+    labels: LabelForm = field(default_factory=LabelForm)
     drop: tuple[str, ...] = ()
     kinds: dict[str, Any] = field(default_factory=dict)
     folder: str | None = None
@@ -48,7 +48,9 @@ class Settings:
         if noted is None:
             return cls()
         ids = None if noted["ids"] is None else IdRule(*noted["ids"])
-        return cls(**{**noted, "ids": ids, "labels": LabelForm(*noted["labels"]), "drop": tuple(noted["drop"])})
+        return cls(
+            **{**noted, "ids": ids, "labels": LabelForm(*noted["labels"]), "drop": tuple(noted["drop"])}
+        )
 
     def note(self, store: AnswerStore) -> None:
         """Note it in the file of a session."""

@@ -235,7 +235,9 @@ class AnswerStore:
                 if before.get(row) == word:
                     continue
                 before[row] = word
-                lease = connection.execute("DELETE FROM leases WHERE row = ? RETURNING model", [row]).fetchone()
+                lease = connection.execute(
+                    "DELETE FROM leases WHERE row = ? RETURNING model", [row]
+                ).fetchone()
                 connection.execute(
                     "INSERT INTO events (row, kind, labels, n_labels, who, holder, at, model) "
                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

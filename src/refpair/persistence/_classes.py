@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import LabelBinarizer
 
-from refpair._saved import require
+from refpair._saved import MOST_THREADS, require
+from refpair.active._foreign import ForeignClassifier
+from refpair.active._kernel import KernelFeatures
 from refpair.bits import Bags, ClassTreeBank, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Bins
 from refpair.bits.class_trees import ClassTrees
@@ -45,14 +48,15 @@ from refpair.tables import TableVectorizer
 from refpair.tables._encoders import ENCODERS
 from refpair.tables.labels import LabelFormat
 
-__all__ = ["Adapter", "adapter_of", "class_named"]
+__all__ = ["ADAPTERS", "CLASSES", "Adapter"]
 
 _OWN = (
     BCHCode, Bags, BayesDecisionClassifier, BinaryLearners, BinaryRelevance, Bins, CSRPEClassifier,
     ChainClassifier, ClassLearners, ClassTreeBank, ClassTrees, CodeLearners, CondensedFilterTree,
-    EstimatorBank, EstimatorLinks, Forest, HammingRepetition, LabelFormat, LabelModel, LabelPowerset,
-    LabelsetRepetition, LogOddsLine, Logistic, LogisticBank, MLECC, ProbabilisticChain, RAkEL, Reading,
-    ReferencePairCode, RepetitionCode, TableVectorizer, TreeBank, TreeLinks, Trees, *ENCODERS,
+    EstimatorBank, EstimatorLinks, ForeignClassifier, Forest, HammingRepetition, KernelFeatures, LabelFormat,
+    LabelModel, LabelPowerset, LabelsetRepetition, LogOddsLine, Logistic, LogisticBank, MLECC,
+    ProbabilisticChain, RAkEL, Reading, ReferencePairCode, RepetitionCode, TableVectorizer, TreeBank,
+    TreeLinks, Trees, *ENCODERS,
 )  # fmt: skip
 
 
@@ -93,9 +97,14 @@ def _check_pipeline(model: Pipeline) -> None:
     require(fine, "a pipeline has no steps")
     model._validate_steps()
     require(not isinstance(steps[-1][1], str), "a pipeline has no last step")
+    for (_, before), (_, after) in pairwise(steps):
+        n_out, n_in = getattr(before, "_n_features_out", None), getattr(after, "n_features_in_", None)
+        require(None in (n_out, n_in) or n_out == n_in, "a step of a pipeline has other features")
 
 
 def _check_one_against_rest(model: OneVsRestClassifier) -> None:
+    few = model.n_jobs is None or (isinstance(model.n_jobs, int) and abs(model.n_jobs) <= MOST_THREADS)
+    require(few and hasattr(model.estimator, "fit"), "the classes have no learner, or too many n_jobs")
     if not hasattr(model, "estimators_"):
         return
     binarizer, learnt = model.label_binarizer_, model.estimators_
@@ -105,35 +114,28 @@ def _check_one_against_rest(model: OneVsRestClassifier) -> None:
     require(n >= 2 and len(learnt) == expected, "there is not a learner for each class")
     same = all(getattr(own, "n_features_in_", None) == model.n_features_in_ for own in learnt)
     require(same and all(hasattr(own, "predict") for own in learnt), "a learner has other features")
+    if not hasattr(model, "classes_"):  # in some versions of scikit-learn it follows from the others
+        model.classes_ = binarizer.classes_
 
 
 def _check_binarizer(model: LabelBinarizer) -> None:
     if hasattr(model, "classes_"):
-        fine = isinstance(model.y_type_, str) and getattr(model.classes_, "ndim", 0) == 1
+        fine = model.y_type_ in _TARGETS and getattr(model.classes_, "ndim", 0) == 1
         require(fine, "the classes are not known")
 
 
+_TARGETS = ("binary", "multiclass", "multilabel-indicator")
 _NAMES = ("n_features_in_", "feature_names_in_")
-_ADAPTERS: dict[Any, Adapter] = {
+ADAPTERS: dict[Any, Adapter] = {
     **{cls: Adapter(cls._get_saved, cls._from_saved) for cls in _OWN},
     Pipeline: _of_scikit_learn(Pipeline, (), _check_pipeline),
     OneVsRestClassifier: _of_scikit_learn(
         OneVsRestClassifier,
-        ("estimators_", "label_binarizer_", "classes_", *_NAMES),
+        ("estimators_", "label_binarizer_", *_NAMES),
         _check_one_against_rest,
     ),
     LabelBinarizer: _of_scikit_learn(
         LabelBinarizer, ("classes_", "y_type_", "sparse_input_"), _check_binarizer
     ),
 }
-_BY_NAME = {cls.__name__: adapter for cls, adapter in _ADAPTERS.items()}
-
-
-def adapter_of(cls: type) -> Adapter | None:
-    """Return what stands for a class, or None if a file cannot hold it as it is."""
-    return _ADAPTERS.get(cls)
-
-
-def class_named(name: Any) -> Adapter | None:
-    """Return what stands for the class of a name, or None if there is none."""
-    return _BY_NAME.get(name) if isinstance(name, str) else None
+CLASSES = {cls.__name__: cls for cls in ADAPTERS}

@@ -16,8 +16,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._saved import require, starts_in_order
-from refpair.costs import Cost, is_function
-from refpair.persistence._classes import adapter_of, class_named
+from refpair.costs import Cost
+from refpair.costs._probe import is_function
+from refpair.persistence._classes import ADAPTERS, CLASSES
 from refpair.persistence._npy import narrowed
 
 __all__ = ["CostNeededError", "Reader", "Writer"]
@@ -78,7 +79,7 @@ class Writer:
 
     def _write_dict(self, values: dict[Any, Any], place: str) -> Any:
         if not all(isinstance(key, str) for key in values):
-            return {"pairs": self._write_all([list(pair) for pair in values.items()], place)}
+            raise ValueError(f"{place} is a dict whose keys are not all strings, which cannot be saved")
         parts = {}
         for i, (key, value) in enumerate(values.items()):
             is_name = key.isascii() and key.isidentifier() and len(key) <= _LONGEST_PLACE
@@ -89,7 +90,7 @@ class Writer:
         return [self.write(value, f"{place}.{i}") for i, value in enumerate(values)]
 
     def _write_object(self, value: Any, place: str) -> Any:
-        adapter = adapter_of(type(value))
+        adapter = ADAPTERS.get(type(value))
         if adapter is not None:
             inside = f"{place}." if place else ""
             saved = adapter.get_saved(value)
@@ -107,8 +108,10 @@ class Writer:
     def _write_array(self, array: npt.NDArray[Any], place: str) -> Any:
         if array.dtype.kind in "OU" and array.ndim == 1:
             names = [self.write(name, place) for name in array]
-            if not _are_names(names):
-                raise ValueError(f"{place} has names that are not short strings or finite numbers")
+            if not _are_names(names, array.dtype.kind):
+                raise ValueError(
+                    f"{place} has names that are too long, or neither strings nor finite numbers"
+                )
             return {"names": names, "kind": array.dtype.kind}
         if array.dtype.str not in _NUMBERS:
             raise ValueError(f"{place} is an array of {array.dtype}, and only numbers and names can be saved")
@@ -163,10 +166,9 @@ class Reader:
 
     def _read_object(self, stored: dict[str, Any]) -> Any:
         name = stored.pop("class")
-        adapter = class_named(name)
-        if adapter is None:
-            raise ValueError(f"the class {name!r:.60} is not one that a file can hold")
-        return adapter.from_saved({key: self.read(part) for key, part in stored.items()})
+        known = isinstance(name, str) and name in CLASSES
+        require(known, f"the class {name!r:.60} is not one that a file can hold")
+        return ADAPTERS[CLASSES[name]].from_saved({key: self.read(part) for key, part in stored.items()})
 
     def _read_array(self, name: Any, dtype: Any) -> npt.NDArray[Any]:
         array = self._take(name)
@@ -189,9 +191,8 @@ class Reader:
         return self.arrays.pop(name)
 
     def _read_names(self, names: Any, kind: Any) -> npt.NDArray[Any]:
-        require(kind in ("O", "U") and isinstance(names, list) and _are_names(names), "names are broken")
-        texts = kind == "O" or all(isinstance(name, str) for name in names)
-        require(texts, "names are not all strings")
+        right = kind in ("O", "U") and isinstance(names, list) and _are_names(names, kind)
+        require(right, "names are broken")
         return np.array(names, dtype=kind)
 
     def _read_sparse(self, parts: Any, n_columns: Any) -> Any:
@@ -212,13 +213,6 @@ class Reader:
     def _read_dict(self, parts: Any) -> dict[str, Any]:
         require(isinstance(parts, dict), "a dict is none")
         return {key: self.read(value) for key, value in parts.items()}
-
-    def _read_pairs(self, pairs: Any) -> dict[Any, Any]:
-        is_list = isinstance(pairs, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
-        require(is_list, "a dict is none")
-        found = {self.read(key): self.read(value) for key, value in pairs}
-        require(len(found) == len(pairs), "a dict has a key twice")
-        return found
 
     def _read_tuple(self, parts: Any) -> tuple[Any, ...]:
         require(isinstance(parts, list), "a tuple is none")
@@ -250,7 +244,6 @@ _KINDS: dict[str, tuple[set[str], Any]] = {
     "names": ({"names", "kind"}, Reader._read_names),
     "csr": ({"csr", "n_columns"}, Reader._read_sparse),
     "dict": ({"dict"}, Reader._read_dict),
-    "pairs": ({"pairs"}, Reader._read_pairs),
     "tuple": ({"tuple"}, Reader._read_tuple),
     "float": ({"float"}, Reader._read_float),
     "dtype": ({"dtype"}, Reader._read_dtype),
@@ -260,8 +253,10 @@ _KINDS: dict[str, tuple[set[str], Any]] = {
 }
 
 
-def _are_names(names: list[Any]) -> bool:
-    """Whether all are short strings, numbers or None, and make an array that is not too large."""
-    plain = all(name is None or isinstance(name, str | int | float) for name in names)
+def _are_names(names: list[Any], kind: str) -> bool:
+    """Whether all are strings, numbers or None, or strings that make an array that is not too large."""
+    if kind == "O":
+        return all(name is None or isinstance(name, str | int | float) for name in names)
     width = max((len(name) for name in names if isinstance(name, str)), default=0)
-    return plain and width <= _LONGEST_NAME and width * len(names) <= _MOST_CHARACTERS
+    few = width <= _LONGEST_NAME and width * len(names) <= _MOST_CHARACTERS
+    return few and all(isinstance(name, str) for name in names)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refpair._saved import check_weights, require
+from refpair._saved import MOST_THREADS, check_weights, require
 
 __all__ = ["check_attributes", "is_known_class"]
 
@@ -33,9 +33,6 @@ _CLASSES = {
     "PCA", "TruncatedSVD", "LabelEncoder", "OneHotEncoder", "OrdinalEncoder",
     "CountVectorizer", "TfidfVectorizer", "TfidfTransformer",
 }  # fmt: skip
-
-
-_MOST_THREADS = 1024
 
 
 def is_known_class(cls: type) -> bool:
@@ -59,7 +56,7 @@ def check_attributes(estimator: Any) -> None:
         shadows = callable(own) or isinstance(own, property)
         require(not shadows, f"the {name} of a {cls.__name__} is not a value")
     n_jobs = getattr(estimator, "n_jobs", None)
-    few = n_jobs is None or (isinstance(n_jobs, int) and abs(n_jobs) <= _MOST_THREADS)
+    few = n_jobs is None or (isinstance(n_jobs, int) and abs(n_jobs) <= MOST_THREADS)
     require(few, f"n_jobs of a {cls.__name__} is {n_jobs}, which is too large; set fewer")
     check = _CHECKS.get(cls.__name__)
     if check is not None:

@@ -12,9 +12,10 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from refpair._saved import require
-from refpair.costs import Cost, OtherCostError, get_cost
-from refpair.persistence._classes import adapter_of
+from refpair._saved import Savable, require
+from refpair.costs import Cost, get_cost
+from refpair.costs._probe import OtherCostError
+from refpair.persistence._classes import ADAPTERS
 from refpair.persistence._codec import CostNeededError, Reader, Writer
 from refpair.persistence._file import Contents, damaged, read_model_file, write_model_file
 from refpair.persistence._foreign import Foreign, to_skops
@@ -65,7 +66,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     writer, inner = Writer(), list[Any]()
 
     def number_of_own(value: Any) -> int | None:
-        if adapter_of(type(value)) is None:
+        if type(value) not in ADAPTERS:
             return None
         number = len(inner)
         inner.append(None)
@@ -138,8 +139,8 @@ def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
 def _is_model(model: Any) -> bool:
     if type(model) is Pipeline:
         return True
-    is_known = adapter_of(type(model)) is not None and type(model).__module__.startswith("refpair.")
-    return is_known and hasattr(model, "fit") and hasattr(model, "get_params")
+    is_own = type(model) in ADAPTERS and isinstance(model, Savable)
+    return is_own and hasattr(model, "fit") and hasattr(model, "get_params")
 
 
 def _put_together(contents: Contents, cost: Cost | None) -> Any:

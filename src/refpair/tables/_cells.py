@@ -23,7 +23,7 @@ Matrix = Any
 def numbers_of(column: pd.Series) -> Floats | None:
     """Return the numbers of a column, NaN where there is none, or None if it does not hold numbers.
 
-    Times are seconds. What is infinite, or too large for a float, is missing.
+    Spans of time are seconds. What is infinite, or too large for a float, is missing.
 
     >>> numbers_of(pd.Series([1, None, float("inf")]))
     array([ 1., nan, nan])
@@ -38,21 +38,16 @@ def numbers_of(column: pd.Series) -> Floats | None:
 
 def _raw_numbers(column: pd.Series) -> Floats | None:
     kind = pd.api.types.infer_dtype(column) if column.dtype == object else ""
-    if pd.api.types.is_datetime64_any_dtype(column) or kind in ("datetime", "datetime64", "date"):
-        return _seconds(column)
     if getattr(column.dtype, "kind", "") == "m" or kind in ("timedelta", "timedelta64"):
         return np.array(pd.to_timedelta(column).dt.total_seconds(), np.float64)
     if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_complex_dtype(column):
+        return None
+    if pd.api.types.is_datetime64_any_dtype(column):
         return None
     if pd.api.types.is_numeric_dtype(column):  # bools count as numbers here
         with np.errstate(over="ignore"):  # a long double may be too large
             return np.array(column.to_numpy(dtype=np.float64, na_value=np.nan))
     return _objects_as_numbers(column)
-
-
-def _seconds(column: pd.Series) -> Floats:
-    moments = pd.to_datetime(column, utc=True, errors="coerce").dt.tz_localize(None).to_numpy()
-    return np.asarray((moments - np.datetime64(0, "s")) / np.timedelta64(1, "s"), np.float64)
 
 
 def _objects_as_numbers(column: pd.Series) -> Floats | None:

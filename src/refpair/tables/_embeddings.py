@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ def embed_texts(texts: Sequence[str], model: str, *, verbose: int = 0) -> npt.ND
     ----------
     texts : sequence of str
     model : str
-        A folder with a sentence-transformers model, or the name of one in the cache of this machine. Nothing
-        is downloaded.
+        A folder with a sentence-transformers model, the name of an installed package that holds one, or of
+        one in the cache of this machine. Nothing is downloaded.
     verbose : int, default=0
         Whether to show a progress bar.
 
@@ -47,9 +48,20 @@ def _load(model: str) -> Any:
             "embeddings of texts need sentence-transformers: pip install 'refpair[text]'"
         ) from error
     try:
-        return SentenceTransformer(str(Path(model).expanduser()), local_files_only=True)
+        return SentenceTransformer(str(_folder(model)), device="cpu", local_files_only=True)
     except (OSError, ValueError) as error:
         raise ValueError(
             f"the text model {model!r} is not on this machine; give the folder of a model of "
-            "sentence-transformers"
+            "sentence-transformers, or the name of an installed package that holds one"
         ) from error
+
+
+def _folder(model: str) -> Path | str:
+    """Return where a model is: a folder, that of a package, or a name in the cache."""
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return folder
+    package = find_spec(model) if model.isidentifier() else None
+    if package is not None and package.origin is not None:
+        return Path(package.origin).parent / "model"
+    return model

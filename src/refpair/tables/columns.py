@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from ._cells import numbers_of, parsed_numbers, strings_of
-from ._dates import are_times, date_format
+from ._cells import Floats, numbers_of, parsed_numbers, strings_of
+from ._dates import date_format
 from ._names import unknown_name
 from ._truths import truth_values
 from .images import are_file_names, find_pictures, is_pixel_name, leads_to_pictures
@@ -111,6 +111,10 @@ def _pixels(frame: pd.DataFrame, asked: Mapping[str, Kind]) -> dict[str, ColumnK
 
 
 def _find_kind(column: pd.Series, asked: Kind | None, folder: Path | None) -> ColumnKind:
+    is_bool = pd.api.types.is_bool_dtype(column)
+    is_number = pd.api.types.is_numeric_dtype(column) and not is_bool
+    if asked is None and is_number and (values := numbers_of(column)) is not None:
+        return _of_numbers(str(column.name), values)
     if asked == "ignored":
         return ColumnKind("ignored", "as asked for")
     if asked == "image":
@@ -131,12 +135,10 @@ def _find_kind(column: pd.Series, asked: Kind | None, folder: Path | None) -> Co
         return ColumnKind("ignored", "no values")
     if asked is not None:
         return ColumnKind(asked, "as asked for")
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return _of_strings(column, folder)
-    if pd.api.types.is_bool_dtype(column):
+    if is_bool or all(isinstance(cell, bool | np.bool_) for cell in column.dropna()):
         return ColumnKind("boolean", "true or false")
-    values = None if are_times(column) else numbers_of(column)
-    return _of_strings(column, folder) if values is None else _of_numbers(column, values)
+    values = numbers_of(column)
+    return _of_strings(column, folder) if values is None else _of_numbers(str(column.name), values)
 
 
 def _check_image(column: pd.Series, folder: Path | None) -> None:
@@ -151,17 +153,15 @@ def _check_image(column: pd.Series, folder: Path | None) -> None:
         )
 
 
-def _of_numbers(column: pd.Series, values: np.ndarray) -> ColumnKind:
+def _of_numbers(name: str, values: Floats) -> ColumnKind:
     filled = values[~np.isnan(values)]
     if not len(filled):
         return ColumnKind("ignored", "no values")
     if len(filled) == len(values) and (filled == filled[0]).all():
         return ColumnKind("ignored", "all values are the same")
-    if all(isinstance(value, bool | np.bool_) for value in column.dropna().head(100)):
-        return ColumnKind("boolean", "true or false")
     whole = len(filled) == len(values) and len(values) > 2 and (np.mod(filled, 1) == 0).all()
     count_up = whole and (filled[1:] == filled[:-1] + 1).all()
-    if count_up or (whole and _ID_NAME.search(str(column.name)) and len(np.unique(filled)) == len(filled)):
+    if count_up or (whole and _ID_NAME.search(name) and len(np.unique(filled)) == len(filled)):
         return ColumnKind("ignored", "row numbers or ids")
     return ColumnKind("number", "numbers")
 

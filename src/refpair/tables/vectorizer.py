@@ -55,8 +55,8 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         What columns are, where that is found out wrongly: "number", "boolean", "date", "category", "string",
         "text", "image" or "ignored".
     text_model : str, optional
-        A sentence-transformers model on this machine, by its folder: texts become its embeddings besides
-        their words (``pip install 'refpair[text]'``).
+        A sentence-transformers model on this machine, by its folder or package: texts become its embeddings
+        besides their words (``pip install 'refpair[text]'``).
     folder : path-like, optional
         Where paths of images start. No path may lead out of it.
     verbose : int, default=0
@@ -331,6 +331,11 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         return pd.DataFrame(
             dict(zip(("kind", "why", "missing", "features"), map(list, rest), strict=True)), index=list(names)
         )
+
+    @property
+    def _n_features_out(self) -> int:
+        """The number of features, by the name that scikit-learn has for it."""
+        return sum(self._n_outputs)
 
     def _get_saved(self) -> dict[str, Any]:
         saved: dict[str, Any] = super()._get_saved()

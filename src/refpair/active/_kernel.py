@@ -12,6 +12,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from refpair._saved import Savable, require
 from refpair.active._distances import squared_distances
 from refpair.bits.binning import Matrix
 
@@ -23,7 +24,7 @@ _LOOKED_AT = 500  # rows, to tell what distance is usual
 Floats = npt.NDArray[np.float64]
 
 
-class KernelFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class KernelFeatures(Savable, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Features of an RBF kernel instead of few dense ones; sparse and many features are only scaled.
 
     Numbers and pixels seldom tell labels along straight lines. The kernel's width is the median distance of
@@ -53,6 +54,12 @@ class KernelFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
     >>> KernelFeatures().fit_transform(np.random.default_rng(0).random((40, 2))).shape
     (40, 40)
     """
+
+    n_features_in_: int
+    scale_: float
+    gamma_: float
+    components_: Floats
+    weights_: Floats
 
     def __init__(self, n_components: int = 300, *, random_state: int = 0) -> None:
         self.n_components = n_components
@@ -97,30 +104,14 @@ class KernelFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
         tags.input_tags.sparse = True
         return tags
 
-    def _get_saved(self) -> dict[str, Any]:
-        check_is_fitted(self)
-        return {
-            "n_components": self.n_components,
-            "random_state": self.random_state,
-            "n_features": int(self.n_features_in_),
-            "scale": self.scale_,
-            "gamma": self.gamma_,
-            "components": self.components_,
-            "weights": self.weights_,
-        }
-
-    @classmethod
-    def _from_saved(cls, saved: dict[str, Any]) -> Self:
-        made = cls(saved["n_components"], random_state=saved["random_state"])
-        n, scale, gamma = saved["n_features"], saved["scale"], saved["gamma"]
-        components, weights = saved["components"], saved["weights"]
-        k = len(components)
-        fits = components.shape == (k, n) and weights.shape == (k, k) and (gamma > 0) == (k > 0)
-        if not fits or not all(np.isfinite(one).all() for one in (scale, gamma, components, weights)):
-            raise ValueError("the kernel features do not fit together; save the model again")
-        made.n_features_in_, made.scale_, made.gamma_ = int(n), float(scale), float(gamma)
-        made.components_, made.weights_ = components, weights
-        return made
+    def _check_saved(self) -> None:
+        if not hasattr(self, "scale_"):
+            return
+        k, n = len(self.components_), self.n_features_in_
+        fits = self.components_.shape == (k, n) and self.weights_.shape == (k, k)
+        require(n > 0 and fits and (self.gamma_ > 0) == (k > 0), "kernel features do not fit together")
+        numbers = (self.scale_, self.gamma_, self.components_, self.weights_)
+        require(all(np.isfinite(one).all() for one in numbers), "a kernel feature is not a number")
 
 
 def _length(X: Matrix) -> float:
