@@ -212,17 +212,17 @@ def test_what_is_no_label_is_named(small, wrong):
     Y[7, 2] = wrong
     of_frame = pd.DataFrame(Y, columns=NAMES)
     told = "an empty cell" if np.isnan(wrong) else rf"{wrong}(\.0)?"
-    for given, column in [
-        (Y, "2"),
-        (Y.tolist(), "2"),
-        (sp.csr_array(Y), "2"),
-        (sp.coo_matrix(Y), "2"),
-        (of_frame, "anger"),
-        (of_frame.astype(object), "anger"),
-        (pl.DataFrame(Y, schema=NAMES), "anger"),
+    for given, column, row in [
+        (Y, "2", 7),
+        (Y.tolist(), "2", 7),
+        (sp.csr_array(Y), "2", 7),
+        (sp.coo_matrix(Y), "2", 7),
+        (of_frame, "anger", 8),
+        (of_frame.astype(object), "anger", 8),
+        (pl.DataFrame(Y, schema=NAMES), "anger", 8),
     ]:
         with pytest.raises(
-            ValueError, match=f"Y must be 0/1, boolean or yes/no: column {column} has {told} in row 7"
+            ValueError, match=f"Y must be 0/1, boolean or yes/no: column {column} has {told} in row {row}"
         ):
             fit(X, given)
 
@@ -232,9 +232,9 @@ def test_missing_labels_of_frames_are_named(small, missing):
     X, Y = small
     Y = pd.DataFrame(Y, columns=NAMES).astype(object)
     Y.iloc[3, 1] = missing
-    with pytest.raises(ValueError, match="column calm has an empty cell in row 3"):
+    with pytest.raises(ValueError, match="column calm has an empty cell in row 4"):
         fit(X, Y)
-    with pytest.raises(ValueError, match="column calm has an empty cell in row 3"):
+    with pytest.raises(ValueError, match="column calm has an empty cell in row 4"):
         fit(X, Y.astype("boolean"))
 
 

@@ -255,11 +255,11 @@ def test_a_value_that_never_occurs_is_spelled_as_the_other():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (pd.DataFrame({"joy": ["yes", "no", "maybe"], "b": 0}), "column joy has maybe in row 2"),
-        (pd.DataFrame({"joy": ["yes", None], "b": 0}), "column joy has an empty cell in row 1"),
-        (pd.DataFrame({"joy": [1, np.inf], "b": ["0", "1"]}), "column joy has inf in row 1"),
+        (pd.DataFrame({"joy": ["yes", "no", "maybe"], "b": 0}), "column joy has maybe in row 3"),
+        (pd.DataFrame({"joy": ["yes", None], "b": 0}), "column joy has an empty cell in row 2"),
+        (pd.DataFrame({"joy": [1, np.inf], "b": ["0", "1"]}), "column joy has inf in row 2"),
         (pd.DataFrame({"joy": [1, 3], "b": 0}, index=["x", "y"]), "column joy has 3 in row y"),
-        (pd.DataFrame({"joy": ["yes", "1"], "b": 0}), "column joy has 1 in row 1"),
+        (pd.DataFrame({"joy": ["yes", "1"], "b": 0}), "column joy has 1 in row 2"),
         (np.array([["no", "yes"], ["no", "?"]]), r"column 1 has \? in row 1"),
         (np.array([[-1, 1], [0, 1]]), "column 0 has -1 in row 0"),
         (sp.csr_array([[-1, 1]]), "column 0 has -1 in row 0"),
@@ -268,7 +268,7 @@ def test_a_value_that_never_occurs_is_spelled_as_the_other():
         ([["a"], [1]], "names of labels of several types; make them all strings"),
         ([[["a"]], [["b"]]], "Y must have a row for each sample and a column for each label, or names"),
         ([0, 1, 2], "Only binary classification is supported"),
-        (pd.DataFrame({"joy": [None, None]}), "column joy has an empty cell in row 0"),
+        (pd.DataFrame({"joy": [None, None]}), "column joy has an empty cell in row 1"),
     ],
 )
 def test_what_is_no_label_is_named(labels, message):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-__all__ = ["Floats", "Matrix", "Strings", "listed", "numbers_of", "parsed_numbers", "strings_of"]
+__all__ = ["Floats", "Matrix", "Strings", "listed", "numbers_of", "parsed_numbers", "row_name", "strings_of"]
 
 Floats = npt.NDArray[np.float64]
 Strings = npt.NDArray[np.object_]
@@ -81,8 +81,8 @@ def parsed_numbers(column: pd.Series) -> Floats:
         text = strings[row]
         if text is not None and text.lower() != "nan":
             raise ValueError(
-                f"column {column.name!r} is said to hold numbers, and row {row + 1} is {text!r}; make it a "
-                "number or an empty cell, or choose another kind"
+                f"column {column.name!r} must hold numbers, and row {row_name(column.index, int(row))} is "
+                f"{text!r}; make it a number or an empty cell, or fit with another kind of the column"
             )
     values[~np.isfinite(values)] = np.nan
     return values
@@ -91,14 +91,26 @@ def parsed_numbers(column: pd.Series) -> Floats:
 def strings_of(column: pd.Series) -> Strings:
     """Return the cells of a column as text without blanks around it, None where there is none.
 
-    >>> strings_of(pd.Series(["a ", " ", None, 1], dtype=object))
+    Whole numbers are the same text be there gaps in the column, which makes them floats, or not.
+
+    >>> strings_of(pd.Series(["a ", " ", None, 1.0], dtype=object))
     array(['a', None, None, '1'], dtype=object)
     """
     missing = column.isna().to_numpy(dtype=bool)
     strings = np.empty(len(column), dtype=object)
     for i, value in enumerate(column):
-        strings[i] = None if missing[i] else str(value).strip() or None
+        is_whole = isinstance(value, float | np.floating) and value % 1 == 0
+        strings[i] = None if missing[i] else str(int(value) if is_whole else value).strip() or None
     return strings
+
+
+def row_name(index: pd.Index, place: int) -> str:
+    """Return what a row is called in an error: its number from 1 on, or its name if rows have names.
+
+    >>> row_name(pd.RangeIndex(2000, 4000), 0), row_name(pd.Index(["x", "y"]), 1)
+    ('2001', 'y')
+    """
+    return str(index[place] + 1 if isinstance(index, pd.RangeIndex) else index[place])
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:

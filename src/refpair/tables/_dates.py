@@ -10,7 +10,7 @@ import pandas as pd
 
 from ._cells import strings_of
 
-__all__ = ["PARTS", "date_format", "date_parts", "read_dates"]
+__all__ = ["PARTS", "are_times", "date_format", "date_parts", "read_dates"]
 
 PARTS = ("days since the first", "year", "month", "weekday", "hour")
 
@@ -25,8 +25,16 @@ _FEWEST = 3  # dates, to be sure that they are some
 _LOOKED_AT = 200  # cells, to find the formats that may be it
 
 
-def date_format(column: pd.Series) -> str | None:
-    """Return the form of the dates in a column, or None if it does not hold dates.
+def are_times(column: pd.Series) -> bool:
+    """Whether the cells are dates or times already, not texts."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return True
+    kind = pd.api.types.infer_dtype(column, skipna=True) if column.dtype == object else ""
+    return kind in ("datetime", "date", "datetime64")
+
+
+def date_format(column: pd.Series, fewest: int = _FEWEST) -> str | None:
+    """Return the form of the dates in a column, or None if it does not hold dates, at least so many.
 
     Of days and months that could be either, the month comes first in 3/4/2024 and the day in 3.4.2024.
 
@@ -37,18 +45,12 @@ def date_format(column: pd.Series) -> str | None:
     >>> date_format(pd.Series(["3/4/2024", "25/12/2023", "1/1/2024"]))
     '%d/%m/%Y'
     """
-    if pd.api.types.is_datetime64_any_dtype(column):
-        return _TIMED
-    if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) in (
-        "datetime",
-        "date",
-        "datetime64",
-    ):
+    if are_times(column):
         return _TIMED
     if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
         return None
     filled = [text for text in strings_of(column) if text is not None]
-    if len(filled) < _FEWEST or not all(_LOOKS.search(text) and len(text) < 40 for text in filled):
+    if len(filled) < fewest or not all(_LOOKS.search(text) and len(text) < 40 for text in filled):
         return None
     some, all_of_them = pd.Series(filled[:_LOOKED_AT], dtype=object), pd.Series(filled, dtype=object)
     for day in _DAYS:
@@ -61,9 +63,10 @@ def date_format(column: pd.Series) -> str | None:
 
 def read_dates(column: pd.Series, form: str) -> pd.Series:
     """Return a column of dates in a form as times; what is not one is missing."""
-    if form == _TIMED or pd.api.types.is_datetime64_any_dtype(column):
+    if are_times(column):
         times = pd.to_datetime(column, utc=True, errors="coerce")
-    else:
+    else:  # texts in a table that is to hold times are as a CSV file writes these
+        form = "ISO8601" if form == _TIMED else form
         times = _parsed(pd.Series(strings_of(column), dtype=object), form)
     return times.reset_index(drop=True).dt.tz_localize(None)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, Self, cast
+from typing import Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +13,9 @@ import scipy.sparse as sp
 
 from refpair._saved import Savable, require
 
-from ._cells import Floats, Matrix, parsed_numbers, strings_of
-from ._dates import PARTS, date_format, date_parts, read_dates
+from ._cells import Floats, Matrix, strings_of
 from ._embeddings import embed_texts
+from ._number_encoders import BooleanEncoder, DateEncoder, NumberEncoder, PixelEncoder
 from .images import image_feature_names, image_sizes, read_images
 from .text import WAYS, make_tfidf, ways_of
 
@@ -26,12 +25,7 @@ __all__ = [
     "MissingEncoder", "NumberEncoder", "PixelEncoder", "TextEncoder",
 ]  # fmt: skip
 
-_MOSTLY_ZERO = 0.2  # of the values are not zero: the column is not centred, so that it stays sparse
-_BEND = 3.0  # standard deviations, from which on values count less and less
-_FARTHEST = 1e7
-_SPREAD = 1.349  # from the first to the third quartile of a normal distribution
 _MOST_CATEGORIES = 100
-_YES = {"1", "1.0", "yes", "y", "true", "t"}
 
 
 class Encoder(Protocol):
@@ -46,122 +40,6 @@ class Encoder(Protocol):
 
     def feature_names(self) -> list[str]:
         """Return their names."""
-
-
-@dataclass(frozen=True, eq=False)
-class NumberEncoder(Savable):
-    """Numbers, each column centred and scaled, with a bend for outliers; missing ones become the centre.
-
-    The centre is the median, the scale comes from the quartiles. A column that is mostly zero keeps its
-    zeros.
-    """
-
-    columns: list[str]
-    centre: Floats
-    scale: Floats
-
-    def _check_saved(self) -> None:
-        n = (len(self.columns),)
-        fits = self.centre.shape == n and self.scale.shape == n
-        require(fits and np.isfinite(self.centre).all(), "numbers have no centre")
-        require((self.scale > 0).all(), "numbers have no scale")
-
-    @classmethod
-    def fit(cls, frame: pd.DataFrame, columns: list[str]) -> Self:
-        """Find the centre and the scale of each column."""
-        values = _number_matrix(frame, columns)
-        return cls(columns, *_centre_and_scale(values))
-
-    def transform(self, frame: pd.DataFrame) -> Matrix:
-        values = _number_matrix(frame, self.columns)
-        if sp.issparse(values) and (self.centre == 0).all():
-            values = values.copy()
-            values.data = _bent(values.data / self.scale[values.indices])
-            return values
-        dense = values.toarray() if sp.issparse(values) else values
-        with np.errstate(over="ignore", invalid="ignore"):
-            return _bent((dense - self.centre) / self.scale)
-
-    def feature_names(self) -> list[str]:
-        return self.columns
-
-
-@dataclass(frozen=True, eq=False)
-class PixelEncoder(Savable):
-    """The pixels of a picture, all on one scale."""
-
-    columns: list[str]
-    largest: float
-
-    def _check_saved(self) -> None:
-        require(0 < self.largest < np.inf, "pixels have no scale")
-
-    @classmethod
-    def fit(cls, frame: pd.DataFrame, columns: list[str]) -> Self:
-        """Find the largest value."""
-        values = np.abs(np.nan_to_num(_number_matrix(frame, columns)))
-        return cls(columns, float(values.max(initial=0.0)) or 1.0)
-
-    def transform(self, frame: pd.DataFrame) -> Matrix:
-        return np.nan_to_num(_number_matrix(frame, self.columns)) / self.largest
-
-    def feature_names(self) -> list[str]:
-        return self.columns
-
-
-@dataclass(frozen=True, eq=False)
-class BooleanEncoder(Savable):
-    """Yes and no as 1 and 0, however they are written."""
-
-    column: str
-
-    @property
-    def columns(self) -> list[str]:
-        return [self.column]
-
-    def transform(self, frame: pd.DataFrame) -> Matrix:
-        cells = strings_of(frame[self.column])
-        return np.array([[float(cell is not None and cell.lower() in _YES)] for cell in cells])
-
-    def feature_names(self) -> list[str]:
-        return [self.column]
-
-
-@dataclass(frozen=True, eq=False)
-class DateEncoder(Savable):
-    """Dates: days since the first one, year, month, weekday, and the hour if there are times."""
-
-    column: str
-    form: str
-    first: str
-    numbers: NumberEncoder
-
-    def _check_saved(self) -> None:
-        require(not pd.isna(pd.Timestamp(self.first)), "the first date is none")
-        require(set(self.numbers.columns) <= set(PARTS), "dates have other parts")
-        read_dates(pd.Series(["1"], dtype=object), self.form)  # raises unless it is a form
-
-    @classmethod
-    def fit(cls, frame: pd.DataFrame, column: str) -> Self:
-        """Find the form and the first date."""
-        form = date_format(frame[column])
-        assert form is not None  # that is why it is a date
-        times = read_dates(frame[column], form)
-        parts = pd.DataFrame(date_parts(times, times.min()), columns=list(PARTS))
-        varied = [str(name) for name in parts if parts[name].nunique() > 1] or [PARTS[0]]
-        return cls(column, form, times.min().isoformat(), NumberEncoder.fit(parts, varied))
-
-    @property
-    def columns(self) -> list[str]:
-        return [self.column]
-
-    def transform(self, frame: pd.DataFrame) -> Matrix:
-        times = read_dates(frame[self.column], self.form)
-        parts = pd.DataFrame(date_parts(times, pd.Timestamp(self.first)), columns=list(PARTS))
-        return self.numbers.transform(parts)
-
-    def feature_names(self) -> list[str]:
-        return [f"{self.column}: {part}" for part in self.numbers.columns]
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,7 +180,7 @@ class ImageEncoder(Savable):
     @classmethod
     def fit(cls, frame: pd.DataFrame, column: str, folder: Path, verbose: int) -> tuple[Self, Matrix] | None:
         """Read the images, and return the encoder with their features; None if no two of them differ."""
-        raw, found = read_images(column, strings_of(frame[column]), folder, verbose=verbose)
+        raw, found = read_images(frame[column], folder, verbose=verbose)
         if not found.any():
             return None
         mean = raw[found].mean(axis=0)
@@ -332,9 +210,7 @@ class ImageEncoder(Savable):
             raise ValueError(
                 f"column {self.column!r} names images: give their folder, TableVectorizer(folder=...)"
             )
-        return self._scaled(
-            *read_images(self.column, strings_of(frame[self.column]), folder, verbose=verbose)
-        )
+        return self._scaled(*read_images(frame[self.column], folder, verbose=verbose))
 
     def feature_names(self) -> list[str]:
         return image_feature_names(self.column)
@@ -355,56 +231,12 @@ class MissingEncoder(Savable):
 
 def is_missing(column: pd.Series) -> npt.NDArray[np.bool_]:
     """Tell which cells are empty, or hold nothing but blanks, or a number that is none."""
-    if pd.api.types.is_numeric_dtype(column):
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column):
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         return np.asarray(~np.isfinite(values))
     missing = column.isna().to_numpy(dtype=bool)
     blank = [isinstance(cell, str) and not cell.strip() for cell in column]
     return np.asarray(missing | np.asarray(blank, bool))
-
-
-def _number_matrix(frame: pd.DataFrame, columns: Sequence[str]) -> Matrix:
-    """Return columns as numbers, NaN where there is none; sparse if all of them are."""
-    chosen = frame[list(columns)]
-    kinds = chosen.dtypes
-    if len(kinds) and all(isinstance(kind, pd.SparseDtype) for kind in kinds):
-        return sp.csr_array(cast(Any, chosen).sparse.to_coo(), dtype=np.float64)
-    if all(kind == np.float64 for kind in kinds):
-        values = chosen.to_numpy(copy=True)
-        values[~np.isfinite(values)] = np.nan
-        return values
-    return np.column_stack([parsed_numbers(chosen[name]) for name in columns])
-
-
-def _centre_and_scale(values: Matrix) -> tuple[Floats, Floats]:
-    n_rows, n_columns = values.shape
-    centre, scale = np.zeros(n_columns), np.ones(n_columns)
-    by_column = sp.csc_array(values) if sp.issparse(values) else None
-    for i in range(n_columns):
-        own = values[:, i] if by_column is None else by_column.data[slice(*by_column.indptr[i : i + 2])]
-        own = own[np.isfinite(own)]
-        filled = own[own != 0]
-        if not len(filled):
-            continue
-        if len(filled) < _MOSTLY_ZERO * n_rows or by_column is not None:
-            scale[i] = np.sqrt(np.mean(np.square(filled / np.abs(filled).max()))) * np.abs(filled).max()
-        else:
-            centre[i], scale[i] = np.median(own), _spread(own)
-    return centre, np.maximum(scale, np.finfo(float).tiny)
-
-
-def _spread(values: Floats) -> float:
-    with np.errstate(over="ignore"):
-        low, high = np.percentile(values, [25, 75])
-        spread = (high - low) / _SPREAD or float(np.std(values / np.abs(values).max())) * np.abs(values).max()
-    return float(spread) if 0 < spread < np.inf else float(np.abs(values).max())
-
-
-def _bent(z: Floats) -> Floats:
-    """Return values that grow ever more slowly beyond the bend, and 0 for missing ones."""
-    z = np.clip(np.nan_to_num(z, nan=0.0), -_FARTHEST, _FARTHEST)
-    bent: Floats = z / np.sqrt(1.0 + np.square(z / _BEND))
-    return bent
 
 
 ENCODERS = (

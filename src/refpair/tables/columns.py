@@ -112,15 +112,16 @@ def _pixels(frame: pd.DataFrame, asked: Mapping[str, Kind]) -> dict[str, ColumnK
 
 def _find_kind(column: pd.Series, asked: Kind | None, folder: Path | None) -> ColumnKind:
     is_bool = pd.api.types.is_bool_dtype(column)
-    if asked is None and pd.api.types.is_numeric_dtype(column) and not is_bool:
-        return _of_numbers(str(column.name), parsed_numbers(column))
+    is_number = pd.api.types.is_numeric_dtype(column) and not is_bool
+    if asked is None and is_number and (values := numbers_of(column)) is not None:
+        return _of_numbers(str(column.name), values)
     if asked == "ignored":
         return ColumnKind("ignored", "as asked for")
     if asked == "image":
         _check_image(column, folder)
     if asked == "number":
         parsed_numbers(column)  # raises if there are others
-    if asked == "date" and date_format(column) is None:
+    if asked == "date" and date_format(column, fewest=1) is None:
         raise ValueError(
             f"column {column.name!r} cannot be a date: not all of its cells are in one of the usual forms, "
             "such as 2024-03-01 or 1.3.2024; choose another kind"
@@ -159,10 +160,9 @@ def _of_numbers(name: str, values: Floats) -> ColumnKind:
     if len(filled) == len(values) and (filled == filled[0]).all():
         return ColumnKind("ignored", "all values are the same")
     whole = len(filled) == len(values) and len(values) > 2 and (np.mod(filled, 1) == 0).all()
-    if whole and len(np.unique(filled)) == len(filled):
-        steps = np.diff(filled)
-        if (steps == 1).all() or _ID_NAME.search(name):
-            return ColumnKind("ignored", "row numbers or ids")
+    count_up = whole and (filled[1:] == filled[:-1] + 1).all()
+    if count_up or (whole and _ID_NAME.search(name) and len(np.unique(filled)) == len(filled)):
+        return ColumnKind("ignored", "row numbers or ids")
     return ColumnKind("number", "numbers")
 
 

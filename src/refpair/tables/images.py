@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from refpair._progress import progress_bar
 
-from ._cells import Floats, Strings
+from ._cells import Floats, row_name, strings_of
 
 __all__ = [
     "are_file_names",
@@ -133,17 +134,13 @@ def find_file(value: str, folder: Path) -> Path | None:
     return path if is_file else None  # a pipe is no file: to open it would wait for ever
 
 
-def read_images(
-    name: str, values: Strings, folder: Path, *, verbose: int = 0
-) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def read_images(column: pd.Series, folder: Path, *, verbose: int = 0) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Read the image files that a column names: their outlines, and their light and shade.
 
     Parameters
     ----------
-    name : str
-        The name of the column.
-    values : ndarray of object
-        Paths below the folder, None for empty cells.
+    column : Series
+        Paths below the folder.
     folder : Path
         The folder that no path may leave.
     verbose : int, default=0
@@ -164,10 +161,12 @@ def read_images(
         If a path leaves the folder.
     """
     read = _reader()
-    paths = _paths(name, values, folder)
+    paths = _paths(column, folder)
     known: dict[Path, Floats | None] = {}
     with progress_bar(visible=verbose > 0) as bar:
-        for path in bar.track(sorted({path for path in paths if path}), description=f"images of {name}"):
+        for path in bar.track(
+            sorted({path for path in paths if path}), description=f"images of {column.name}"
+        ):
             known[path] = read(path)
     rows = [None if path is None else known[path] for path in paths]
     found = np.array([row is not None for row in rows], bool)
@@ -235,15 +234,16 @@ def _stretched(square: Floats) -> Floats:
     return (square - low) / (high - low) if high > low else np.zeros_like(square)
 
 
-def _paths(name: str, values: Strings, folder: Path) -> list[Path | None]:
+def _paths(column: pd.Series, folder: Path) -> list[Path | None]:
     paths: list[Path | None] = []
-    for row, value in enumerate(values):
+    for row, value in enumerate(strings_of(column)):
         try:
             paths.append(None if value is None else find_file(value, folder))
         except OutsideError as error:
             raise ValueError(
-                f"column {name!r}, row {row + 1}: {value!r} leads out of the folder {str(folder)!r}; paths "
-                "of pictures must be relative to it and stay in it; move the file, or leave the column out"
+                f"column {column.name!r}, row {row_name(column.index, row)}: {value!r} leads out of the "
+                f"folder {str(folder)!r}; paths of images must be relative to it and stay in it; move the "
+                "file, or leave the column out"
             ) from error
     return paths
 

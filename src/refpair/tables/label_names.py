@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ._cells import listed
+from ._cells import listed, row_name
 from ._truths import is_empty, truth_values
 
 __all__ = ["CONTAINERS", "Container", "container_of", "names_matrix", "rows_of_names", "split_rows"]
@@ -116,7 +116,7 @@ def split_rows(rows: Sequence[Any], separator: str | None) -> tuple[list[list[An
 
 
 def names_matrix(
-    names: list[list[Any]], classes: Sequence[Any] | None, index: Sequence[Any], what: str
+    names: list[list[Any]], classes: Sequence[Any] | None, index: Any, what: str
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[Any]]:
     """Return the 0/1 matrix of names, and the labels, sorted as MultiLabelBinarizer sorts them.
 
@@ -125,8 +125,8 @@ def names_matrix(
     names : list of list
     classes : sequence, optional
         The label names, if they are known; others are refused.
-    index : sequence
-        What the rows are called in a ValueError.
+    index : pandas Index, or anything else
+        What the rows are called in a ValueError, if it is an Index.
     what : str
         What the labels are called there.
     """
@@ -141,8 +141,9 @@ def names_matrix(
     for i, row in enumerate(names):
         for one in row:
             if one not in place:
+                number = row_name(index, i) if isinstance(index, pd.Index) else i
                 raise ValueError(
-                    f"{what}, row {index[i]}: there is no label {one!r}; the labels are "
+                    f"{what}, row {number}: there is no label {one!r}; the labels are "
                     + listed(list(map(str, known)), most=8)
                 )
             matrix[i, place[one]] = 1

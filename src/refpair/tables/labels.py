@@ -21,7 +21,7 @@ from sklearn.utils.validation import column_or_1d
 
 from refpair._saved import Savable, require
 
-from ._cells import listed
+from ._cells import listed, row_name
 from ._truths import is_empty, is_present, not_a_truth, truth_values
 from .label_names import CONTAINERS, Container, container_of, names_matrix, rows_of_names, split_rows
 
@@ -275,9 +275,8 @@ def _read(
     separator = getattr(given, "attrs", {}).get(_SEPARATOR, separator)
     rows = rows_of_names(column, classes, separator, of_frame=is_frame, names_first=names_first)
     if rows is not None:
-        index = list(column.index if isinstance(column, pd.Series) else range(len(rows)))
         names, separator = split_rows(rows, separator)
-        matrix, labels = names_matrix(names, classes, index, name)
+        matrix, labels = names_matrix(names, classes, getattr(column, "index", None), name)
         within: Any = "frame" if is_frame else "series" if isinstance(column, pd.Series) else "array"
         within = f"polars {within}" if is_polars else "list" if isinstance(column, list) else within
         title = getattr(column, "name", None)
@@ -340,7 +339,7 @@ def _read_numbers(
         absent, wrong = -1, ~(one | (array == -1))
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
-        raise _no_label(name, array[row, column], row if index is None else index[row], names[column])
+        raise _no_label(name, array[row, column], row, names[column], index)
     values = None if absent == 0 else [[-1, 1]] * array.shape[1]
     return np.ascontiguousarray(one, dtype=np.uint8), LabelFormat(kind, names, array.dtype, values)
 
@@ -356,7 +355,7 @@ def _read_columns(
         pair = truth_values(cells) if cells else [0, 1]
         if pair is None:
             row = not_a_truth(cells)
-            raise _no_label(name, cells[row], row if index is None else index[row], names[i])
+            raise _no_label(name, cells[row], row, names[i], index)
         matrix[:, i] = [is_present(cell, pair) for cell in cells]
         values.append(pair)
     if all(type(one) is int and one in (0, 1) for pair in values for one in pair):
@@ -365,8 +364,9 @@ def _read_columns(
     return matrix, LabelFormat(kind, names, dtype, values)
 
 
-def _no_label(name: str, value: Any, row: Any, column: Any) -> ValueError:
+def _no_label(name: str, value: Any, row: Any, column: Any, index: pd.Index | None = None) -> ValueError:
     told = "an empty cell" if is_empty(value) else str(value)
+    row = row if index is None else row_name(index, row)
     return ValueError(f"{name} must be 0/1, boolean or yes/no: column {column} has {told} in row {row}")
 
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 
 from refpair._saved import IfThere, Savable, require
 
-from ._cells import Matrix
+from ._cells import Matrix, listed
 from ._encoders import (
     ENCODERS,
     BooleanEncoder,
@@ -34,7 +34,7 @@ from ._encoders import (
 )
 from ._matrix import frame_of_matrix
 from ._names import unknown_name
-from .columns import ColumnKind, Kind, find_kinds
+from .columns import ColumnKind, Kind, check_kinds, find_kinds
 
 __all__ = ["TableVectorizer"]
 
@@ -151,10 +151,8 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
             found = find_kinds(frame, self.kinds, folder)
         else:
             found = _kinds_of_array(frame, self.kinds)
-        groups: list[list[tuple[Encoder, Matrix]]] = [
-            [],
-            [],
-        ]  # of numbers and of categories; each text its own
+        # The first is of numbers, the second of categories; each text is its own.
+        groups: list[list[tuple[Encoder, Matrix]]] = [[], []]
         for encoder, features in self._fitted(frame, found, folder):
             is_number = isinstance(encoder, NumberEncoder | BooleanEncoder | DateEncoder | MissingEncoder)
             is_category = isinstance(encoder, CategoryEncoder)
@@ -164,11 +162,13 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
                 groups.append([(encoder, features)])
         groups = [group for group in groups if group]
         if not groups:
-            reasons = "; ".join(f"{name}: {kind.why}" for name, kind in found.items())
+            whys: dict[str, list[str]] = {}
+            for name, (_, why) in found.items():
+                whys.setdefault(why, []).append(name)
+            reasons = "; ".join(f"{listed(names)}: {why}" for why, names in whys.items())
             raise ValueError(
-                f"nothing to learn from in {len(frame.columns):,} columns and {len(frame):,} rows "
-                f"({reasons}); "
-                'overrule that by kinds={"column": "category"}, say'
+                f"nothing to learn from in {_counted(frame)} ({reasons or 'there are none'}); overrule that "
+                "by the kinds of columns, or add others"
             )
         weights = [_weight([features for _, features in group]) for group in groups]
         self._encoders = [encoder for group in groups for encoder, _ in group]
@@ -258,7 +258,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         return np.array([name for one in self._encoders for name in one.feature_names()], object)
 
     def _read(self, X: Any, *, reset: bool) -> pd.DataFrame:
-        """Return a table with columns of different names, and rows numbered from 0."""
+        """Return a table whose columns have different names."""
         if type(X).__module__.startswith("polars.") and hasattr(X, "columns"):
             X = pd.DataFrame({name: X[name].to_list() for name in X.columns})
         if not isinstance(X, pd.DataFrame):
@@ -269,10 +269,10 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
                 raise ValueError(f"{times} columns are named {name!r}; rename all but one")
         if not len(X):
             raise ValueError(f"the table has no rows: Found array with 0 sample(s) (shape={X.shape})")
-        frame = X.set_axis(pd.Index(names, dtype=object), axis=1).reset_index(drop=True)
+        frame = X.set_axis(pd.Index(names, dtype=object), axis=1)
         if reset:
-            _check_feature_names(self, X, reset=True)
-            _check_n_features(self, X, reset=True)
+            _check_feature_names(self, frame, reset=True)
+            _check_n_features(self, frame, reset=True)
             return frame
         return self._with_needed(frame)
 
@@ -301,8 +301,8 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
             more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
             told = unknown_name("column", missing[0], list(frame.columns)).partition("; ")[2]
             raise ValueError(f"the table lacks the column {missing[0]!r}{more} that the model needs; {told}")
-        absent = sp.csr_array((len(frame), len(missing)))
-        return pd.concat([frame, frame_of_matrix(absent, missing)], axis=1)
+        absent = frame_of_matrix(sp.csr_array((len(frame), len(missing))), missing)
+        return pd.concat([frame, absent.set_axis(frame.index)], axis=1)
 
     def _joined(self, blocks: Sequence[Matrix]) -> Any:
         scaled = [block * weight for block, weight in zip(blocks, self._weights, strict=True)]
@@ -374,17 +374,18 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
 
 def _kinds_of_array(frame: pd.DataFrame, kinds: Mapping[str, Kind] | None) -> dict[str, ColumnKind]:
     """Take numbers for what they are: without names there are neither ids nor pixels."""
-    names = [str(name) for name in frame.columns]
-    numeric = [name for name in names if pd.api.types.is_numeric_dtype(frame[name])]
-    found = find_kinds(
-        frame.drop(columns=numeric), {k: v for k, v in (kinds or {}).items() if k not in numeric}
-    )
     asked = kinds or {}
-    return {
-        name: found.get(name)
-        or ColumnKind("ignored" if asked.get(name) == "ignored" else "number", "numbers")
-        for name in names
-    }
+    check_kinds(asked, list(frame.columns))
+    names = [str(name) for name in frame.columns]
+    plain = [name for name in names if name not in asked and pd.api.types.is_numeric_dtype(frame[name])]
+    found = find_kinds(frame.drop(columns=plain), kinds)
+    return {name: found.get(name) or ColumnKind("number", "numbers") for name in names}
+
+
+def _counted(frame: pd.DataFrame) -> str:
+    """Say how large a table is."""
+    n_rows, n_columns = frame.shape
+    return f"{n_columns:,} column{'s' * (n_columns != 1)} and {n_rows:,} row{'s' * (n_rows != 1)}"
 
 
 def _weight(blocks: Sequence[Matrix]) -> float:

@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
-from refpair.features import find_picture, guess_kinds, make_features
-from refpair.features.images import find_file
 from sklearn.linear_model import LogisticRegression
+
+from refpair import TableVectorizer
+from refpair.tables.columns import find_kinds
+from refpair.tables.images import find_file, find_picture
 
 N_FEATURES = 3 * 3 * 4 * 9 + 64
 
@@ -46,20 +48,36 @@ def photos(folder):
     return [save(folder, f"sub/{i}.png", stripes(rng, i % 2)) for i in range(60)]
 
 
+def vectorized(values, folder, **more):
+    frame = pd.DataFrame({"photo": values, **more.pop("columns", {})})
+    vectorizer = TableVectorizer(folder=folder, **more)
+    X = vectorizer.fit_transform(frame)
+    return vectorizer, X.toarray() if hasattr(X, "toarray") else X
+
+
 def test_pictures_are_learned(folder, photos):
-    features = make_features(pd.DataFrame({"photo": photos}), folder=folder)
-    assert features.kinds == {"photo": "image"}
-    assert features.used == ["photo: 60 pictures, outlines (HOG) and 8 x 8 pixels"]
-    assert features.X.shape == (60, N_FEATURES)
-    assert features.names[0] == "photo: outline 0"
-    assert features.names[-1] == "photo: pixel (7, 7)"
-    np.testing.assert_allclose((features.X**2).sum(axis=1).mean(), 1)
+    vectorizer, X = vectorized(photos, folder)
+    assert vectorizer.columns_.loc["photo"].tolist() == ["image", "paths of images", 0, N_FEATURES]
+    assert X.shape == (60, N_FEATURES)
+    names = vectorizer.get_feature_names_out()
+    assert (names[0], names[-1]) == ("photo: outline 0", "photo: pixel (7, 7)")
+    np.testing.assert_allclose((X**2).sum(axis=1).mean(), 1)
     y = np.arange(60) % 2
-    model = LogisticRegression(C=10).fit(features.X[:20], y[:20])
-    assert model.score(features.X[20:], y[20:]) > 0.95
+    model = LogisticRegression(C=10).fit(X[:20], y[:20])
+    assert model.score(X[20:], y[20:]) > 0.95
 
 
-def test_what_is_missing_or_broken_is_zero_and_said(folder, photos):
+def test_new_pictures_are_in_another_folder(folder, photos, tmp_path):
+    vectorizer, X = vectorized(photos, folder)
+    folder.rename(tmp_path / "moved")
+    vectorizer.set_params(folder=tmp_path / "moved")
+    np.testing.assert_allclose(vectorizer.transform(pd.DataFrame({"photo": photos[7:9]})), X[7:9])
+    vectorizer.set_params(folder=None)
+    with pytest.raises(ValueError, match=r"column 'photo' names images: give their folder, TableVectorizer"):
+        vectorizer.transform(pd.DataFrame({"photo": photos[7:9]}))
+
+
+def test_what_is_missing_or_broken_is_zero(folder, photos):
     (folder / "text.png").write_text("no picture")
     whole = (folder / photos[0]).read_bytes()
     (folder / "half.png").write_bytes(whole[: len(whole) // 2])
@@ -67,41 +85,41 @@ def test_what_is_missing_or_broken_is_zero_and_said(folder, photos):
     (folder / "directory.png").mkdir()
     missing = [None, "absent.png", "directory.png", "x\0y.png", "long" * 999 + ".png"]
     values = [*photos[:9], *missing, "text.png", "half.png", "empty.JPEG"]
-    features = make_features(pd.DataFrame({"photo": values}), folder=folder)
-    assert features.used == [
-        "photo: 9 pictures, outlines (HOG) and 8 x 8 pixels; 1 empty, 4 missing, 3 broken"
-    ]
-    assert features.names[-1] == "photo is missing"
-    X = features.X.toarray()
-    np.testing.assert_array_equal(X[9:, :-1], 0)
-    assert (X[9:, -1] > 0).all()
-    np.testing.assert_array_equal(X[:9, -1], 0)
-    assert (np.abs(X[:9, :-1]).sum(axis=1) > 0).all()
+    vectorizer, X = vectorized(values, folder)
+    names = vectorizer.get_feature_names_out().tolist()
+    assert names[0] == "photo is missing"
+    np.testing.assert_array_equal(X[9:, 1:], 0)
+    assert (X[:, 0] > 0).tolist() == [value is None for value in values]
+    assert (np.abs(X[:9, 1:]).sum(axis=1) > 0).all()
 
 
 def test_pictures_without_differences_are_ignored(folder, photos):
-    frame = pd.DataFrame({"photo": photos[:1] * 7, "n": range(7)})
-    features = make_features(frame, folder=folder)
-    assert features.kinds == {"photo": "ignored", "n": "number"}
-    assert features.used[-1] == "photo: ignored (no two pictures that can be read differ)"
+    vectorizer, _ = vectorized(photos[:1] * 7, folder, columns={"n": [1.5, 2, 3, 4, 5, 6, 7]})
+    assert vectorizer.columns_["kind"].tolist() == ["ignored", "number"]
+    assert vectorizer.columns_.loc["photo", "why"] == "no two images that can be read differ"
     (folder / "a.png").touch()
     (folder / "b.png").touch()
-    with pytest.raises(ValueError, match=r"nothing to learn from .*no two pictures"):
-        make_features(pd.DataFrame({"photo": ["a.png", "b.png"]}), folder=folder)
+    with pytest.raises(ValueError, match=r"nothing to learn from .*no two images"):
+        vectorized(["a.png", "b.png"], folder)
 
 
-def test_the_guess(folder, photos):
-    def guess(values, where=folder):
-        return guess_kinds(pd.DataFrame({"x": values}), where)["x"]
+def test_what_is_taken_for_pictures(folder, photos):
+    def kind(values, where=folder):
+        return find_kinds(pd.DataFrame({"x": values}), None, where)["x"].kind
 
-    assert guess(photos) == "image"
-    assert guess([photos[0], None, "absent.JPG"]) == "image"
-    assert guess([photos[0], "notes.txt"]) == "ignored"
-    assert guess(["absent.png", "other.gif"]) == "ignored"
-    assert guess(photos, None) == "ignored"
-    assert guess(["cat.png", "dog.png"] * 4) == "category"
-    with pytest.raises(ValueError, match=r"x: ignored \(names of pictures, and none of them is in "):
-        make_features(pd.DataFrame({"x": ["absent.png", "other.gif"]}), folder=folder)
+    assert kind(photos) == "image"
+    assert kind([photos[0], None, "absent.JPG"]) == "image"
+    assert kind([photos[0], "notes.txt"]) == "ignored"
+    assert kind(["absent.png", "other.gif"]) == "ignored"
+    assert kind(photos, None) == "ignored"
+    assert kind(["cat.png", "dog.png"] * 4) == "category"
+    with pytest.raises(ValueError, match=r"x: names of images, and none of them is in "):
+        TableVectorizer(folder=folder).fit(pd.DataFrame({"x": ["absent.png", "other.gif"]}))
+
+
+def test_folder_must_be_one(tmp_path):
+    with pytest.raises(ValueError, match=r"folder must be the directory of the images, and .* is none"):
+        TableVectorizer(folder=tmp_path / "none").fit(pd.DataFrame({"a": [1, 2]}))
 
 
 HOSTILE = [
@@ -121,7 +139,7 @@ def test_paths_must_stay_in_the_folder(folder, photos, path, asked):
     save(folder.parent, "secret.png", np.zeros((9, 9), np.uint8))
     for values, row in (([photos[0], photos[1], path], 3), ([path], 1)):
         with pytest.raises(ValueError, match=rf"column 'photo', row {row}: .* leads out of the folder"):
-            make_features(pd.DataFrame({"photo": values}), folder=folder, kinds=asked)
+            vectorized(values, folder, kinds=asked)
 
 
 @pytest.mark.parametrize("target", ["secret.png", "absent.png", "."])
@@ -129,10 +147,10 @@ def test_links_must_stay_in_the_folder(folder, photos, target):
     save(folder.parent, "secret.png", np.zeros((9, 9), np.uint8))
     (folder / "link.png").symlink_to(folder.parent / target)
     with pytest.raises(ValueError, match=r"row 2: 'link\.png' leads out of the folder"):
-        make_features(pd.DataFrame({"photo": [photos[0], "link.png"]}), folder=folder)
+        vectorized([photos[0], "link.png"], folder)
     (folder / "way").symlink_to(folder.parent)
     with pytest.raises(ValueError, match=r"row 2: 'way/secret\.png' leads out of the folder"):
-        make_features(pd.DataFrame({"photo": [photos[0], "way/secret.png"]}), folder=folder)
+        vectorized([photos[0], "way/secret.png"], folder)
 
 
 def test_links_inside_the_folder_are_followed(folder, photos):
@@ -140,15 +158,15 @@ def test_links_inside_the_folder_are_followed(folder, photos):
     other = folder.parent / "other"
     other.symlink_to(folder)
     assert find_file("link.png", folder) == (folder / photos[0]).resolve()
-    X = make_features(pd.DataFrame({"photo": [photos[0], "link.png", photos[1]]}), folder=other).X
+    _, X = vectorized([photos[0], "link.png", photos[1]], other)
     np.testing.assert_array_equal(X[0], X[1])
 
 
 def test_what_is_no_file_is_not_opened(folder, photos):
     os.mkfifo(folder / "pipe.png")  # to open it would wait for ever
     (folder / "circle.png").symlink_to(folder / "circle.png")
-    features = make_features(pd.DataFrame({"photo": [*photos, "pipe.png", "circle.png"]}), folder=folder)
-    assert features.used[0].endswith("; 2 missing")
+    _, X = vectorized([*photos, "pipe.png", "circle.png"], folder)
+    assert not X[60:].any()
 
 
 @given(st.text())
@@ -176,32 +194,31 @@ def test_pictures_of_too_many_pixels_are_broken(folder, photos, size, monkeypatc
     (folder / "bomb.png").write_bytes(bomb(*size))
     loaded = []
     monkeypatch.setattr("PIL.ImageFile.ImageFile.load", lambda self: loaded.append(self.size))
-    features = make_features(
-        pd.DataFrame({"photo": ["bomb.png", "absent.png"], "n": [1, 2]}),
-        folder=folder,
-        kinds={"photo": "image"},
+    vectorizer, _ = vectorized(
+        ["bomb.png", "absent.png"], folder, columns={"n": [1, 2]}, kinds={"photo": "image"}
     )
-    assert features.kinds["photo"] == "ignored"
+    assert vectorizer.columns_.loc["photo", "kind"] == "ignored"
     assert loaded == []
 
 
 def test_the_limit_of_pillow_counts(folder, photos, monkeypatch):
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 40 * 40)
     save(folder, "large.png", np.zeros((40, 41), np.uint8))
-    features = make_features(pd.DataFrame({"photo": [*photos, "large.png"]}), folder=folder)
-    assert features.used[0].endswith("; 1 broken")
+    _, X = vectorized([*photos, "large.png"], folder)
+    assert X[59].any()
+    assert not X[60].any()
 
 
 def test_only_pictures_are_decoded(folder, photos):
     # Pillow goes by the content and knows many formats; PostScript it would hand to another program.
     (folder / "y.png").write_bytes(b"P5 2 2 255\nabcd")
     (folder / "x.png").write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n%%EOF\n")
-    features = make_features(pd.DataFrame({"photo": [*photos, "x.png", "y.png"]}), folder=folder)
-    assert features.used[0].endswith("; 2 broken")
+    _, X = vectorized([*photos, "x.png", "y.png"], folder)
+    assert not X[60:].any()
 
 
 def features_of(folder, values):
-    return make_features(pd.DataFrame({"photo": values}), folder=folder).X
+    return vectorized(values, folder)[1]
 
 
 def test_the_same_picture_in_other_forms(folder):
@@ -263,15 +280,16 @@ def test_without_scikit_image(folder, photos, monkeypatch, module):
     if module == "skimage.feature":
         monkeypatch.delattr(sys.modules["skimage"], "feature", raising=False)
     with pytest.raises(ImportError, match=r"images need scikit-image: pip install 'refpair\[image\]'"):
-        make_features(pd.DataFrame({"photo": photos}), folder=folder)
-    frame = pd.DataFrame({"photo": photos, "n": range(60)})
-    assert make_features(frame, folder=folder, kinds={"photo": "ignored"}).names == ["n"]
+        vectorized(photos, folder)
+    columns = {"n": np.linspace(0, 1, 60)}
+    vectorizer, _ = vectorized(photos, folder, columns=columns, kinds={"photo": "ignored"})
+    assert vectorizer.get_feature_names_out().tolist() == ["n"]
 
 
 def test_progress_bar(folder, photos, capsys):
-    make_features(pd.DataFrame({"photo": photos}), folder=folder, verbose=1)
-    assert "pictures of photo" in capsys.readouterr().err
-    make_features(pd.DataFrame({"photo": photos}), folder=folder)
+    vectorized(photos, folder, verbose=1)
+    assert "images of photo" in capsys.readouterr().err
+    vectorized(photos, folder)
     assert capsys.readouterr().err == ""
 
 
@@ -313,41 +331,40 @@ def test_pixels_are_scaled_together():
     names = grid("p", range(2), range(2))
     pixels = np.array([[0, 4, 0, 16], [8, 4, 0, 0], [0, 4, 0, 8]])
     frame = pd.DataFrame(pixels[:, ::-1], columns=names[::-1]).assign(n=[1, 2, 4])
-    features = make_features(frame)
-    assert features.kinds == {**dict.fromkeys(names[::-1], "image"), "n": "number"}
-    assert features.used[-1] == "p_0_0 to p_1_1: a picture of 2 x 2 pixels"
-    assert features.names == ["n", *names]
-    X = features.X[:, 1:]
+    vectorizer = TableVectorizer().fit(frame)
+    assert vectorizer.columns_["kind"].tolist() == ["image"] * 4 + ["number"]
+    assert set(vectorizer.columns_["why"]) == {"a pixel of 2 x 2", "numbers"}
+    assert vectorizer.get_feature_names_out().tolist() == ["n", *names[::-1]]
+    X = np.asarray(vectorizer.transform(frame))[:, :0:-1]
     np.testing.assert_allclose(X * 16 / X.max(), pixels, atol=1e-12)
-    np.testing.assert_allclose((X**2).sum(axis=1).mean(), 0.5)
+    np.testing.assert_allclose((X**2).sum(axis=1).mean(), 1)
 
 
-def test_missing_pixels_are_zero_and_said():
-    frame = pd.DataFrame(
-        [[1, np.nan, 2, 3], [1, 2, 3, np.inf], [5, 5, 5, 5]], columns=grid("p", (0, 1), (0, 1))
-    )
-    features = make_features(frame)
-    assert features.names[-1] == "p is missing"
-    assert features.used == ["p_0_0 to p_1_1: a picture of 2 x 2 pixels; 2 empty"]
-    assert features.X[0, 1] == features.X[1, 3] == 0
-    np.testing.assert_array_equal(features.X[:, -1] > 0, [True, True, False])
+def test_pixels_that_are_missing_or_far_out():
+    cells = [[1, np.nan, 2, 3], [1, 2, 3, np.inf], [5, 5, 5, 5]]
+    vectorizer = TableVectorizer().fit(pd.DataFrame(cells, columns=grid("p", (0, 1), (0, 1))))
+    X = vectorizer.transform(pd.DataFrame([*cells, [1.7e308] * 4], columns=grid("p", (0, 1), (0, 1))))
+    assert X[0, 1] == X[1, 3] == 0
+    assert np.isfinite(X).all()
+    tiny = TableVectorizer().fit(pd.DataFrame(np.full((2, 4), 5e-324), columns=grid("p", (0, 1), (0, 1))))
+    far = tiny.transform(pd.DataFrame(np.full((1, 4), 1.7e308), columns=grid("p", (0, 1), (0, 1))))
+    assert np.isfinite(far).all()
 
 
-def test_pictures_that_are_none_or_all_the_same():
+def test_pixels_in_sparse_columns():
+    frame = pd.DataFrame([[1.0, 0, 2, 0], [1, 2, 0, 0], [5, 0, 0, 5]], columns=grid("p", (0, 1), (0, 1)))
+    X = TableVectorizer().fit_transform(frame)
+    sparse = frame.astype(pd.SparseDtype(float, fill_value=0.0))
+    np.testing.assert_allclose(TableVectorizer().fit_transform(sparse), X)
+
+
+def test_pictures_that_are_none():
     names = grid("p", (0, 1), (0, 1))
     frame = pd.DataFrame([[1, 2, 3, 4], [2, 1, 2, 3]], columns=names)
-    assert set(make_features(frame, kinds={"p_0_0": "number"}).kinds.values()) == {"number"}
-    assert set(make_features(frame, kinds=dict.fromkeys(names, "image")).kinds.values()) == {"image"}
-    words = frame.assign(p_1_1=["so good", "so bad"])
-    assert list(make_features(words).kinds.values()) == ["number"] * 3 + ["text"]
-    same = frame.iloc[[0, 0]].assign(n=[1, 2])
-    assert make_features(same).used[-1].endswith(": ignored (all pictures are the same)")
 
+    def kinds(frame, asked=None):
+        return [found.kind for found in find_kinds(frame, asked).values()]
 
-def test_several_pictures_are_blocks_of_their_own():
-    rng = np.random.default_rng(0)
-    names = grid("a", range(3), range(3)) + grid("b", range(2), range(2))
-    frame = pd.DataFrame(rng.random((5, 13)) * np.repeat([1000, 1], [9, 4]), columns=names)
-    features = make_features(frame)
-    np.testing.assert_allclose((features.X[:, :9] ** 2).sum(axis=1).mean(), 0.5)
-    np.testing.assert_allclose((features.X[:, 9:] ** 2).sum(axis=1).mean(), 0.5)
+    assert kinds(frame, {"p_0_0": "number"}) == ["number"] * 4
+    assert kinds(frame, dict.fromkeys(names, "image")) == ["image"] * 4
+    assert kinds(frame.assign(p_1_1=["so good", "so bad"])) == ["number"] * 3 + ["text"]

@@ -1,0 +1,193 @@
+"""Columns of numbers, pixels, yes and no, and dates as features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self, cast
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from refpair._saved import Savable, require
+
+from ._cells import Floats, Matrix, parsed_numbers, strings_of
+from ._dates import PARTS, date_format, date_parts, read_dates
+
+__all__ = ["BooleanEncoder", "DateEncoder", "NumberEncoder", "PixelEncoder"]
+
+_MOSTLY_ZERO = 0.2  # of the values are not zero: the column is not centred, so that it stays sparse
+_BEND = 3.0  # standard deviations, from which on values count less and less
+_FARTHEST = 1e7
+_SPREAD = 1.349  # from the first to the third quartile of a normal distribution
+_YES = {"1", "1.0", "yes", "y", "true", "t"}
+
+
+@dataclass(frozen=True, eq=False)
+class NumberEncoder(Savable):
+    """Numbers, each column centred and scaled, with a bend for outliers; missing ones become the centre.
+
+    The centre is the median, the scale comes from the quartiles. A column that is mostly zero keeps its
+    zeros.
+    """
+
+    columns: list[str]
+    centre: Floats
+    scale: Floats
+
+    def _check_saved(self) -> None:
+        n = (len(self.columns),)
+        fits = self.centre.shape == n and self.scale.shape == n
+        require(fits and np.isfinite(self.centre).all(), "numbers have no centre")
+        require((self.scale > 0).all(), "numbers have no scale")
+
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, columns: list[str]) -> Self:
+        """Find the centre and the scale of each column."""
+        values = _number_matrix(frame, columns)
+        return cls(columns, *_centre_and_scale(values))
+
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        values = _number_matrix(frame, self.columns)
+        if sp.issparse(values) and (self.centre == 0).all():
+            with np.errstate(over="ignore"):
+                values.data = _bent(values.data / self.scale[values.indices])
+            return values
+        dense = values.toarray() if sp.issparse(values) else values
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _bent((dense - self.centre) / self.scale)
+
+    def feature_names(self) -> list[str]:
+        return self.columns
+
+
+@dataclass(frozen=True, eq=False)
+class PixelEncoder(Savable):
+    """The pixels of a picture, all on one scale."""
+
+    columns: list[str]
+    largest: float
+
+    def _check_saved(self) -> None:
+        require(0 < self.largest < np.inf, "pixels have no scale")
+
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, columns: list[str]) -> Self:
+        """Find the largest value."""
+        return cls(columns, float(np.abs(_pixels(frame, columns)).max()) or 1.0)
+
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        with np.errstate(over="ignore"):
+            return np.clip(_pixels(frame, self.columns) / self.largest, -_FARTHEST, _FARTHEST)
+
+    def feature_names(self) -> list[str]:
+        return self.columns
+
+
+@dataclass(frozen=True, eq=False)
+class BooleanEncoder(Savable):
+    """Yes and no as 1 and 0, however they are written."""
+
+    column: str
+
+    @property
+    def columns(self) -> list[str]:
+        return [self.column]
+
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        cells = strings_of(frame[self.column])
+        return np.array([[float(cell is not None and cell.lower() in _YES)] for cell in cells])
+
+    def feature_names(self) -> list[str]:
+        return [self.column]
+
+
+@dataclass(frozen=True, eq=False)
+class DateEncoder(Savable):
+    """Dates: days since the first one, year, month, weekday, and the hour if there are times."""
+
+    column: str
+    form: str
+    first: str
+    numbers: NumberEncoder
+
+    def _check_saved(self) -> None:
+        require(not pd.isna(pd.Timestamp(self.first)), "the first date is none")
+        require(set(self.numbers.columns) <= set(PARTS), "dates have other parts")
+        read_dates(pd.Series(["1"], dtype=object), self.form)  # raises unless it is a form
+
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, column: str) -> Self:
+        """Find the form and the first date."""
+        form = date_format(frame[column], fewest=1)
+        assert form is not None  # that is why it is a date
+        times = read_dates(frame[column], form)
+        parts = pd.DataFrame(date_parts(times, times.min()), columns=list(PARTS))
+        varied = [str(name) for name in parts if parts[name].nunique() > 1] or [PARTS[0]]
+        return cls(column, form, times.min().isoformat(), NumberEncoder.fit(parts, varied))
+
+    @property
+    def columns(self) -> list[str]:
+        return [self.column]
+
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        times = read_dates(frame[self.column], self.form)
+        parts = pd.DataFrame(date_parts(times, pd.Timestamp(self.first)), columns=list(PARTS))
+        return self.numbers.transform(parts)
+
+    def feature_names(self) -> list[str]:
+        return [f"{self.column}: {part}" for part in self.numbers.columns]
+
+
+def _number_matrix(frame: pd.DataFrame, columns: Sequence[str]) -> Matrix:
+    """Return columns as numbers, NaN where there is none; sparse if all of them are."""
+    chosen = frame[list(columns)]
+    kinds = chosen.dtypes
+    if all(isinstance(kind, pd.SparseDtype) and kind.fill_value == 0 for kind in kinds):
+        matrix = sp.csr_array(cast(Any, chosen).sparse.to_coo(), dtype=np.float64)
+        matrix.data[~np.isfinite(matrix.data)] = np.nan
+        return matrix
+    if all(kind == np.float64 for kind in kinds):
+        values = chosen.to_numpy(copy=True)
+        values[~np.isfinite(values)] = np.nan
+        return values
+    return np.column_stack([parsed_numbers(chosen[name]) for name in columns])
+
+
+def _pixels(frame: pd.DataFrame, columns: Sequence[str]) -> Floats:
+    """Return dense numbers, 0 where there is none."""
+    values = _number_matrix(frame, columns)
+    pixels: Floats = np.nan_to_num(values.toarray() if sp.issparse(values) else values)
+    return pixels
+
+
+def _centre_and_scale(values: Matrix) -> tuple[Floats, Floats]:
+    n_rows, n_columns = values.shape
+    centre, scale = np.zeros(n_columns), np.ones(n_columns)
+    by_column = sp.csc_array(values) if sp.issparse(values) else None
+    for i in range(n_columns):
+        own = values[:, i] if by_column is None else by_column.data[slice(*by_column.indptr[i : i + 2])]
+        own = own[np.isfinite(own)]
+        filled = own[own != 0]
+        if not len(filled):
+            continue
+        if len(filled) < _MOSTLY_ZERO * n_rows or by_column is not None:
+            scale[i] = np.sqrt(np.mean(np.square(filled / np.abs(filled).max()))) * np.abs(filled).max()
+        else:
+            centre[i], scale[i] = np.median(own / 2) * 2, _spread(own)  # the mean of two could be too large
+    return centre, np.maximum(scale, np.finfo(float).tiny)
+
+
+def _spread(values: Floats) -> float:
+    with np.errstate(over="ignore"):
+        low, high = np.percentile(values, [25, 75])
+        spread = (high - low) / _SPREAD or float(np.std(values / np.abs(values).max())) * np.abs(values).max()
+    return float(spread) if 0 < spread < np.inf else float(np.abs(values).max())
+
+
+def _bent(z: Floats) -> Floats:
+    """Return values that grow ever more slowly beyond the bend, and 0 for missing ones."""
+    z = np.clip(np.nan_to_num(z, nan=0.0), -_FARTHEST, _FARTHEST)
+    bent: Floats = z / np.sqrt(1.0 + np.square(z / _BEND))
+    return bent
