@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MAX_COLUMNS", "check_cells", "check_columns", "check_growth", "check_written_cells"]
-
-MAX_COLUMNS = 1_000_000
-"""So many columns any file may have; a larger number must be warranted by what the file holds."""
+__all__ = ["check_cells", "check_columns", "check_growth", "check_written_cells"]
 
 # Half a million rows with as many labels are 250 GB, and come in files of hundreds of MB: less than this.
 _MAX_CELLS_PER_BYTE, _ALWAYS_ALLOWED = 1000, 1 << 24

@@ -10,12 +10,12 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_svmlight_file
 
 from refpair.tables._matrix import Matrix
-from refpair.tables._size import MAX_COLUMNS, check_cells
+from refpair.tables._size import check_cells
 from refpair.tables._source import Source
 
 __all__ = ["read_svmlight"]
 
-_MAX_FEATURES_PER_VALUE = 100
+_ALWAYS_ALLOWED, _MAX_FEATURES_PER_VALUE = 50_000, 100  # a column of a table takes kilobytes
 _TOO_LARGE = 2.0**53  # from here on, two labels may come out of the parser as one float
 
 
@@ -67,7 +67,7 @@ def _label_columns(source: Source, found: list[list[str]], labels: Sequence[str]
 
 def _check_indices(source: str, X: Matrix) -> int:
     """Return the first index, 0 or 1; refuse a broken one that would make absurdly many columns."""
-    if X.shape[1] > MAX_COLUMNS + _MAX_FEATURES_PER_VALUE * X.nnz:
+    if X.shape[1] > _ALWAYS_ALLOWED + _MAX_FEATURES_PER_VALUE * X.nnz:
         raise ValueError(
             f"{source}: the index {X.shape[1] - 1} is far beyond what {X.nnz} values need; correct the row, "
             "or number the features from 1 without gaps"
