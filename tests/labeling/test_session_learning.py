@@ -301,3 +301,13 @@ def test_why_knows_of_no_label_that_was_added_since(session):
     assert list(session.why("row 9").probabilities) == LABELS
     assert list(session.predictions().columns)[-3:-1] == ["awe_predicted", "awe_probability"]
     assert list(session.why("row 9").probabilities) == [*LABELS, "awe"]
+
+
+def test_many_answers_are_learnt_from_with_fewer_bits_and_the_usual_penalty(path):
+    X, Y = make_rows(1200)
+    with Session.open(path, X, LABELS) as session:
+        session.tell(range(1100), Y[:1100])
+        session.learn()
+        assert session.model[-1].n_bits == 300_000 // 1100
+        assert session.model[-1].learner.C == 30.0
+        assert (session.model.predict(X[1100:]).to_numpy() == Y[1100:]).mean() > 0.85

@@ -19,7 +19,7 @@ from refpair.active._foreign import ForeignClassifier
 from refpair.active._kernel import KernelFeatures
 from refpair.active._strategy import QueryStrategy
 from refpair.bits.binning import Matrix
-from refpair.classifiers import CSRPEClassifier, Logistic
+from refpair.classifiers import BinaryRelevance, CSRPEClassifier, Logistic
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._parameters import check_count
 from refpair.costs import Cost
@@ -30,10 +30,12 @@ __all__ = ["Fit", "SessionModel"]
 
 _GRID = (3.0, 30.0, 300.0)  # of C, for rows whose mean squared length is 1
 _START = 30.0
-_ENOUGH = 10  # answers, to choose C by
+_ENOUGH, _TOO_MANY = 10, 1000  # answers, to choose C by: with more, it would take minutes
 _GROWTH = 1.5  # of the answers, after which C is chosen anew
 _CLEARLY = 0.95  # of the cost out of bag: what another C must be below
 _N_BITS = 600
+_FEWEST_BITS = 100
+_BITS_AND_ANSWERS = 300_000  # their product, above which there are fewer bits: many answers need fewer
 _AHEAD = 20  # rows that are chosen to be unlike each other; those behind them are by their worth alone
 _LOOKED_AT = 10_000  # rows that may be ranked; of more, some at random
 _SAMPLE = 500  # rows whose predictions are followed
@@ -148,11 +150,8 @@ class SessionModel:
         self._compared = mapped  # as the strategy sees rows
         self.cost = cost
         self.estimator = estimator
-        self.strategy = strategy or SubSampled(
-            RepresentativeUncertainty(cost, estimator, random_state=random_state),
-            _LOOKED_AT,
-            random_state=random_state,
-        )
+        self.strategy = strategy
+        self._default_strategy = RepresentativeUncertainty(cost, estimator, random_state=random_state)
         self.random_state = random_state
         self.sample = np.sort(np.random.default_rng(random_state).permutation(X.shape[0])[:_SAMPLE])
         self.last: Fit | None = None
@@ -191,9 +190,10 @@ class SessionModel:
             own = isinstance(self.estimator, MultiLabelClassifier)
             return (clone(self.estimator) if own else ForeignClassifier(self.estimator)).fit(X, answers)
         n = len(answers)
-        if n < _ENOUGH or n < _GROWTH * self._c_chosen_at:
-            return self._csrpe(self._c).fit(X, answers)
-        models = {C: self._csrpe(C).fit(X, answers) for C in _GRID}
+        n_bits = max(_FEWEST_BITS, min(_N_BITS, _BITS_AND_ANSWERS // n))
+        if not max(_ENOUGH, _GROWTH * self._c_chosen_at) <= n <= _TOO_MANY:
+            return self._csrpe(self._c, n_bits).fit(X, answers)
+        models = {C: self._csrpe(C, n_bits).fit(X, answers) for C in _GRID}
         best = min(models, key=lambda C: models[C].oob_cost_)
         # Rows that were asked for are harder than others, and seem to want less of a penalty than these do.
         if models[best].oob_cost_ < _CLEARLY * models[self._c].oob_cost_:
@@ -201,8 +201,8 @@ class SessionModel:
         self._c_chosen_at = n
         return models[self._c]
 
-    def _csrpe(self, C: float) -> CSRPEClassifier:
-        return CSRPEClassifier(self.cost, _N_BITS, learner=Logistic(C), random_state=self.random_state)
+    def _csrpe(self, C: float, n_bits: int) -> CSRPEClassifier:
+        return CSRPEClassifier(self.cost, n_bits, learner=Logistic(C), random_state=self.random_state)
 
     def _pipeline(self, classifier: Any, form: LabelForm) -> Pipeline:
         """Return what predicts rows of the table, in the form that their labels have."""
@@ -214,7 +214,16 @@ class SessionModel:
         """Return the candidates, the best one first: some that are unlike each other, then the others."""
         if not len(candidates):
             return candidates
-        first, utilities = self.strategy.query(self._compared, Y, _AHEAD, candidates, return_utilities=True)
+        strategy = self.strategy or self._ranking()
+        first, utilities = strategy.query(self._compared, Y, _AHEAD, candidates, return_utilities=True)
         worth = np.nan_to_num(utilities[candidates], nan=-np.inf)  # not looked at
         others = candidates[np.argsort(-worth, kind="stable")]
         return np.concatenate([first, others[~np.isin(others, first)]])
+
+    def _ranking(self) -> QueryStrategy:
+        """Return the default strategy, with the C that was chosen for the classifier."""
+        learner = Logistic(self._c)
+        self._default_strategy.learner = learner  # the same object each time: it begins where it ended
+        if self.estimator is None:
+            self._default_strategy.estimator = BinaryRelevance(learner)
+        return SubSampled(self._default_strategy, _LOOKED_AT, random_state=self.random_state)
