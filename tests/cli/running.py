@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from sklearn.pipeline import make_pipeline
 from typer.testing import CliRunner
 
-from refpair import CSRPEClassifier
+from refpair import CSRPEClassifier, TableVectorizer
 from refpair.cli.app import app
 
 LABELS = ["joy", "anger", "calm"]
 FEATURES = ["tempo", "volume", "pitch", "length"]
 
 
-def refpair_(*args):
+def refpair_(*args, stdin=None):
     """Run the command in this process."""
-    return CliRunner(env={"COLUMNS": "160", "REFPAIR_DATA": ""}).invoke(app, [str(arg) for arg in args])
+    runner = CliRunner(env={"COLUMNS": "160", "REFPAIR_DATA": ""})
+    return runner.invoke(app, [str(arg) for arg in args], input=stdin)
 
 
-def works(*args):
-    result = refpair_(*args)
+def works(*args, stdin=None):
+    result = refpair_(*args, stdin=stdin)
     assert result.exit_code == 0, result.stderr
     return result.stdout
 
@@ -37,4 +39,4 @@ FIT = ("--labels", "joy,anger,calm", "--drop", "id", "--n-bits", "28", "-o", "mo
 
 def same_in_python(songs, **how):
     how = {"n_bits": 28, "random_state": 0, **how}
-    return CSRPEClassifier(**how).fit(songs[FEATURES], songs[LABELS])
+    return make_pipeline(TableVectorizer(), CSRPEClassifier(**how)).fit(songs[FEATURES], songs[LABELS])

@@ -9,9 +9,10 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.pipeline import make_pipeline
 
 import refpair
-from refpair import CSRPEClassifier, get_cost
+from refpair import CSRPEClassifier, TableVectorizer, get_cost
 from refpair.datasets import load_dataset
 from tests.cli.running import FEATURES, LABELS, refpair_, same_in_python, works
 
@@ -68,19 +69,20 @@ def test_arff_and_libsvm(folder, songs):
         lines.append(",".join(str(k) for k in np.flatnonzero(y)) + " " + cells)
     (folder / "songs.svm").write_text("\n".join(lines))
     works("fit", "songs.svm", "--n-bits", 28, "-o", "from_svm")
-    X = songs[FEATURES].fillna(0)
-    expected = CSRPEClassifier(n_bits=28, random_state=0).fit(X, songs[LABELS]).predict(X)
+    X = songs[FEATURES].fillna(0).set_axis(["1", "2", "3", "4"], axis=1).astype("Sparse[float]")
+    model = make_pipeline(TableVectorizer(), CSRPEClassifier(n_bits=28, random_state=0))
+    expected = model.fit(X, songs[LABELS]).predict(X)
     printed = pd.read_csv(io.StringIO(works("predict", "from_svm", "songs.svm")))
     assert printed.columns.tolist() == ["0", "1", "2"]
     np.testing.assert_array_equal(printed, expected)
 
 
 def test_a_data_set_by_its_name(folder):
-    works("fit", "digits", "--drop", "pixel_0_0", "--n-bits", 20, "-o", "model")
+    works("fit", "digits", "--drop", "pixel_0_0", "--n-bits", 10, "-o", "model")
     digits = load_dataset("digits")
-    expected = (
-        CSRPEClassifier(n_bits=20, random_state=0).fit(digits.X[:, 1:], digits.Y).predict(digits.X[:, 1:])
-    )
+    X = pd.DataFrame(digits.X, columns=digits.feature_names).drop(columns="pixel_0_0")
+    model = make_pipeline(TableVectorizer(), CSRPEClassifier(n_bits=10, random_state=0))
+    expected = model.fit(X, digits.Y).predict(X)
     printed = pd.read_csv(io.StringIO(works("predict", "model", "Digits")))
     np.testing.assert_array_equal(printed, expected)
     score = get_cost("f1").score(digits.Y, expected)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from scipy.sparse import csr_array
 
 from refpair.datasets import load_dataset
 from refpair.experiments.data import numeric_data, read_numeric
-from refpair.tables import Table, read_table
+from refpair.tables import Table, TableOptions, read_table
 
 nan = np.nan
 
@@ -26,16 +28,17 @@ def write(tmp_path):
 
 def test_numbers_truths_and_gaps(write):
     data = numeric_data(
-        read_table(write("a,live,joy,anger\n1,True,1,false\n,,0.0,TRUE\n2,False,1,false\n"), ["joy", "anger"])
+        read_table(write("a,b,joy,anger\n1,1,1,false\n,,0.0,TRUE\n2,0,1,false\n"), ["joy", "anger"]),
+        TableOptions(),
     )
     np.testing.assert_array_equal(data.X, [[1, 1], [nan, nan], [2, 0]])
     np.testing.assert_array_equal(data.Y, [[1, 0], [0, 1], [1, 0]])
     assert (data.X.dtype, data.Y.dtype) == (np.float64, np.uint8)
-    assert (data.name, data.feature_names, data.label_names) == ("t.csv", ["a", "live"], ["joy", "anger"])
+    assert (data.name, data.feature_names, data.label_names) == ("t.csv", ["a", "b"], ["joy", "anger"])
 
 
 def test_sparse_tables_are_sparse_matrices(write):
-    data = numeric_data(read_table(write("1,3 1:0.5 4:2\n3 2:1\n", "t.svm")))
+    data = numeric_data(read_table(write("1,3 1:0.5 4:2\n3 2:1\n", "t.svm")), TableOptions())
     assert isinstance(data.X, csr_array)
     assert data.X.indices.dtype == data.X.indptr.dtype == np.int32
     np.testing.assert_array_equal(data.X.toarray(), [[0.5, 0, 0, 2], [0, 1, 0, 0]])
@@ -45,7 +48,7 @@ def test_sparse_tables_are_sparse_matrices(write):
 @pytest.mark.parametrize("name", ["digits", "emotions", "medical", "flags"])
 def test_data_sets_by_name_are_as_they_were(paper_data, monkeypatch, name):
     monkeypatch.setenv("REFPAIR_DATA", str(paper_data))
-    expected, found = load_dataset(name), read_numeric(name)
+    expected, found = load_dataset(name), read_numeric(name, TableOptions())
     assert type(found.X) is type(expected.X)
     if isinstance(found.X, csr_array):
         for part in ("data", "indices", "indptr"):
@@ -61,25 +64,44 @@ def test_nominal_values_of_arff_files_are_numbers(write):
     path = write(
         "@attribute w {b,a}\n@attribute t string\n@attribute y {0,1}\n@data\na,x,1\nb,y,0\n", "t.arff"
     )
-    np.testing.assert_array_equal(read_numeric(str(path), ["y"], drop=["t"]).X, [[1], [0]])
+    options = TableOptions(labels=("y",), drop=("t",))
+    np.testing.assert_array_equal(read_numeric(str(path), options).X, [[1], [0]])
     with pytest.raises(ValueError, match="unknown column 'u'"):
-        read_numeric(str(path), ["y"], drop=["t", "u"])
+        read_numeric(str(path), replace(options, drop=("t", "u")))
+
+
+def test_other_cells_are_vectorized(write):
+    path = write("a;said;tags\n1;so good;joy calm\n2;so bad;sad\n5;not good;\n")
+    options = TableOptions(labels=("tags",), label_sep=" ", kinds=(("a", "category"),))
+    data = read_numeric(str(path), options)
+    assert data.label_names == ["calm", "joy", "sad"]
+    np.testing.assert_array_equal(data.Y, [[1, 1, 0], [0, 0, 1], [0, 0, 0]])
+    assert data.feature_names == ["a = 1", "a = 2", "a = 5", "said: good", "said: so"]
+    assert data.X.shape == (3, 5)
+
+
+def test_rows_without_labels_are_left_out(write):
+    options = TableOptions(labels=("joy", "sad"))
+    data = read_numeric(str(write("a,joy,sad\n1,yes,no\n2,,\n3.5,no,yes\n")), options)
+    np.testing.assert_array_equal(data.X, [[1], [3.5]])
+    np.testing.assert_array_equal(data.Y, [[1, 0], [0, 1]])
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,joy\n1,1\nx,0\n", "t.csv: column 'a' does not hold numbers .*'x'.* --drop 'a'"),
-        ("a,joy\n1,1\n2,\n", "label column 'joy', row 2: .* got an empty cell"),
-        ("a,joy\n1,1\n2,2\n", "label column 'joy', row 2: expected 0, 1, true or false, got 2"),
-        ("a,joy\n1,true\n2,maybe\n", "label column 'joy', row 2: .* got 'maybe'"),
+        ("a,joy,b\nx,1,1\ny,0,0\n", "t.csv: nothing to learn from in 1 column and 2 rows"),
+        ("a,joy,b\n1,1,1\n2,,0\n", "t.csv: the labels .* column joy has an empty cell in row 2"),
+        ("a,joy,b\n1,1,1\n2,2,0\n", "t.csv: the labels .* column joy has 2.* in row 2"),
+        ("a,joy,b\n1,,\n1,yes,1\n2,maybe,0\n", "t.csv: the labels .* column joy has maybe in row 3"),
+        ("a,joy,b\n1,,\n1,,\n", "t.csv: no row has labels in joy, b"),
     ],
 )
-def test_what_is_no_number(write, text, message):
+def test_what_cannot_be_read(write, text, message):
     with pytest.raises(ValueError, match=message):
-        numeric_data(read_table(write(text), ["joy"]))
+        numeric_data(read_table(write(text), ["joy", "b"]), TableOptions())
 
 
 def test_labels_must_be_named():
     with pytest.raises(ValueError, match="t: which columns are the labels"):
-        numeric_data(Table("t", pd.DataFrame({"a": [1]}), None, None))
+        numeric_data(Table("t", pd.DataFrame({"a": [1]}), None, None), TableOptions())

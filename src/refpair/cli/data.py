@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import typer
 from sklearn.pipeline import Pipeline
@@ -17,12 +18,14 @@ from refpair._progress import run_chunks
 from refpair.bits.problem import chunks_of
 from refpair.datasets import read_data
 from refpair.tables import Table
+from refpair.tables._cells import strings_of
 from refpair.tables._names import unknown_name
 from refpair.tables.columns import Kind
+from refpair.tables.label_names import names_matrix, split_rows
 from refpair.tables.labels import LabelFormat, label_columns, labelled_rows
 from refpair.tables.options import TableOptions
 
-__all__ = ["Model", "read_labelled", "split_names", "table_options"]
+__all__ = ["Model", "labelled_part", "read_labelled", "split_names", "table_options", "true_labels"]
 
 _ROWS_A_CALL = 2000
 
@@ -55,6 +58,8 @@ def table_options(
         if not equals:
             raise ValueError(f"--kind: {given!r} is not column=kind, as in size=number")
         pairs.append((name.strip(), cast(Kind, kind.strip())))
+    if label_sep == "":
+        raise ValueError("--label-sep: give what stands between names, such as ;")
     names = split_names(labels)
     return TableOptions(
         None if names is None else tuple(names), label_sep, tuple(drop or ()), tuple(pairs), sep, encoding
@@ -66,11 +71,34 @@ def read_labelled(data: str, options: TableOptions) -> Table:
     table = read_data(data, options.labels, **options.reading)
     if table.Y is None:
         raise ValueError(f"{table.name}: which columns are the labels? For example --labels joy,anger")
-    kept, sentence = labelled_rows(table.Y)
+    return labelled_part(table, label_columns(table.Y, options.label_sep))
+
+
+def labelled_part(table: Table, Y: pd.DataFrame) -> Table:
+    """Return the rows of a table that have labels; a line says how many have none.
+
+    Rows are named by their numbers in the file, from 1 on, for the sake of error messages.
+    """
+    try:
+        kept, sentence = labelled_rows(Y)
+    except ValueError as error:
+        raise ValueError(f"{table.name}: {error}") from None
     if sentence:
         typer.echo(f"{table.name}: {sentence}", err=True)
-    Y = label_columns(table.Y[kept].reset_index(drop=True), options.label_sep)
-    return Table(table.name, table.X[kept].reset_index(drop=True), Y, table.folder)
+    index = pd.Index(np.flatnonzero(kept) + 1)
+    return Table(table.name, table.X[kept].set_axis(index), Y[kept].set_axis(index), table.folder)
+
+
+def true_labels(form: LabelFormat, table: Table) -> tuple[list[str], npt.NDArray[np.uint8]]:
+    """Return the labels of a table as 0 and 1: those of a model first, then others that the table names."""
+    assert table.Y is not None
+    labels = [str(name) for name in form.classes]
+    if form.kind != "names" or list(table.Y.columns) != [form.name]:
+        return labels, np.asarray(form.read_more(table.Y, f"{table.name}: the label columns"))
+    found, _ = split_rows(table.Y.iloc[:, 0].tolist(), form.separator)
+    named = [[str(one) for one in row] for row in found]
+    names = [*labels, *sorted({one for row in named for one in row}.difference(labels))]
+    return names, names_matrix(named, names, table.Y.index, table.name)[0]
 
 
 class Model:
@@ -139,10 +167,22 @@ class Model:
             raise ValueError(f"{table.name}: it lacks the column {absent[0]!r} that the model needs; {told}")
         return table.X[list(names)]
 
-    def truth(self, table: Table) -> pd.DataFrame | None:
-        """Return the label columns of a table, or None if it lacks some."""
+    def read_with_labels(self, data: str, options: TableOptions) -> Table:
+        """Read a table with the labels of the model, as they were in the training table or by columns."""
         assert self.form is not None
+        table = read_data(data, **options.reading)
         frame = table.X if table.Y is None else pd.concat([table.X, table.Y], axis=1)
-        if self.form.kind == "names" and self.form.name in frame.columns:
-            return label_columns(frame[[self.form.name]], self.form.separator)
-        return frame[self.labels] if set(self.labels) <= set(frame.columns) else None
+        name = self.form.name
+        if self.form.kind == "names" and name in frame.columns:
+            if pd.api.types.is_float_dtype(frame[name]) and data != "-":  # 1,2 may be two names, not 1.2
+                frame = read_data(data, [str(name)], **options.reading).Y  # type: ignore[assignment]
+            is_number = pd.api.types.is_numeric_dtype(frame[name])
+            Y = pd.DataFrame({name: strings_of(frame[name])}) if is_number else frame[[name]]
+        elif set(self.labels) <= set(frame.columns):
+            Y = frame[self.labels]
+        else:
+            wanted = name if self.form.kind == "names" else ", ".join(self.labels)
+            raise ValueError(
+                f"{table.name}: it has not all labels of the model to compare with, which are in {wanted}"
+            )
+        return labelled_part(table, Y)

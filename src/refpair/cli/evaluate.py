@@ -7,16 +7,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from refpair.cli.data import Model, table_options
+from refpair.cli.data import Model, table_options, true_labels
 from refpair.costs import Cost, PerLabelCost, cost_names, get_cost
-from refpair.datasets import read_data
-from refpair.tables import Table
-from refpair.tables.labels import labelled_rows, read_labels
 
 __all__ = ["run"]
 
@@ -25,19 +21,10 @@ def run(*, model: Path, data: str, costs: list[str], per_label: bool, **reading:
     """Show a table of costs, and one of labels if wanted."""
     asked_for = [get_cost(name) for name in costs or cost_names()]
     fitted = Model(model)
-    table = read_data(data, **table_options(**reading).reading)
-    given = fitted.truth(table)
-    if given is None:
-        wanted = fitted.form.name if fitted.form and fitted.form.kind == "names" else ", ".join(fitted.labels)
-        raise ValueError(
-            f"{table.name}: it has not all labels of the model to compare with, which are in {wanted}"
-        )
-    kept, sentence = labelled_rows(given)
+    table = fitted.read_with_labels(data, table_options(**reading))
     console = Console(highlight=False)
-    if sentence:
-        console.print(f"{table.name}: {sentence}", markup=False)
-    table = Table(table.name, table.X[kept].reset_index(drop=True), None, table.folder)
-    names, truth = _truth(fitted, given[kept].reset_index(drop=True), table.name)
+    assert fitted.form is not None
+    names, truth = true_labels(fitted.form, table)
     predicted = np.zeros_like(truth)
     try:
         predicted[:, : len(fitted.labels)] = fitted.predict(table)
@@ -57,21 +44,6 @@ def run(*, model: Path, data: str, costs: list[str], per_label: bool, **reading:
         console.print("* the cost that the model was made for")
     if per_label:
         console.print(_labels(names, truth, predicted))
-
-
-def _truth(model: Model, given: pd.DataFrame, name: str) -> tuple[list[str], npt.NDArray[np.uint8]]:
-    """Return the true labels: those of the model first, then others that the table has."""
-    assert model.form is not None
-    if model.form.kind != "names" or given.shape[1] > 1:
-        return model.labels, np.asarray(model.form.read_more(given, f"{name}: the label columns"))
-    matrix, form = read_labels(given, name, separator=model.form.separator)
-    if form.kind != "names":  # a single label, of yes and no
-        raise ValueError(f"{name}: the column {model.form.name!r} holds no names of labels")
-    found = form.classes.tolist()
-    names = [*model.labels, *(one for one in found if one not in model.labels)]
-    truth = np.zeros((len(given), len(names)), np.uint8)
-    truth[:, [names.index(one) for one in found]] = matrix
-    return names, truth
 
 
 def _costs(

@@ -18,8 +18,8 @@ from sklearn.pipeline import make_pipeline
 
 from refpair._files import check_output
 from refpair.classifiers import CSRPEClassifier
-from refpair.cli.data import read_labelled, table_options
-from refpair.costs import Cost, get_cost
+from refpair.cli.data import read_labelled, table_options, true_labels
+from refpair.costs import Cost, PerLabelCost, get_cost
 from refpair.persistence import save
 from refpair.tables import Table, TableVectorizer
 from refpair.tables._names import unknown_name
@@ -60,7 +60,7 @@ def run(
     held_out = None if test is None else read_labelled(test, options)
     if holdout is not None:
         table, held_out = _split(table, holdout, seed)
-    labels, form = read_labels(table.Y, "the labels")
+    labels, form = read_labels(table.Y, f"{table.name}: the labels")
     vectorizer = TableVectorizer(dict(options.kinds), text_model=text_model, folder=table.folder)
     classifier = CSRPEClassifier(
         cost=cost_of(cost, false_positive, false_negative, [str(name) for name in form.classes]),
@@ -112,8 +112,7 @@ def _split(table: Table, share: float, seed: int) -> tuple[Table, Table]:
 
 def _rows(table: Table, rows: np.ndarray) -> Table:
     assert table.Y is not None
-    X, Y = (part.iloc[rows].reset_index(drop=True) for part in (table.X, table.Y))
-    return Table(table.name, X, Y, table.folder)
+    return Table(table.name, table.X.iloc[rows], table.Y.iloc[rows], table.folder)
 
 
 def _tell_quality(model: Any, table: Table, held_out: Table | None) -> None:
@@ -125,8 +124,13 @@ def _tell_quality(model: Any, table: Table, held_out: Table | None) -> None:
         found = 1 - classifier.oob_cost_ if cost.greater_is_better else classifier.oob_cost_
         typer.echo(f"out of bag, on the {len(table.X):,} training rows: {cost.name} {found:.4f} ({better})")
     if held_out is not None:
-        score = model.score(held_out.X, held_out.Y)
-        found = score if cost.greater_is_better else -score
+        form = classifier._label_format
+        _, truth = true_labels(form, held_out)
+        if isinstance(cost, PerLabelCost):
+            truth = truth[:, : form.n_labels]  # there are no prices for labels that the model does not know
+        predicted = np.zeros_like(truth)
+        predicted[:, : form.n_labels] = form.read_more(model.predict(held_out.X))
+        found = cost.score(truth, predicted)
         typer.echo(f"measured on {len(held_out.X):,} other rows: {cost.name} {found:.4f} ({better})")
 
 

@@ -63,8 +63,9 @@ def _answers(model: Model, table: Table, *, proba: bool, expected_cost: bool, se
     if form.kind == "names":
         answers = pd.DataFrame({form.name or "labels": predicted})
     else:
-        dense = predicted.toarray() if hasattr(predicted, "toarray") else predicted
-        answers = pd.DataFrame(np.asarray(dense), columns=model.labels).infer_objects()
+        dense = np.asarray(predicted.toarray() if hasattr(predicted, "toarray") else predicted)
+        dense = dense.astype(int) if dense.dtype.kind == "f" else dense  # ARFF files have no whole numbers
+        answers = pd.DataFrame(dense, columns=model.labels).infer_objects()
     if proba:
         found = np.concatenate(model.ask("predict_proba", table)).round(6)
         names = [f"{name}_probability" for name in model.labels]

@@ -52,10 +52,11 @@ def numeric_data(table: Table, options: TableOptions) -> MultiLabelData:
         raise ValueError(
             f"{table.name}: which columns are the labels? Name them, for example --labels joy,anger"
         )
-    kept, _ = labelled_rows(table.Y)
-    X = table.X[kept].reset_index(drop=True)
     try:
-        labels, form = read_labels(label_columns(table.Y[kept].reset_index(drop=True), options.label_sep))
+        kept, _ = labelled_rows(table.Y)
+        index = pd.Index(np.flatnonzero(kept) + 1)  # rows are named by their numbers in errors
+        X, Y = table.X[kept].set_axis(index), table.Y[kept].set_axis(index)
+        labels, form = read_labels(label_columns(Y, options.label_sep), "the labels")
         if not options.kinds and all(map(pd.api.types.is_numeric_dtype, X.dtypes)):
             features, names = _numbers(X), [str(name) for name in X.columns]
         else:

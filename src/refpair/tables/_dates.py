@@ -10,7 +10,7 @@ import pandas as pd
 
 from ._cells import strings_of
 
-__all__ = ["PARTS", "are_times", "date_format", "date_parts", "read_dates"]
+__all__ = ["PARTS", "date_format", "date_parts", "read_dates"]
 
 PARTS = ("days since the first", "year", "month", "weekday", "hour")
 
@@ -25,7 +25,7 @@ _FEWEST = 3  # dates, to be sure that they are some
 _LOOKED_AT = 200  # cells, to find the formats that may be it
 
 
-def are_times(column: pd.Series) -> bool:
+def _are_times(column: pd.Series) -> bool:
     """Whether the cells are dates or times already, not texts."""
     if pd.api.types.is_datetime64_any_dtype(column):
         return True
@@ -45,7 +45,7 @@ def date_format(column: pd.Series, fewest: int = _FEWEST) -> str | None:
     >>> date_format(pd.Series(["3/4/2024", "25/12/2023", "1/1/2024"]))
     '%d/%m/%Y'
     """
-    if are_times(column):
+    if _are_times(column):
         return _TIMED
     if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
         return None
@@ -63,7 +63,7 @@ def date_format(column: pd.Series, fewest: int = _FEWEST) -> str | None:
 
 def read_dates(column: pd.Series, form: str) -> pd.Series:
     """Return a column of dates in a form as times; what is not one is missing."""
-    if are_times(column):
+    if _are_times(column):
         times = pd.to_datetime(column, utc=True, errors="coerce")
     else:  # texts in a table that is to hold times are as a CSV file writes these
         form = "ISO8601" if form == _TIMED else form
