@@ -238,6 +238,16 @@ def test_the_separator_is_found_out_and_kept(read, separator):
     assert found.to_dict() == {"a": f"calm{separator}joy", "c": f"joy{separator}awe"}
 
 
+def test_a_label_that_would_be_two_in_a_joined_column_is_refused(read):
+    session = read(JOINED, ["mood"])
+    with pytest.raises(
+        ValueError, match=r"the label 'a\|b' holds '\|', which separates the names in the column"
+    ):
+        session.add_labels(["a|b"])
+    session.add_labels(["a;b"])
+    assert session.labels[-1] == "a;b"
+
+
 def test_a_joined_column_that_tells_no_labels_is_refused(read):
     empty = "id,said,mood\na,so good,\nb,so bad,\n"
     with pytest.raises(ValueError, match=r"the column 'mood' is empty in all rows.*--labels joy,anger"):

@@ -16,7 +16,7 @@ import pytest
 
 from refpair.labeling import Session
 from tests.labeling.browser import PATIENCE, Server, chromium
-from tests.labeling.test_views import HOSTILE, png
+from tests.labeling.test_shown import HOSTILE, png
 
 TOKEN = "a-token-for-tests-only"
 LABELS = ["joy", "<img src=x onerror=alert(1)>", '"><script>alert(2)</script>', "\u202egnp", "=1+1"]
@@ -228,6 +228,7 @@ def test_nothing_of_the_data_is_run_or_read_as_html(page, server):
         page.keyboard.press("Enter")
         seen.add(cell)
         page.wait_for_selector(f"#row:not([data-id={json.dumps(json.dumps(row))}]), #row > p")
+    page.wait_for_selector("body:not([aria-busy])")  # the last answer is on its way
     assert seen == set(HOSTILE)
     assert said(server)[0] - before == len(seen)
     assert page.text_content("#name") == DATA

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from refpair import CSRPEClassifier
+from refpair import CSRPEClassifier, load
 from refpair.active import MMC, Budget, LowGain, StablePredictions
 from refpair.active._strategy import QueryStrategy
 from refpair.classifiers import BinaryRelevance
@@ -301,6 +301,18 @@ def test_why_knows_of_no_label_that_was_added_since(session):
     assert list(session.why("row 9").probabilities) == LABELS
     assert list(session.predictions().columns)[-3:-1] == ["awe_predicted", "awe_probability"]
     assert list(session.why("row 9").probabilities) == [*LABELS, "awe"]
+
+
+def test_models_of_other_libraries_are_saved_too(path, tmp_path):
+    pytest.importorskip("skops")
+    with open_quick(path, estimator=MultiOutputClassifier(LogisticRegression())) as session:
+        teach(session, *range(20))
+        session.add_labels(["awe"])  # which no row has
+        session.save_model(tmp_path / "m.refpair")
+        loaded = load(tmp_path / "m.refpair")
+        np.testing.assert_array_equal(loaded.predict(X), session.model.predict(X))
+        np.testing.assert_array_equal(loaded.predict_proba(X), session.model.predict_proba(X))
+        assert list(loaded.predict(X).columns) == [*LABELS, "awe"]
 
 
 def test_many_answers_are_learnt_from_with_fewer_bits_and_the_usual_penalty(path):

@@ -35,6 +35,15 @@ class LabelForm(NamedTuple):
         """Return the columns that labels have in tables."""
         return list(labels) if self.column is None else [self.column]
 
+    def check_names(self, labels: Sequence[str]) -> None:
+        """Refuse names that would be several ones in a column of joined names."""
+        for name in labels:
+            if self.column is not None and self.separator in name:
+                raise ValueError(
+                    f"the label {name!r} holds {self.separator!r}, which separates the names in the column "
+                    f"{self.column!r}; choose another name"
+                )
+
     def applied_to(self, how: LabelFormat) -> LabelFormat:
         """Return a format of predictions such that they have this form."""
         if self.column is None:

@@ -167,6 +167,7 @@ def _names(
             f"{', '.join(known)}. Name them in that order, and new ones behind them"
         )
     check_column_names(names)
+    form.check_names(names)
     return names, form
 
 

@@ -311,6 +311,7 @@ class Session(SessionResults):
         new = [name for name in read_names(names) if name not in self.labels]
         check_cost(self.cost, len(self.labels) + len(new))
         check_column_names([*self.labels, *new])
+        self._form.check_names(new)
         self._store.add_labels([Label(name, earlier) for name in new])
 
     def _say(
