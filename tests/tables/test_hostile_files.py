@@ -108,7 +108,7 @@ def test_an_index_far_beyond_all_values(write):
     path = write("a.svm", "1 1:1 2000000000:1\n")
     with pytest.raises(ValueError, match=r"a\.svm: the index 2000000000 is far beyond what 2 values need"):
         read_table(path)
-    assert read_table(write("a.svm", "1 100000:1\n")).X.shape == (1, 100_000)
+    assert read_table(write("a.svm", "1 40000:1\n")).X.shape == (1, 40_000)
 
 
 @pytest.mark.parametrize("label", ["nan", "inf", "9007199254740993"])

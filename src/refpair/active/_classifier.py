@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import _num_samples
 
 from refpair.classifiers import BinaryRelevance
@@ -35,7 +36,7 @@ class Classifier:
     Parameters
     ----------
     estimator : multi-label classifier or None
-        ``BinaryRelevance("logistic")`` if it is None.
+        ``BinaryRelevance("logistic")`` if it is None. A ``FrozenEstimator`` is fitted already, to all labels.
     X : array, sparse matrix or DataFrame of shape (n, n_features)
     labels : ndarray of uint8, shape (n, n_labels)
     """
@@ -44,7 +45,7 @@ class Classifier:
         self.first = labels[0] if len(labels) else np.zeros(labels.shape[1], np.uint8)
         model = BinaryRelevance("logistic") if estimator is None else clone(estimator)
         varies = (labels != self.first).any(axis=0)
-        if isinstance(model, MultiLabelClassifier) and varies.any():
+        if isinstance(model, MultiLabelClassifier | FrozenEstimator) and varies.any():
             varies[:] = True
         self.learnt = np.flatnonzero(varies)
         if len(self.learnt):

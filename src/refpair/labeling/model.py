@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from refpair.active import RepresentativeUncertainty, SubSampled
@@ -19,7 +20,7 @@ from refpair.active._foreign import ForeignClassifier
 from refpair.active._kernel import KernelFeatures
 from refpair.active._strategy import QueryStrategy
 from refpair.bits.binning import Matrix
-from refpair.classifiers import BinaryRelevance, CSRPEClassifier, Logistic
+from refpair.classifiers import CSRPEClassifier, Logistic
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._parameters import check_count
 from refpair.costs import Cost
@@ -151,7 +152,7 @@ class SessionModel:
         self.cost = cost
         self.estimator = estimator
         self.strategy = strategy
-        self._default_strategy = RepresentativeUncertainty(cost, estimator, random_state=random_state)
+        self._default_strategy = RepresentativeUncertainty(cost, random_state=random_state)
         self.random_state = random_state
         self.sample = np.sort(np.random.default_rng(random_state).permutation(X.shape[0])[:_SAMPLE])
         self.last: Fit | None = None
@@ -181,7 +182,7 @@ class SessionModel:
             predictions = np.asarray(classifier.predict(rows), np.uint8)
             if hasattr(classifier, "expected_cost"):
                 expected = float(classifier.expected_cost(rows).mean())
-        order = self._rank(Y, candidates)
+        order = self._rank(classifier, Y, candidates)
         self.last = Fit(len(known), Y.shape[1], classifier, pipeline, order, expected, predictions)
         return self.last
 
@@ -210,20 +211,19 @@ class SessionModel:
         answering._label_format = form.applied_to(classifier._label_format)
         return Pipeline([*self._steps, (type(classifier).__name__.lower(), answering)])
 
-    def _rank(self, Y: Floats, candidates: Indices) -> Indices:
+    def _rank(self, classifier: Any, Y: Floats, candidates: Indices) -> Indices:
         """Return the candidates, the best one first: some that are unlike each other, then the others."""
         if not len(candidates):
             return candidates
-        strategy = self.strategy or self._ranking()
+        strategy = self.strategy or self._ranking(classifier)
         first, utilities = strategy.query(self._compared, Y, _AHEAD, candidates, return_utilities=True)
         worth = np.nan_to_num(utilities[candidates], nan=-np.inf)  # not looked at
         others = candidates[np.argsort(-worth, kind="stable")]
         return np.concatenate([first, others[~np.isin(others, first)]])
 
-    def _ranking(self) -> QueryStrategy:
-        """Return the default strategy, with the C that was chosen for the classifier."""
-        learner = Logistic(self._c)
-        self._default_strategy.learner = learner  # the same object each time: it begins where it ended
-        if self.estimator is None:
-            self._default_strategy.estimator = BinaryRelevance(learner)
-        return SubSampled(self._default_strategy, _LOOKED_AT, random_state=self.random_state)
+    def _ranking(self, classifier: Any) -> QueryStrategy:
+        """Return the default strategy, which goes by the classifier that was just fitted, and by its C."""
+        strategy = self._default_strategy  # the same object each time: its bits begin where they ended
+        strategy.estimator = None if classifier is None else FrozenEstimator(classifier)
+        strategy.learner = Logistic(self._c)
+        return SubSampled(strategy, _LOOKED_AT, random_state=self.random_state)
