@@ -110,7 +110,7 @@ class SessionModel:
     Attributes
     ----------
     features : ndarray or CSR matrix of shape (n, n_features)
-        All rows, as the classifier sees them.
+        All rows, as the classifier and the strategy see them.
     columns : DataFrame or None
         What became of the columns of the table.
     sample : ndarray of int
@@ -141,14 +141,11 @@ class SessionModel:
             X = vectorizer.fit_transform(X)
             self.columns = vectorizer.columns_
             self._steps.append(("tablevectorizer", vectorizer))
-        mapped = X
-        if estimator is None or strategy is None:
-            kernel = KernelFeatures(random_state=random_state)
-            mapped = kernel.fit_transform(X)
         if estimator is None:
+            kernel = KernelFeatures(random_state=random_state)
+            X = kernel.fit_transform(X)
             self._steps.append(("kernelfeatures", kernel))
-        self.features: Matrix = mapped if estimator is None else X
-        self._compared = mapped  # as the strategy sees rows
+        self.features: Matrix = X
         self.cost = cost
         self.estimator = estimator
         self.strategy = strategy
@@ -216,7 +213,7 @@ class SessionModel:
         if not len(candidates):
             return candidates
         strategy = self.strategy or self._ranking(classifier)
-        first, utilities = strategy.query(self._compared, Y, _AHEAD, candidates, return_utilities=True)
+        first, utilities = strategy.query(self.features, Y, _AHEAD, candidates, return_utilities=True)
         worth = np.nan_to_num(utilities[candidates], nan=-np.inf)  # not looked at
         others = candidates[np.argsort(-worth, kind="stable")]
         return np.concatenate([first, others[~np.isin(others, first)]])
