@@ -336,7 +336,7 @@ MISTAKES = {
     "unknown drop": ((*NEW, "--drop", "temp"), "unknown column 'temp'; did you mean 'tempo'?"),
     "no features": ((*NEW, "--features", "nosuch.npy"), "nosuch.npy: no such file or directory"),
     "few features": ((*NEW, "--features", "few.npy"), "few.npy: has 2 rows, and the table 30"),
-    "nothing to learn": (("same.csv", *LABELS), "nothing to learn from in 1 columns and 2 rows"),
+    "nothing to learn": (("same.csv", *LABELS), "nothing to learn from in 1 column and 2 rows"),
     "unknown export": ((*NEW, "--export", "out.xlsx"), "out.xlsx: the name of a table ends in"),
     "no folder": ((*NEW, "--export", "no/out.csv"), "no: there is no such folder"),
     "export before table": (("nosuch.csv", *LABELS, "--export", "out.xlsx"), "a table ends in .csv"),

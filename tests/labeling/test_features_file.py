@@ -6,7 +6,8 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from refpair.features import read_features
+
+from refpair.labeling.features_file import read_features
 
 
 def save(path, X):
@@ -15,50 +16,28 @@ def save(path, X):
     return path
 
 
-def test_dense(tmp_path):
-    X = np.array([[1, 10, 7], [2, 30, 7], [6, 20, 7]], np.float32)
-    features = read_features(save(tmp_path / "emb.npy", X), 3)
-    expected = (X[:, :2] - X[:, :2].mean(axis=0)) / X[:, :2].std(axis=0) / np.sqrt(2)
-    np.testing.assert_allclose(features.X, expected, rtol=1e-6)
-    assert features.X.dtype == np.float64
-    assert features.names == ["emb 0", "emb 1"]
-    assert features.used == ["emb.npy: 2 features, standardised; 1 more is the same in all rows"]
-    assert features.kinds == {}
-
-
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64, np.float16, ">f8"])
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64, np.float16, np.float32, ">f8"])
 def test_numbers_of_any_type(tmp_path, dtype):
-    features = read_features(save(tmp_path / "emb.NPY", np.array([[0], [1]], dtype)), 2)
-    np.testing.assert_allclose(features.X, [[-1], [1]])
-
-
-def test_huge_values(tmp_path):
-    X = read_features(save(tmp_path / "emb.npy", [[1e308, 1], [-1e308, 2]]), 2).X
-    np.testing.assert_allclose(np.abs(X), np.sqrt(0.5))
+    X = read_features(save(tmp_path / "emb.NPY", np.array([[0, 1], [1, 1], [1, 0]], dtype)), 3)
+    np.testing.assert_array_equal(X, [[0, 1], [1, 1], [1, 0]])
+    assert X.dtype == np.float64
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia", "bsr"])
 def test_sparse(tmp_path, form):
-    X = sp.diags_array([1.0, -4.0, 2.0, 1e308, 5.0, 3.0, 1.0, 1.0], format=form)
+    X = sp.diags_array([1.0, -4.0, 2.0, 1e308], format=form)
     sp.save_npz(tmp_path / "tf.npz", X)
-    features = read_features(tmp_path / "tf.npz", 8)
-    assert isinstance(features.X, sp.csr_array)
-    np.testing.assert_allclose(features.X.toarray(), np.diag(np.sign(X.toarray().diagonal())))
-    assert features.names[0] == "tf 0"
+    found = read_features(tmp_path / "tf.npz", 4)
+    assert found.format == "csr"
+    np.testing.assert_array_equal(found.toarray(), X.toarray())
 
 
-def test_sparse_drops_constants_and_becomes_dense_if_full(tmp_path):
-    X = np.zeros((20, 30))
-    X[:, 0] = 5
-    X[3, 1] = 2
-    sp.save_npz(tmp_path / "a.npz", sp.csr_array(X))
-    features = read_features(tmp_path / "a.npz", 20)
-    assert features.names == ["a 1"]
-    assert features.used == ["a.npz: 1 feature, scaled; 29 more are the same in all rows"]
-    sp.save_npz(tmp_path / "b.npz", sp.csr_array([[1.0, 2.0], [3.0, 5.0]]))
-    np.testing.assert_allclose(
-        read_features(tmp_path / "b.npz", 2).X, np.array([[-1, -1], [1, 1]]) / np.sqrt(2)
-    )
+def test_arrays_need_no_file():
+    np.testing.assert_array_equal(read_features([[1, 2], [3, 4]], 2), [[1, 2], [3, 4]])
+    with pytest.raises(
+        ValueError, match="features: has 2 rows, and the table 3; save the features"
+    ):
+        read_features(np.eye(2), 3)
 
 
 class Hostile:
@@ -69,15 +48,14 @@ class Hostile:
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        ([1.0, 2.0], r"must have shape \(rows, features\), not \(2,\); .*reshape\(-1, 1\)"),
-        (np.zeros((2, 2, 2)), r"not \(2, 2, 2\)"),
-        ([[1.0, 2.0]], "has 1 rows, and the table 2; .*in its order"),
-        ([[1.0, 2.0], [3.0, np.nan]], r"row 2 has nan as feature 1; .*nan_to_num"),
-        ([[np.inf, 2.0], [3.0, 4.0]], r"row 1 has inf as feature 0"),
+        ([1.0, 2.0], "Expected 2D array, got 1D array instead"),
+        (np.zeros((2, 2, 2)), "Found array with dim 3"),
+        ([[1.0, 2.0]], r"emb.npy: has 1 rows, and the table 2; .*in its order"),
+        ([[1.0, 2.0], [3.0, np.nan]], r"emb.npy contains NaN"),
+        ([[np.inf, 2.0], [3.0, 4.0]], r"emb.npy contains infinity"),
         ([["a", "b"], ["c", "d"]], r"must hold numbers, not <U1; .*astype\(float\)"),
         ([[1j, 2], [3, 4]], "must hold numbers, not complex128"),
-        ([[1.0, 2.0], [1.0, 2.0]], "each feature is the same in all rows"),
-        (np.zeros((2, 0)), "emb.npy"),
+        (np.zeros((2, 0)), r"Found array with 0 feature\(s\)"),
         (
             np.array([[Hostile()], [Hostile()]], dtype=object),
             r"cannot read it as an array of numbers .*np\.save",
@@ -86,9 +64,8 @@ class Hostile:
 )
 def test_arrays_that_cannot_be(tmp_path, X, message):
     path = save(tmp_path / "emb.npy", X)
-    with pytest.raises(ValueError, match=message) as caught:
+    with pytest.raises(ValueError, match=message):
         read_features(path, 2)
-    assert str(path) in str(caught.value)
 
 
 def header_that_lies() -> bytes:
@@ -143,7 +120,7 @@ def test_sparse_matrix_with_nan(tmp_path):
     X = np.zeros((4, 20))
     X[1, 3], X[2, 7] = 1, np.nan
     sp.save_npz(tmp_path / "emb.npz", sp.csr_array(X))
-    with pytest.raises(ValueError, match="row 3 has nan as feature 7"):
+    with pytest.raises(ValueError, match=r"emb.npz contains NaN"):
         read_features(tmp_path / "emb.npz", 4)
 
 
