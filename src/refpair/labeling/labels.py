@@ -220,7 +220,7 @@ def _check_cells(some: pd.DataFrame) -> None:
 
 
 def read_answers(Y: Any, n: int, labels: Sequence[str]) -> list[list[int]]:
-    """Return the places of the labels that each of n rows has, of 0 and 1 or of names.
+    """Return the places of the labels that each of n rows has; Y may have any form of labels.
 
     Examples
     --------
@@ -229,46 +229,8 @@ def read_answers(Y: Any, n: int, labels: Sequence[str]) -> list[list[int]]:
     >>> read_answers([["anger", "joy"], []], 2, ["joy", "anger"])
     [[0, 1], []]
     """
-    if isinstance(Y, pd.DataFrame):
-        Y = _columns_in_order(Y, labels)
-    if sp.issparse(Y):
-        Y = Y.toarray()
-    if not isinstance(Y, np.ndarray) or Y.dtype == object:
-        Y = list(Y)
-        if all(isinstance(one, list | tuple | set | frozenset) for one in Y) and (
-            any(isinstance(name, str) for one in Y for name in one) or not any(map(len, Y))
-        ):
-            return _places_of_names(Y, n, labels)
-    try:
-        table = np.asarray(Y)
-        shape = f"the shape {table.shape}"
-    except ValueError:  # of numpy
-        table, shape = np.empty(0), "rows of different lengths"
-    if table.shape != (n, len(labels)):
-        raise ValueError(
-            f"Y must have a row for each of {n} ids and a column for each of {len(labels)} labels, or the "
-            f"names of the labels of each row; it has {shape}"
-        )
-    if table.dtype.kind in "US" or pd.isna(table).any() or not np.isin(table, (0, 1)).all():
-        raise ValueError("Y must be 0 and 1, or names of labels; leave out rows that are not answered")
-    return [np.flatnonzero(row).tolist() for row in table]
-
-
-def _columns_in_order(Y: pd.DataFrame, labels: Sequence[str]) -> Any:
-    missing = [name for name in labels if name not in Y.columns]
-    if missing or len(Y.columns) != len(labels):
-        raise ValueError(
-            f"Y must have the columns {', '.join(labels)}, and has {', '.join(map(str, Y.columns))}"
-        )
-    return Y[list(labels)].to_numpy(dtype=object, na_value=np.nan)
-
-
-def _places_of_names(Y: Sequence[Any], n: int, labels: Sequence[str]) -> list[list[int]]:
-    if len(Y) != n:
-        raise ValueError(f"there are {n} ids, and {len(Y)} answers")
-    places = {name: place for place, name in enumerate(labels)}
-    for one in Y:
-        for name in one:
-            if name not in places:
-                raise ValueError(f"there is no label {name!r}; the labels are {', '.join(labels)}")
-    return [sorted({places[name] for name in one}) for one in Y]
+    form = LabelFormat("names", np.array(labels, object), np.dtype(np.uint8))
+    matrix = form.read_more(Y)
+    if matrix.shape[0] != n:
+        raise ValueError(f"there are {n} ids, and {matrix.shape[0]} answers")
+    return [np.flatnonzero(row).tolist() for row in (matrix.toarray() if sp.issparse(matrix) else matrix)]
