@@ -229,8 +229,9 @@ def read_answers(Y: Any, n: int, labels: Sequence[str]) -> list[list[int]]:
     >>> read_answers([["anger", "joy"], []], 2, ["joy", "anger"])
     [[0, 1], []]
     """
-    form = LabelFormat("names", np.array(labels, object), np.dtype(np.uint8))
-    matrix = form.read_more(Y)
+    if n == 0 and (Y.shape[0] if hasattr(Y, "shape") else len(Y)) == 0:
+        return []
+    matrix = LabelFormat("names", np.array(labels, object), np.dtype(np.uint8)).read_more(Y)
     if matrix.shape[0] != n:
         raise ValueError(f"there are {n} ids, and {matrix.shape[0]} answers")
     return [np.flatnonzero(row).tolist() for row in (matrix.toarray() if sp.issparse(matrix) else matrix)]
