@@ -34,9 +34,7 @@ def test_sparse(tmp_path, form):
 
 def test_arrays_need_no_file():
     np.testing.assert_array_equal(read_features([[1, 2], [3, 4]], 2), [[1, 2], [3, 4]])
-    with pytest.raises(
-        ValueError, match="features: has 2 rows, and the table 3; save the features"
-    ):
+    with pytest.raises(ValueError, match="features: has 2 rows, and the table 3; save the features"):
         read_features(np.eye(2), 3)
 
 
