@@ -96,3 +96,12 @@ def test_the_name_says_tab(columns):
     assert columns("a,b,c\td\n1,2,3\t4\n", "t.tsv") == ["a,b,c", "d"]
     assert columns("a,b,c\td\n1,2,3\t4\n", "t.csv") == ["a", "b", "c\td"]
     assert columns("a;b\n1;2\n", "t.tsv") == ["a", "b"]
+
+
+def test_a_table_of_one_column_may_have_another_separator(tmp_path):
+    (tmp_path / "songs.csv").write_text("title mood\nHey joy\nOh calm\n")
+    with pytest.raises(ValueError, match=r"unknown column 'mood'.*The file has one column.*--sep"):
+        read_table(tmp_path / "songs.csv", ["mood"])
+    (tmp_path / "songs.csv").write_text("title#mood\nHey#joy\nOh#calm\n")
+    with pytest.raises(ValueError, match="it has one column, but '#' parts all its rows into 2"):
+        read_table(tmp_path / "songs.csv", ["mood"])

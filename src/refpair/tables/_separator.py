@@ -15,7 +15,7 @@ ONE_COLUMN = "\x1f"
 # In this order if the first lines fit several: pipes also part the names of labels in a cell.
 _TAB = "\t"
 _USUAL = _TAB + ";,|"
-_UNUSUAL = ":^~¦/\x01"
+_UNUSUAL = ":^~¦/#\x01"
 _ROWS = 200
 _NUMBER = re.compile(r"[+-]?[0-9]*[.,]?[0-9]+(?:[eE][+-]?[0-9]+)?")
 

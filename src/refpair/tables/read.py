@@ -187,7 +187,12 @@ def _format(source: Source) -> str:
 
 def _split(source: Source, frame: pd.DataFrame, labels: list[str], drop: list[str]) -> Table:
     """Part a table into labels and the rest."""
-    check_known(source.name, [*labels, *drop], list(frame.columns))
+    try:
+        check_known(source.name, [*labels, *drop], list(frame.columns))
+    except ValueError as error:
+        if len(frame.columns) > 1:
+            raise
+        raise ValueError(f"{error} The file has one column; if it should have more, give --sep") from None
     gone = {*labels, *drop}
     rest = [name for name in frame.columns if name not in gone]
     if not rest:
