@@ -326,3 +326,9 @@ def test_entries_that_add_up_are_checked_by_their_sum(kind):
 def test_a_sparse_vector_is_no_label_matrix():
     with pytest.raises(ValueError, match="Y must have a row for each sample and a column for each label"):
         read_labels(sp.coo_array(np.array([0, 1, 1])))
+
+
+def test_labels_of_one_row_each_are_a_mistake():
+    with pytest.raises(ValueError, match=r"no label is that of two rows.*are these ids or texts"):
+        read_labels(pd.Series([f"package-{i}" for i in range(20)], name="package"))
+    assert read_labels(pd.Series([f"package-{i // 2}" for i in range(20)]))[0].shape == (20, 10)

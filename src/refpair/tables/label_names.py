@@ -19,6 +19,8 @@ CONTAINERS: dict[str, type] = {"list": list, "tuple": tuple, "set": set, "frozen
 
 _SEPARATORS = ("|", ";", ",", "\t")  # what may stand between names, the first one that occurs
 
+_ROWS_TO_TELL = 20  # from so many rows on, labels that occur once are a mistake
+
 
 def rows_of_names(
     Y: Any,
@@ -147,6 +149,11 @@ def names_matrix(
                     + listed(list(map(str, known)), most=8)
                 )
             matrix[i, place[one]] = 1
+    if classes is None and len(names) >= _ROWS_TO_TELL and matrix.sum(axis=0).max() == 1:
+        raise ValueError(
+            f"{what}: no label is that of two rows, so there is nothing to learn; are these ids or texts? "
+            "Labels are names such as 'joy' in lists, or in strings such as 'joy|calm'"
+        )
     labels = np.array([*known, None], object)[:-1]
     return matrix, labels.astype(str) if all(isinstance(one, str) for one in known) else labels
 
