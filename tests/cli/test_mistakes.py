@@ -46,7 +46,10 @@ MISTAKES = {
         ("fit", "unlabelled.csv", "--labels", "joy,sad", "-o", "m"),
         "unlabelled.csv: no row has labels in joy, sad",
     ),
-    "separator missed": (("fit", "odd.csv", "--labels", "joy", "-o", "m"), "odd.csv: unknown column 'joy'"),
+    "separator missed": (
+        ("fit", "odd.csv", "--labels", "joy", "-o", "m"),
+        "one column, but '#' parts all its rows",
+    ),
     "separator of no names": ((*FIT_SONGS, "--label-sep", ""), "--label-sep: give what stands between names"),
     "not UTF-8": (("fit", "latin.csv", "--labels", "joy", "-o", "m"), "not UTF-8 (byte 0xe4 in line 2)"),
     "no kind": ((*FIT_SONGS, "--kind", "tempo"), "--kind: 'tempo' is not column=kind, as in size=number"),

@@ -255,11 +255,13 @@ def test_a_joined_column_that_tells_no_labels_is_refused(read):
     read(JOINED, ["mood"], session="a.sqlite").close()
     assert read(empty, None, session="a.sqlite").labels == ["anger", "calm", "joy"]
     assert read(empty, ["mood"], session="a.sqlite").labels == ["anger", "calm", "joy"]
-    texts = "id,said\n" + "".join(f"{i},it is {i} of all\n" for i in range(40))
+    texts = "id,said\n" + "".join(f"{i},it is {i // 2} of all\n" for i in range(200))
     with pytest.raises(
         ValueError, match=r"the column 'said' is a text \(.*\), no label; name the labels, as"
     ):
         read(texts, ["said"])
+    with pytest.raises(ValueError, match="no label is that of two rows"):
+        read("id,said\n" + "".join(f"{i},it is {i} of all\n" for i in range(40)), ["said"])
 
 
 # -- what is remembered ------------------------------------------------------------------------------------

@@ -84,6 +84,8 @@ def mutated_json(draw, content):
 
 def mutated_array(draw, array):
     how = draw(st.sampled_from(["cell", "cell", "cell", "fewer", "more", "type", "flat", "all"]))
+    if array.ndim == 0:
+        how = "all"
     if how == "fewer":
         return array[: draw(st.integers(0, max(0, len(array) - 1)))]
     if how == "more":
