@@ -55,3 +55,10 @@ def test_odd_numbers(read):
 def test_lines_that_are_no_rows(read, text, message):
     with pytest.raises(ValueError, match=rf"t\.jsonl.*{message}"):
         read(text)
+
+
+def test_a_single_value_among_lists_is_a_list_of_one(tmp_path):
+    (tmp_path / "songs.jsonl").write_text('{"tags": ["joy", "calm"]}\n{"tags": "joy"}\n{"tags": null}\n')
+    tags = read_table(tmp_path / "songs.jsonl").X["tags"]
+    assert tags[:2].tolist() == [["joy", "calm"], ["joy"]]
+    assert tags.isna().tolist() == [False, False, True]

@@ -164,8 +164,8 @@ def _column(cells: list[Any]) -> Any:
     has_gaps = any(cell is None for cell in cells)
     if not kinds:
         return np.full(len(cells), np.nan)
-    if list in kinds:
-        return _objects(cells)
+    if list in kinds:  # a single value among lists is a list of one
+        return _objects([cell if cell is None or isinstance(cell, list) else [cell] for cell in cells])
     if kinds == {bool}:
         return _objects(cells) if has_gaps else np.array(cells, dtype=bool)
     if kinds <= {int, float}:
