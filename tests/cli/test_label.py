@@ -15,7 +15,7 @@ import pytest
 import refpair
 from refpair.labeling import Session
 from refpair.labeling.store import AnswerStore
-from tests.cli.running import refpair_, refuses
+from tests.cli.running import refpair_, refuses, works
 
 LABELS = ("--labels", "joy,anger")
 N = 30
@@ -194,6 +194,20 @@ def test_labels_of_the_table_are_taken_over_and_exported(answers):
     assert table.to_dict("records") == answers[:10].astype({"joy": int, "anger": int}).to_dict("records")
     assert "10 answers are taken over" not in label("--export", "out.parquet")  # nor is --id needed
     assert pd.read_parquet("out.parquet").to_dict("records") == table.to_dict("records")
+
+
+@pytest.mark.parametrize("columns", [["joy", "anger"], ["moods"]])
+def test_an_export_is_taken_by_fit_as_it_is(pool, columns):
+    if columns == ["moods"]:
+        pool["moods"] = ["joy", "anger|calm", "joy|calm", None, None, None] * 5
+    else:
+        pool["joy"] = pd.array([1, 0] * 5 + [None] * 20, "Int8")
+        pool["anger"] = pd.array([0, 1] * 5 + [None] * 20, "Int8")
+    pool.to_csv("pool.csv", index=False)
+    names = ",".join(columns)
+    label("--labels", names, "--export", "out.csv")
+    works("fit", "out.csv", "--labels", names, "--n-bits", "10", "-o", "m.refpair")
+    assert list(refpair.load("m.refpair").predict(pool[["key", "tempo", "said"]]).columns) == columns
 
 
 def test_an_export_without_answers_is_refused(pool):
