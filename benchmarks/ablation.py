@@ -57,7 +57,7 @@ def main() -> None:
                 continue
             model = CSRPEClassifier(cost, n_jobs=arguments.jobs, random_state=split).set_params(**changed)
             predicted = dense(model.fit(data.X[train], data.Y[train]).predict(data.X[test]))
-            score = model.cost_.score(dense(data.Y[test]), predicted)
+            score = model.cost_.mean(dense(data.Y[test]), predicted)
             scores[name, cost, split, variant] = score
             result = {"data": name, "cost": cost, "split": split, "variant": variant, "score": score}
             with arguments.out.open("a") as file:

@@ -41,7 +41,7 @@ def main() -> None:
                 for b, max_bins in enumerate(BINS):
                     model = CSRPEClassifier(
                         cost,
-                        arguments.bits,
+                        n_bits=arguments.bits,
                         decoder="nearest",
                         max_depth=12,
                         max_bins=max_bins,
@@ -51,7 +51,7 @@ def main() -> None:
                     start = time.perf_counter()
                     model.fit(data.X[train], data.Y[train])
                     seconds[b] += time.perf_counter() - start
-                    scores[b, split] = get_cost(cost).score(data.Y[test], model.predict(data.X[test]))
+                    scores[b, split] = get_cost(cost).mean(data.Y[test], model.predict(data.X[test]))
             cells = []
             for b in range(len(BINS)):
                 difference = scores[b] - scores[0]

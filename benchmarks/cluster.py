@@ -23,8 +23,8 @@ from refpair import CSRPEClassifier
 def measure(name: str, n_bits: int, turns: int) -> list[list[object]]:
     """Return a row for each turn, and one of the best times: those least disturbed."""
     data = load(name)
-    small = CSRPEClassifier("f1", 200, n_jobs=2, random_state=0)
-    model = CSRPEClassifier("f1", n_bits, n_jobs=2, random_state=0)
+    small = CSRPEClassifier("f1", n_bits=200, n_jobs=2, random_state=0)
+    model = CSRPEClassifier("f1", n_bits=n_bits, n_jobs=2, random_state=0)
     rows: list[list[object]] = []
     times: list[tuple[float, float]] = []
     how = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}

@@ -61,7 +61,7 @@ def measure_inference(jobs: int) -> str:
     """Return the time that sampling in a chain takes for the test half of yeast."""
     data = load("yeast")
     train, test = half_split(len(data.Y), 0)
-    model = ProbabilisticChain("forest", "f1", n_samples=100, random_state=0, n_jobs=jobs)
+    model = ProbabilisticChain("forest", cost="f1", n_samples=100, random_state=0, n_jobs=jobs)
     model.fit(data.X[train], data.Y[train]).predict(data.X[test][:20])
     seconds = best_time(partial(model.predict, data.X[test]), 3)
     return f"{len(test)} rows of yeast, 100 samples, n_jobs={jobs}: {seconds:.2f} s"

@@ -47,8 +47,8 @@ def make(algorithm: str, cost: str, split: int, jobs: int) -> Any:
     if algorithm == "CC":
         return ChainClassifier("forest", **how)
     if algorithm == "PCC":
-        return ProbabilisticChain("forest", cost, **how)
-    return CondensedFilterTree("forest", cost, **how)
+        return ProbabilisticChain("forest", cost=cost, **how)
+    return CondensedFilterTree("forest", cost=cost, **how)
 
 
 def run(algorithm: str, name: str, split: int, costs: tuple[str, ...], jobs: int) -> Iterator[dict[str, Any]]:
@@ -70,7 +70,7 @@ def run(algorithm: str, name: str, split: int, costs: tuple[str, ...], jobs: int
             predicted = dense(model.predict(data.X[test]))
         yield {
             "cost": cost,
-            "score": get_cost(cost).score(truths, predicted),
+            "score": get_cost(cost).mean(truths, predicted),
             "seconds_fit": seconds_fit,
             "seconds_predict": time.perf_counter() - start,
         }

@@ -21,9 +21,9 @@ def measure(name: str, n_bits: int, n_rows: int) -> list[object]:
     """Return the row of one data set."""
     data = load(name)
     train, test = half_split(len(data.Y), 0)
-    model = CSRPEClassifier("f1", n_bits, decoder="nearest", max_depth=10, n_jobs=-1, random_state=0).fit(
-        data.X[train], data.Y[train]
-    )
+    model = CSRPEClassifier(
+        "f1", n_bits=n_bits, decoder="nearest", max_depth=10, n_jobs=-1, random_state=0
+    ).fit(data.X[train], data.Y[train])
     signs, words = model.predict_code(data.X[test]), model.encode(model.relevant_set_)
     book = CodeBook(words)
     book.decode(signs[:1])  # compiles

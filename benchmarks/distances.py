@@ -45,7 +45,7 @@ def main() -> None:
             train, test = half_split(len(data.Y), split)
             model = CSRPEClassifier(
                 cost,
-                arguments.bits,
+                n_bits=arguments.bits,
                 decoder="nearest",
                 max_depth=depth,
                 max_features=features,
@@ -59,7 +59,7 @@ def main() -> None:
             known = np.maximum(np.abs(words).sum(axis=1), 1.0)
             for way, votes in enumerate((agreement, agreement / known, signs @ differences.T)):
                 predicted = model.relevant_set_[votes.argmax(axis=1)]
-                scores[split, way] = measure.score(data.Y[test], predicted)
+                scores[split, way] = measure.mean(data.Y[test], predicted)
         means, errors = scores.mean(axis=0), scores.std(axis=0, ddof=1) / np.sqrt(arguments.splits)
         ways = [f"{mean:.4g} ± {error:.2g}" for mean, error in zip(means, errors, strict=True)]
         rows.append([name, cost, paper[cost][name]["CSRPE"]["mean"], *ways, f"{(words == 0).mean():.0%}"])

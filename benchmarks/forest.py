@@ -19,16 +19,16 @@ def measure(name: str, n_bits: int, n_trees: int) -> list[object]:
     data = load(name)
     train, test = half_split(len(data.Y), 0)
     X, Y, dense = data.X[train], data.Y[train], dense_float32(data.X[train])
-    model = CSRPEClassifier("f1", n_bits, decoder="nearest", n_jobs=2, random_state=0)
-    CSRPEClassifier("f1", 20, decoder="nearest", random_state=0).fit(X, Y)  # compiles
+    model = CSRPEClassifier("f1", n_bits=n_bits, decoder="nearest", n_jobs=2, random_state=0)
+    CSRPEClassifier("f1", n_bits=20, decoder="nearest", random_state=0).fit(X, Y)  # compiles
     start = time.perf_counter()
     model.fit(X, Y)
     middle = time.perf_counter()
     forest = RandomForestClassifier(n_trees, n_jobs=2, random_state=0).fit(dense, Y)
     end = time.perf_counter()
     f1 = get_cost("f1")
-    ours = f1.score(data.Y[test], model.predict(data.X[test]))
-    theirs = f1.score(data.Y[test], forest.predict(dense_float32(data.X[test])).astype("uint8"))
+    ours = f1.mean(data.Y[test], model.predict(data.X[test]))
+    theirs = f1.mean(data.Y[test], forest.predict(dense_float32(data.X[test])).astype("uint8"))
     ratio = (end - middle) / (middle - start)
     return [
         name,

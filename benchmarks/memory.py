@@ -16,7 +16,7 @@ def measure(name: str, n_bits: int) -> None:
     data = load(name)
     train, test = half_split(len(data.Y), 0)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    model = CSRPEClassifier("f1", n_bits, decoder="nearest", n_jobs=2, random_state=0).fit(
+    model = CSRPEClassifier("f1", n_bits=n_bits, decoder="nearest", n_jobs=2, random_state=0).fit(
         data.X[train], data.Y[train]
     )
     fitted = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

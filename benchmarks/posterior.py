@@ -45,14 +45,16 @@ def run_csrpe(name: str, cost: str, split: int, jobs: int, bits: int) -> Result:
     train, test = half_split(len(data.Y), split)
     truths = dense(data.Y[test])
     start = time.perf_counter()
-    model = CSRPEClassifier(cost, bits, n_jobs=jobs, random_state=split).fit(data.X[train], data.Y[train])
+    model = CSRPEClassifier(cost, n_bits=bits, n_jobs=jobs, random_state=split).fit(
+        data.X[train], data.Y[train]
+    )
     seconds_fit = time.perf_counter() - start
     start = time.perf_counter()
     predicted = dense(model.predict(data.X[test]))
     seconds_predict = time.perf_counter() - start
     best = model.oob_search_.iloc[0]
     return {
-        "score": model.cost_.score(truths, predicted),
+        "score": model.cost_.mean(truths, predicted),
         "cost_measured": float(model.cost_.rows(truths, predicted).mean()),
         "cost_expected": float(model.expected_cost(data.X[test]).mean()),
         "cost_oob": model.oob_cost_,
@@ -78,7 +80,7 @@ def run_forest(name: str, split: int, jobs: int) -> list[Result]:
     return [
         {
             "cost": cost,
-            "score": get_cost(cost).score(truths, model.decide(data.X[test], cost)),
+            "score": get_cost(cost).mean(truths, model.decide(data.X[test], cost)),
             "calibration": calibration,
         }
         for cost in COSTS

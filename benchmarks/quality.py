@@ -56,7 +56,7 @@ def make_model(
     """Return an unfitted model."""
     return CSRPEClassifier(
         cost,
-        n_bits,
+        n_bits=n_bits,
         decoder="nearest",
         max_depth=depth,
         max_features=features,
@@ -80,7 +80,7 @@ def run(name: str, cost: str, split: int, arguments: argparse.Namespace) -> dict
         start = time.perf_counter()
         model = make_model(cost, arguments.bits, *setting, arguments, split).fit(data.X[train], data.Y[train])
         seconds = time.perf_counter() - start
-        fitted[setting] = get_cost(cost).score(data.Y[test], model.predict(data.X[test])), seconds
+        fitted[setting] = get_cost(cost).mean(data.Y[test], model.predict(data.X[test])), seconds
     return {
         "data": name,
         "cost": cost,

@@ -45,14 +45,14 @@ def measure(name: str, cost: str, bits: int) -> list[Any]:
     data = load(name)
     train, test = half_split(len(data.Y), 0)
     X, Y, X_test = data.X[train], data.Y[train], data.X[test]
-    nearest = CSRPEClassifier(cost, bits, decoder="nearest", random_state=0).fit(X, Y)
-    CSRPEClassifier(cost, 50, random_state=0).fit(X, Y).predict(X_test)  # compiles
+    nearest = CSRPEClassifier(cost, n_bits=bits, decoder="nearest", random_state=0).fit(X, Y)
+    CSRPEClassifier(cost, n_bits=50, random_state=0).fit(X, Y).predict(X_test)  # compiles
     choosing, without = float("inf"), float("inf")
     for _ in range(3):
         choose = Stopwatch(choose_posterior)
         with patch("refpair.classifiers.csrpe.choose_posterior", choose):
             start = time.perf_counter()
-            model = CSRPEClassifier(cost, bits, random_state=0).fit(X, Y)
+            model = CSRPEClassifier(cost, n_bits=bits, random_state=0).fit(X, Y)
             without = min(without, time.perf_counter() - start - choose.seconds)
         choosing = min(choosing, choose.seconds)
 

@@ -45,7 +45,7 @@ def curve(seed: int, n: int, batch: int, at_random: bool) -> dict[int, float]:
             session.tell(rows, digits.Y[np.asarray(rows, int)])
             if session.n_answered % EACH == 0:
                 answers = session.table().loc[held_out, predicted].to_numpy()
-                scores[session.n_answered] = get_cost("f1").score(digits.Y[held_out], answers)
+                scores[session.n_answered] = get_cost("f1").mean(digits.Y[held_out], answers)
     return scores
 
 

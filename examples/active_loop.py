@@ -32,7 +32,7 @@ def main() -> None:
             model = BinaryRelevance("logistic").fit(X[known], truth[known])
             predicted = model.predict(X_test)
             rounds.append(Round(n_labelled=int(known.sum()), predictions=predicted))
-            scores.append(f1.score(Y_test, predicted))
+            scores.append(f1.mean(Y_test, predicted))
         print(type(strategy).__name__)
         print("  F1 after 20, 40, 60, … labels:", " ".join(f"{score:.2f}" for score in scores))
         print("  " + reason)

@@ -16,7 +16,7 @@ def main() -> None:
         plain = model.fit(X, Y).predict(X_test).astype(int)
         for cost in costs:
             decided = BayesDecisionClassifier(model, cost=cost).fit(X, Y).predict(X_test)
-            before, after = cost.score(Y_test, plain), cost.score(Y_test, decided)
+            before, after = cost.mean(Y_test, plain), cost.mean(Y_test, decided)
             better = "higher" if cost.greater_is_better else "lower"
             print(f"  {cost.name:16}{before:.3f} by itself, {after:.3f} decided ({better} is better)")
 

@@ -29,10 +29,10 @@ def main() -> None:
     scores = {}
     for model in blind:
         answers = model.set_params(random_state=0).fit(X[train], Y[train]).predict(X[test])
-        scores[type(model).__name__] = {name: cost.score(Y[test], answers) for name, cost in costs.items()}
+        scores[type(model).__name__] = {name: cost.mean(Y[test], answers) for name, cost in costs.items()}
     for model in aware:
         scores[type(model).__name__] = {
-            name: cost.score(
+            name: cost.mean(
                 Y[test], model.set_params(cost=cost, random_state=0).fit(X[train], Y[train]).predict(X[test])
             )
             for name, cost in costs.items()

@@ -22,7 +22,7 @@ def main() -> None:
         there = model.fit(X, Y).predict(X_test)
         print(len(client.scheduler_info()["workers"]), "workers")
     print("same answers:", (here == there).all())
-    print(f"F1 {model.cost_.score(Y_test, there):.2f}")
+    print(f"F1 {model.cost_.mean(Y_test, there):.2f}")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def main() -> None:
         answer = model.predict(X_new)
         named = answer["fraud"] == 1
         print(f"{name:20}{(fraud & ~named).sum():4} of {fraud.sum()} frauds missed,", end="")
-        print(f"{(named & ~fraud).sum():5} false alarms, {price.score(Y_new, answer):.2f} a payment")
+        print(f"{(named & ~fraud).sum():5} false alarms, {price.mean(Y_new, answer):.2f} a payment")
     print("expected before the truth was known:", model.expected_cost(X_new).mean().round(2))
 
 

@@ -111,7 +111,7 @@ def _saved() -> list[Entries]:
     models = [
         CSRPEClassifier("f1", n_bits=9, random_state=0),
         CSRPEClassifier("rank", n_bits=9, decoder="nearest", random_state=0),
-        CSRPEClassifier("hamming", n_bits=9, learner="logistic", random_state=0),
+        CSRPEClassifier("hamming", n_bits=9, estimator="logistic", random_state=0),
         BinaryRelevance("tree", random_state=0),
         BinaryRelevance("logistic", random_state=0),
         LabelPowerset("tree", random_state=0),

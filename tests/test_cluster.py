@@ -74,7 +74,7 @@ def assert_same_model(one, other, X):
 
 @pytest.mark.parametrize("learner", ["tree", "logistic"])
 def test_a_fit_is_the_same_as_at_home(client, data, learner):
-    model = CSRPEClassifier("f1", 300, learner=learner, random_state=0)
+    model = CSRPEClassifier("f1", n_bits=300, estimator=learner, random_state=0)
     home = clone(model).fit(*data)
     with on_cluster():
         assert_same_model(home, clone(model).fit(*data), data[0])
@@ -82,7 +82,7 @@ def test_a_fit_is_the_same_as_at_home(client, data, learner):
 
 def test_workers_open_rows_on_disk_by_themselves(client, data, tmp_path):
     np.save(tmp_path / "X.npy", data[0])
-    model = CSRPEClassifier("f1", 120, max_samples=100, random_state=0)
+    model = CSRPEClassifier("f1", n_bits=120, max_samples=100, random_state=0)
     home = clone(model).fit(*data)
     with on_cluster():
         assert_same_model(home, clone(model).fit(open_rows(tmp_path / "X.npy"), data[1]), data[0])
@@ -92,7 +92,7 @@ def test_other_learners_and_classifiers(client, data):
     X, Y = data[0][:100], data[1][:100]
     for model in (
         CSRPEClassifier(
-            "f1", 20, learner=DecisionTreeClassifier(max_depth=3), decoder="nearest", random_state=0
+            "f1", n_bits=20, estimator=DecisionTreeClassifier(max_depth=3), decoder="nearest", random_state=0
         ),
         BinaryRelevance(DecisionTreeClassifier(max_depth=3), random_state=0),
         RAkEL("forest", random_state=0),
@@ -105,7 +105,7 @@ def test_other_learners_and_classifiers(client, data):
 def test_an_own_cost_may_be_a_function_without_a_name(client, data):
     price = 3.0
     cost = Cost.from_counts(lambda tp, fp, fn, tn: price * fp + fn)
-    model = CSRPEClassifier(cost, 120, decoder="nearest", random_state=0)
+    model = CSRPEClassifier(cost, n_bits=120, decoder="nearest", random_state=0)
     home = clone(model).fit(*data)
     with on_cluster():
         assert_same_model(home, clone(model).fit(*data), data[0])
@@ -135,7 +135,7 @@ class Noted:
 
 def test_what_chunks_share_is_sent_once_a_worker(client, data, tmp_path):
     cost = Noted(tmp_path)
-    model = CSRPEClassifier(Cost.from_function(cost), 1000, decoder="nearest", random_state=0)
+    model = CSRPEClassifier(Cost.from_function(cost), n_bits=1000, decoder="nearest", random_state=0)
     with on_cluster():
         model.fit(*data)
     workers = set(client.run(os.getpid).values())
@@ -146,7 +146,7 @@ def test_what_chunks_share_is_sent_once_a_worker(client, data, tmp_path):
 def test_a_model_is_sent_once_a_worker(client, data, tmp_path):
     cost = Noted(tmp_path)
     X, Y = data
-    model = CSRPEClassifier(Cost.from_function(cost), 100, decoder="nearest", random_state=0).fit(X, Y)
+    model = CSRPEClassifier(Cost.from_function(cost), n_bits=100, decoder="nearest", random_state=0).fit(X, Y)
     lazy = model.predict(da.from_array(X, chunks=(20, -1)))
     np.testing.assert_array_equal(lazy.compute(), model.predict(X))
     unpacked = cost.noted("unpacked")
@@ -211,11 +211,13 @@ def test_an_interrupt_cancels_what_is_left(client, tmp_path):
 
 def fit_in_a_task(X, Y):
     with on_cluster():
-        return get_client() is not None and CSRPEClassifier("f1", 120, random_state=0).fit(X, Y).predict(X)
+        return get_client() is not None and CSRPEClassifier("f1", n_bits=120, random_state=0).fit(
+            X, Y
+        ).predict(X)
 
 
 def test_a_fit_in_a_task_stays_there(client, data):
-    home = CSRPEClassifier("f1", 120, random_state=0).fit(*data).predict(data[0])
+    home = CSRPEClassifier("f1", n_bits=120, random_state=0).fit(*data).predict(data[0])
     for future in [client.submit(fit_in_a_task, *data, pure=False) for _ in range(3)]:
         np.testing.assert_array_equal(future.result(timeout=60), home)
 
@@ -277,7 +279,9 @@ class SlowCost:
 
 def test_a_fit_survives_a_worker(client, data, tmp_path):
     started = tmp_path / "started"
-    model = CSRPEClassifier(Cost.from_counts(SlowCost(started)), 1000, decoder="nearest", random_state=0)
+    model = CSRPEClassifier(
+        Cost.from_counts(SlowCost(started)), n_bits=1000, decoder="nearest", random_state=0
+    )
     home = clone(model).fit(*data)
     assert not started.exists()
     with on_cluster(), killing(started, client, 1):

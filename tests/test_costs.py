@@ -141,7 +141,7 @@ def test_a_function_of_the_labels_is_called_on_bounded_blocks(some, monkeypatch)
 
 
 def test_scores_agree_with_scikit_learn(some):
-    scores = {name: get_cost(name).score(*some) for name in NAMES}
+    scores = {name: get_cost(name).mean(*some) for name in NAMES}
     assert scores["f1"] == pytest.approx(metrics.f1_score(*some, average="samples", zero_division=1))
     assert scores["accuracy"] == pytest.approx(
         metrics.jaccard_score(*some, average="samples", zero_division=1)
@@ -149,11 +149,11 @@ def test_scores_agree_with_scikit_learn(some):
     assert scores["hamming"] == pytest.approx(metrics.hamming_loss(*some))
     assert scores["zero_one"] == pytest.approx(metrics.zero_one_loss(*some))
     weights = np.arange(1, len(some[0]) + 1)
-    assert get_cost("hamming").score(*some, weights) == pytest.approx(
+    assert get_cost("hamming").mean(*some, weights) == pytest.approx(
         metrics.hamming_loss(*some, sample_weight=weights)
     )
     f2 = metrics.fbeta_score(*some, beta=2, average="samples", zero_division=1)
-    assert get_cost("f2").score(*some) == pytest.approx(f2)
+    assert get_cost("f2").mean(*some) == pytest.approx(f2)
 
 
 def test_an_empty_prediction_of_an_empty_truth_is_right():
@@ -236,7 +236,7 @@ def test_rows_must_match():
     with pytest.raises(ValueError, match="Y has 1 rows and Z has 2"):
         get_cost("f1").rows([[0, 1]], [[0, 1], [1, 1]])
     with pytest.raises(ValueError, match="Y has no rows"):
-        get_cost("f1").score(np.empty((0, 2)), np.empty((0, 2)))
+        get_cost("f1").mean(np.empty((0, 2)), np.empty((0, 2)))
     for weights, message in [
         ([1.0, 2.0, 3.0], r"one number for each of 2 rows; its shape is \(3,\)"),
         ([1.0, -1.0], "not negative"),
@@ -244,7 +244,7 @@ def test_rows_must_match():
         ([0.0, 0.0], "not zero for all rows"),
     ]:
         with pytest.raises(ValueError, match=f"sample_weight must .*{message}"):
-            get_cost("f1").score(np.eye(2), np.eye(2), weights)
+            get_cost("f1").mean(np.eye(2), np.eye(2), weights)
 
 
 @pytest.mark.parametrize("prices", [[-1, 1], [np.nan, 1], [np.inf, 1], [[1, 1]]])
@@ -304,7 +304,7 @@ def test_only_names_costs_and_functions_are_costs():
 def test_what_is_better():
     assert [get_cost(name).greater_is_better for name in NAMES] == [False, False, False, True, True]
     reported = Cost.from_counts(lambda tp, fp, fn, tn: fp / (tp + fp + fn + tn), greater_is_better=True)
-    assert reported.score([[0, 0, 0, 0]], [[1, 0, 0, 0]]) == 0.75
+    assert reported.mean([[0, 0, 0, 0]], [[1, 0, 0, 0]]) == 0.75
 
 
 STORABLE = [

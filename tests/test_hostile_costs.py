@@ -34,15 +34,15 @@ def both_kinds(returned):
 )
 def test_what_is_no_cost_is_refused_by_name(returned, complaint):
     for cost in both_kinds(returned):
-        for method in (cost.matrix, cost.rows, cost.score):
+        for method in (cost.matrix, cost.rows, cost.mean):
             with pytest.raises(ValueError, match=complaint):
                 method(Y, Z)
 
 
 def test_the_largest_costs_have_a_mean():
     for cost in both_kinds(lambda shape: np.full(shape, 1e100)):
-        assert cost.score(Y, Z) == pytest.approx(1e100)
-    assert Cost.per_label(false_positive=1e100).score(Y, Z) == pytest.approx(5e99)
+        assert cost.mean(Y, Z) == pytest.approx(1e100)
+    assert Cost.per_label(false_positive=1e100).mean(Y, Z) == pytest.approx(5e99)
 
 
 def test_results_are_not_the_array_that_a_function_keeps():
@@ -77,7 +77,7 @@ def test_errors_of_functions_reach_the_user_as_they_are(error):
         raise error
 
     for cost in (Cost.from_function(fail), Cost.from_counts(fail)):
-        for method in (cost.matrix, cost.rows, cost.score):
+        for method in (cost.matrix, cost.rows, cost.mean):
             with pytest.raises(type(error)) as caught:
                 method(Y, Z)
             assert caught.value is error

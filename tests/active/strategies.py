@@ -23,5 +23,5 @@ STRATEGIES = {
     "utility": CostSensitiveUncertainty("hamming", n_bits=60, part="utility", random_state=0),
     "representative": RepresentativeUncertainty("accuracy", n_bits=60, random_state=0),
     "risk": BayesRisk("f1", random_state=0),
-    "some": SubSampled(MMC(), 100, random_state=0),
+    "some": SubSampled(MMC(), n_candidates=100, random_state=0),
 }

@@ -154,7 +154,7 @@ def test_pools_are_looked_at_by_chunks(strategy, monkeypatch):
 
 def test_some_of_a_large_pool():
     X, Y = make_pool(2000)
-    strategy = SubSampled(BinaryMinimization(), 50, random_state=0)
+    strategy = SubSampled(BinaryMinimization(), n_candidates=50, random_state=0)
     rows, utilities = strategy.query(X, Y, batch_size=3, return_utilities=True)
     assert np.isfinite(utilities).sum() == 50
     _, all_of_them = BinaryMinimization().query(X, Y, return_utilities=True)
@@ -166,7 +166,7 @@ def test_some_of_a_large_pool():
     ):
         SubSampled("MMC").query(X, Y)
     with pytest.raises(ValueError, match="n_candidates must be an integer of at least 1"):
-        SubSampled(RandomQuery(), 0).query(X, Y)
+        SubSampled(RandomQuery(), n_candidates=0).query(X, Y)
     with pytest.raises(ValueError, match="C must be a number above 0"):
         SubSampled(MMC(C=0)).query(X, Y)
 
@@ -194,11 +194,11 @@ def test_both_uncertainties_are_the_sum_of_the_two():
 
 def test_the_bits_begin_where_they_were():
     X, Y = make_pool(120)
-    warm = CostSensitiveUncertainty("f1", n_bits=60, learner=Logistic(tol=1e-8), random_state=0)
+    warm = CostSensitiveUncertainty("f1", n_bits=60, estimator=Logistic(tol=1e-8), random_state=0)
     truth = np.nan_to_num(Y)
     for n in (25, 26, 40):
         Y[:n] = truth[:n]
-        cold = CostSensitiveUncertainty("f1", n_bits=60, learner=Logistic(tol=1e-8), random_state=0)
+        cold = CostSensitiveUncertainty("f1", n_bits=60, estimator=Logistic(tol=1e-8), random_state=0)
         np.testing.assert_allclose(
             warm.query(X, Y, return_utilities=True)[1], cold.query(X, Y, return_utilities=True)[1], atol=1e-9
         )
@@ -213,15 +213,15 @@ def test_a_classifier_that_is_learnt_along_with_the_bits_is_the_same(part):
     apart = BinaryRelevance(Logistic(tol=1e-9))  # solved more closely than the bits
     for estimator in (apart, BinaryRelevance("logistic"), BinaryRelevance(Logistic(tol=1e-8))):
         assert _are_of_a_kind(estimator, how["learner"]) == (estimator is not apart)
-        strategy = CostSensitiveUncertainty("f1", estimator, **how)
+        strategy = CostSensitiveUncertainty("f1", estimator=estimator, **how)
         np.testing.assert_allclose(strategy.query(X, Y, return_utilities=True)[1], along, atol=1e-12)
-    other = CostSensitiveUncertainty("f1", BinaryRelevance(Logistic(C=1e-3)), **how)
+    other = CostSensitiveUncertainty("f1", estimator=BinaryRelevance(Logistic(C=1e-3)), **how)
     assert np.nanmax(np.abs(other.query(X, Y, return_utilities=True)[1] - along)) > 0.01
 
 
 def test_a_change_of_parameters_between_queries():
     X, Y = make_pool(120)
-    strategy = CostSensitiveUncertainty("f1", n_bits=40, learner=Logistic(tol=1e-8), random_state=0)
+    strategy = CostSensitiveUncertainty("f1", n_bits=40, estimator=Logistic(tol=1e-8), random_state=0)
     for change in ({"part": "estimation"}, {"part": "both"}, {"n_bits": 60}, {"cost": "rank"}, {"n_jobs": 2}):
         utilities = strategy.set_params(**change).query(X, Y, return_utilities=True)[1]
         fresh = clone(strategy).query(X, Y, return_utilities=True)[1]
@@ -234,14 +234,16 @@ def test_logistic_bits_refuse_missing_values_wherever_they_are(row):
     X[row, 1] = np.nan
     with pytest.raises(ValueError, match="Input X contains NaN"):
         CostSensitiveUncertainty("f1", n_bits=30, random_state=0).query(X, Y)
-    trees = CostSensitiveUncertainty("f1", BinaryRelevance("tree"), n_bits=30, learner="tree", random_state=0)
+    trees = CostSensitiveUncertainty(
+        "f1", estimator=BinaryRelevance("tree"), n_bits=30, bit_estimator="tree", random_state=0
+    )
     assert trees.query(X, Y)[0] >= 25
 
 
 def test_what_was_asked_before_is_forgotten_if_it_does_not_help():
     X, Y = make_pool(60)
     for before in (X * 1e15, X + 2e3, -X):
-        strategy = CostSensitiveUncertainty("f1", n_bits=30, learner=Logistic(tol=1e-8), random_state=0)
+        strategy = CostSensitiveUncertainty("f1", n_bits=30, estimator=Logistic(tol=1e-8), random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             strategy.query(before, Y)
@@ -263,7 +265,7 @@ def test_far_from_0_rows_cover_the_same():
 def test_bits_by_other_learners(learner):
     X, Y = make_pool(60)
     strategy = CostSensitiveUncertainty(
-        "f1", BinaryRelevance("tree"), n_bits=30, learner=learner, random_state=0
+        "f1", estimator=BinaryRelevance("tree"), n_bits=30, bit_estimator=learner, random_state=0
     )
     assert strategy.query(X, Y)[0] >= 25
 
@@ -294,9 +296,15 @@ def test_wrong_parameters_are_told():
         (CostSensitiveUncertainty("speed"), "unknown cost"),
         (CostSensitiveUncertainty(n_bits=0), "n_bits must be an integer of at least 1"),
         (CostSensitiveUncertainty(part="all"), 'part must be "both", "estimation" or "utility", not \'all\''),
-        (CostSensitiveUncertainty(learner="svm"), 'learner must be "tree", "logistic" or a scikit-learn'),
-        (CostSensitiveUncertainty("f1", 3), "estimator must be a multi-label classifier or None, not 3"),
-        (BayesRisk("f1", 3), "estimator must be a classifier with expected_cost or predict_proba, not 3"),
+        (CostSensitiveUncertainty(estimator="svm"), 'learner must be "tree", "logistic" or a scikit-learn'),
+        (
+            CostSensitiveUncertainty("f1", estimator=3),
+            "estimator must be a multi-label classifier or None, not 3",
+        ),
+        (
+            BayesRisk("f1", estimator=3),
+            "estimator must be a classifier with expected_cost or predict_proba, not 3",
+        ),
         (MMC("oak"), "estimator must be a classifier of scikit-learn or one of"),
         (BinaryMinimization(None), "estimator must be a classifier of scikit-learn or one of"),
     ):

@@ -76,8 +76,8 @@ def test_classifiers_of_others_see_the_rows_in_their_form(pool):
     X, Y = pool
     frame, lazy = as_frame(X), FORMS["frame"](X)
     for strategy in (
-        BayesRisk("f1", BinaryRelevance(GaussianNB()), random_state=0),
-        CostSensitiveUncertainty("f1", BinaryRelevance(GaussianNB()), n_bits=30, random_state=0),
+        BayesRisk("f1", estimator=BinaryRelevance(GaussianNB()), random_state=0),
+        CostSensitiveUncertainty("f1", estimator=BinaryRelevance(GaussianNB()), n_bits=30, random_state=0),
     ):
         np.testing.assert_array_equal(strategy.query(lazy, Y, 2), strategy.query(frame, Y, 2))
 
@@ -87,7 +87,7 @@ def test_a_strategy_that_needs_all_rows_says_what_to_do(pool):
     lazy = FORMS["array"](X)
     with pytest.raises(ValueError, match=r"SubSampled\(AdaptiveActive\(\), 10_000\)"):
         AdaptiveActive(random_state=0).query(lazy, Y)
-    some = SubSampled(AdaptiveActive(random_state=0), 50, random_state=0)
+    some = SubSampled(AdaptiveActive(random_state=0), n_candidates=50, random_state=0)
     np.testing.assert_array_equal(some.query(lazy, Y, 2), some.query(X, Y, 2))
 
 
@@ -126,7 +126,7 @@ def test_of_rows_from_all_over_no_block_is_kept(pool):
 def test_a_part_fetches_the_drawn_rows_only(pool):
     X, Y = pool
     seen = []
-    strategy = SubSampled(STRATEGIES["representative"], 20, random_state=0)
+    strategy = SubSampled(STRATEGIES["representative"], n_candidates=20, random_state=0)
     strategy.query(counting(X, 10, seen), Y, 2)
     drawn = len(set(seen))
     assert len(seen) == drawn < N_ROWS / 10 + 1  # each block at most once, for all that is done with its rows

@@ -33,7 +33,7 @@ def test_a_curve_is_what_a_loop_by_hand_gives(halves):
         rows = np.flatnonzero(~np.isnan(known[:, 0]))
         if n % 3 == 0:
             predicted = BinaryRelevance("logistic").fit(X[rows], Y[rows]).predict(X_test)
-            scores.append(get_cost("hamming").score(Y_test, predicted))
+            scores.append(get_cost("hamming").mean(Y_test, predicted))
         (row,) = strategy.query(X, known)
         known[row] = Y[row]
     np.testing.assert_allclose(curve["score"], scores)
@@ -54,7 +54,7 @@ def test_no_labels_at_first(halves):
     curve = learning_curve(RandomQuery(random_state=0), MODEL, *halves, start=[], n_queries=3)
     assert curve["n_labelled"].tolist() == [0, 1, 2, 3]
     Y_test = halves[3]
-    assert curve["score"].iloc[0] == get_cost("f1").score(Y_test, np.zeros_like(Y_test))
+    assert curve["score"].iloc[0] == get_cost("f1").mean(Y_test, np.zeros_like(Y_test))
 
 
 def test_classifiers_that_fail_on_labels_without_two_classes(halves):

@@ -46,7 +46,7 @@ def make_with(name, learner, **given):
 
 def learner_parameter(name):
     """Return the name of the parameter that takes a classifier of scikit-learn."""
-    return "learner" if "learner" in parameters(CLASSES[name]) else "estimator"
+    return "estimator"
 
 
 def names_with(parameter):

@@ -24,7 +24,7 @@ def not_the_likelier_labels(estimator):
         CSRPEClassifier(n_bits=64, decoder="nearest", random_state=0),
         CSRPEClassifier(n_bits=64, cost="hamming", random_state=1),
         CSRPEClassifier(n_bits=64, random_state=0),
-        CSRPEClassifier(n_bits=8, cost="hamming", learner=LogisticRegression(), random_state=0),
+        CSRPEClassifier(n_bits=8, cost="hamming", estimator=LogisticRegression(), random_state=0),
     ],
     expected_failed_checks=not_the_likelier_labels,
 )
@@ -125,7 +125,7 @@ def test_a_model_is_best_on_its_own_cost(decoder):
         for cost in costs
     ]
     table = [
-        [cost.score(digits.Y[800:1800], model.predict(digits.X[800:1800])) for cost in costs]
+        [cost.mean(digits.Y[800:1800], model.predict(digits.X[800:1800])) for cost in costs]
         for model in models
     ]
     assert table[0][0] < 0.8 * table[1][0]
@@ -134,14 +134,14 @@ def test_a_model_is_best_on_its_own_cost(decoder):
 
 def test_any_learner_with_sample_weight(small):
     X, Y = small
-    model = CSRPEClassifier(n_bits=60, learner=LogisticRegression(), random_state=0).fit(X[:90], Y[:90])
+    model = CSRPEClassifier(n_bits=60, estimator=LogisticRegression(), random_state=0).fit(X[:90], Y[:90])
     assert model.score(X[90:], Y[90:]) > 0.75
     assert not model.__sklearn_tags__().input_tags.allow_nan
     with pytest.raises(ValueError, match="Input X contains NaN"):
         model.fit(np.where(X > 1, np.nan, X), Y)
     with pytest.raises(TypeError, match="Sparse data was passed"):
-        CSRPEClassifier(learner=GaussianNB()).fit(sp.csr_array(X), Y)
-    with_missing = CSRPEClassifier(n_bits=20, learner=DecisionTreeClassifier(), random_state=0)
+        CSRPEClassifier(estimator=GaussianNB()).fit(sp.csr_array(X), Y)
+    with_missing = CSRPEClassifier(n_bits=20, estimator=DecisionTreeClassifier(), random_state=0)
     assert with_missing.fit(np.where(X > 1, np.nan, X), Y).score(X, Y) > 0.5
 
 

@@ -25,7 +25,7 @@ def fit(X, Y, **parameters):
 def test_constant_labels(small, cost, learner):
     X, Y = small
     Y = np.column_stack([np.zeros(120), Y[:, 0], np.ones(120)]).astype(int)
-    predicted = fit(X, Y, cost=cost, learner=learner).predict(X)
+    predicted = fit(X, Y, cost=cost, estimator=learner).predict(X)
     assert not predicted[:, 0].any()
     assert predicted[:, 2].all()
 
@@ -35,7 +35,7 @@ def test_constant_labels(small, cost, learner):
 def test_one_distinct_label_vector_is_always_predicted(small, vector, learner):
     X, _ = small
     for kind in (np.array, sp.csr_array):
-        model = fit(X, kind([vector] * 120), learner=learner, max_samples=0.5)
+        model = fit(X, kind([vector] * 120), estimator=learner, max_samples=0.5)
         assert len(model.code_) == 0
         assert np.asarray(model.predict(X) @ np.eye(len(vector))).tolist() == [vector] * 120
         assert model.predict_code(X).shape == (120, 0)
@@ -204,7 +204,7 @@ def test_costs_at_the_ends_of_the_range_of_floats(small):
     {
         "cost": ["", 3, None, ["f1"]],
         "n_bits": [0, -1, 2.0, "many", None, True],
-        "learner": ["forest", None, 3, LogisticRegression, LinearRegression(), KNeighborsClassifier()],
+        "estimator": ["forest", None, 3, LogisticRegression, LinearRegression(), KNeighborsClassifier()],
         "pairs": ["all", None],
         "decoder": ["ball_tree", None],
         "max_depth": [0, 1.5, "deep", True],
@@ -230,8 +230,8 @@ def test_bad_parameters_are_named(small, name, values):
 )
 def test_parameters_of_trees_belong_to_trees(small, parameters):
     X, Y = small
-    with pytest.raises(ValueError, match=f'{next(iter(parameters))} belongs to learner="tree"'):
-        fit(X, Y, learner=LogisticRegression(), **parameters)
+    with pytest.raises(ValueError, match=f'{next(iter(parameters))} belongs to estimator="tree"'):
+        fit(X, Y, estimator=LogisticRegression(), **parameters)
     assert fit(X, Y, **parameters).predict(X).shape == Y.shape
 
 

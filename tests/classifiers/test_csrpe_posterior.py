@@ -216,7 +216,7 @@ def test_one_label_and_one_label_vector(small, n_labels, max_samples):
 def test_other_learners_with_and_without_probabilities(small, learner, max_samples):
     X, Y = small
     kind, n_bits = (sp.csr_array, 24) if max_samples else (np.asarray, 8)
-    model = fit(kind(X[:80]), Y[:80], learner=learner, n_bits=n_bits, max_samples=max_samples)
+    model = fit(kind(X[:80]), Y[:80], estimator=learner, n_bits=n_bits, max_samples=max_samples)
     everything(model, kind(X[80:]), Y[80:])
     assert model.score(kind(X[80:]), Y[80:]) > (0.7 if n_bits == 24 else 0.5)
     assert model.oob_search_["max_depth"].isna().all()
@@ -236,7 +236,7 @@ def test_relevant_sets_of_other_vectors_than_those_of_the_rows(small, which, max
     Y = np.where(X[:, :1] > 0, [1, 1, 0], [0, 0, 0])
     for cost in ("f1", "hamming"):
         model = fit(
-            X, Y, cost=cost, n_bits=12, relevant_set=SETS[which], max_samples=max_samples, learner=learner
+            X, Y, cost=cost, n_bits=12, relevant_set=SETS[which], max_samples=max_samples, estimator=learner
         )
         vectors, chances = everything(model, X, Y)[1:3]
         known = {tuple(vector) for vector in SETS[which]}
@@ -313,10 +313,10 @@ def unlike_any_other(n):
 
 def test_labels_are_taken_as_independent_where_label_vectors_are_new():
     X, Y = unlike_any_other(600)
-    model = CSRPEClassifier("f1", 200, random_state=0).fit(X[:300], Y[:300])
+    model = CSRPEClassifier("f1", n_bits=200, random_state=0).fit(X[:300], Y[:300])
     assert model.reading_.independent
     assert isinstance(next(model.posterior_.distributions(X[300:]))[1], IndependentLabels)
-    known = CSRPEClassifier("f1", 200, relevant_set=Y[:300], random_state=0).fit(X[:300], Y[:300])
+    known = CSRPEClassifier("f1", n_bits=200, relevant_set=Y[:300], random_state=0).fit(X[:300], Y[:300])
     assert not known.reading_.independent, "told which vectors there are"
     assert model.score(X[300:], Y[300:]) > known.score(X[300:], Y[300:])
     assert (model.predict_set_proba(X[300:], k=1)[1] > 0).all()

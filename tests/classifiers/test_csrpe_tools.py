@@ -43,7 +43,7 @@ def test_a_search_takes_the_better_model_whichever_way_the_cost_is_reported(smal
         folds = [np.arange(120) // 40 == fold for fold in range(3)]
         models = [classifier(cost=cost, max_depth=depth).fit(X[~fold], Y[~fold]) for fold in folds]
         reported = [
-            model.cost_.score(Y[fold], model.predict(X[fold]))
+            model.cost_.mean(Y[fold], model.predict(X[fold]))
             for model, fold in zip(models, folds, strict=True)
         ]
         means.append(np.mean(reported))
@@ -55,11 +55,11 @@ def test_a_search_takes_the_better_model_whichever_way_the_cost_is_reported(smal
 
 def test_a_search_over_costs_and_learners(small):
     X, Y = small
-    grid = {"cost": ["f1", "hamming"], "learner": ["tree", LogisticRegression()], "n_bits": [20]}
+    grid = {"cost": ["f1", "hamming"], "estimator": ["tree", LogisticRegression()], "n_bits": [20]}
     search = GridSearchCV(classifier(), grid, cv=2, scoring="f1_samples", n_jobs=2, error_score="raise")
     search.fit(X, np.maximum(Y, [1, 0, 0, 0]))
     assert len(search.cv_results_["params"]) == 4
-    linear = classifier(n_bits=10, learner=LogisticRegression())
+    linear = classifier(n_bits=10, estimator=LogisticRegression())
     nested = GridSearchCV(linear, {"learner__C": [1e-9, 10.0]}, cv=2)
     assert nested.fit(X, Y).best_params_ == {"learner__C": 10.0}
 
@@ -81,7 +81,7 @@ def test_the_score_is_greater_for_the_better(small):
     X, Y = small
     for cost in ("f1", "accuracy", "f2", "hamming", "rank", "zero_one", Cost.per_label(false_negative=3)):
         model = classifier(cost=cost).fit(X, Y)
-        reported = model.cost_.score(Y, model.predict(X))
+        reported = model.cost_.mean(Y, model.predict(X))
         assert model.score(X, Y) == (reported if model.cost_.greater_is_better else -reported)
         assert model.score(X, Y) > model.score(X, 1 - Y)
 
@@ -91,13 +91,13 @@ def test_clones_are_alike_and_not_fitted(small):
     model = classifier(
         cost=Cost.per_label(false_negative=3),
         n_bits=20,
-        learner=LogisticRegression(C=2.0),
+        estimator=LogisticRegression(C=2.0),
         max_samples=0.8,
         relevant_set=Y[:9],
     ).fit(X, Y)
     copy = clone(model)
     assert not hasattr(copy, "bits_")
-    assert copy.learner.C == 2.0
+    assert copy.estimator.C == 2.0
     np.testing.assert_array_equal(copy.fit(X, Y).predict(X), model.predict(X))
     assert repr(copy).startswith("CSRPEClassifier(")
 
@@ -105,7 +105,7 @@ def test_clones_are_alike_and_not_fitted(small):
 @pytest.mark.parametrize("learner", ["tree", LogisticRegression()])
 def test_models_can_be_pickled_and_dumped(small, tmp_path, learner):
     X, Y = small
-    model = classifier(learner=learner, n_bits=21, max_samples=0.9).fit(X, Y)
+    model = classifier(estimator=learner, n_bits=21, max_samples=0.9).fit(X, Y)
     joblib.dump(model, tmp_path / "model.joblib")
     for copy in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model.joblib")):
         np.testing.assert_array_equal(copy.predict(X), model.predict(X))
@@ -141,11 +141,11 @@ def test_processes_instead_of_threads(small):
 def test_progress_is_shown_on_standard_error(small, capsys, learner):
     X, Y = small
     for decoder, n_learnt in (("nearest", 21), ("posterior", 21 + 10 * 4)):  # 10 more for each of 4 labels
-        classifier(learner=learner, n_bits=21, verbose=1, decoder=decoder).fit(X, Y).predict(X)
+        classifier(estimator=learner, n_bits=21, verbose=1, decoder=decoder).fit(X, Y).predict(X)
         shown = capsys.readouterr()
         assert shown.out == ""
         assert "learning bits" in shown.err
         assert f"{n_learnt}/{n_learnt}" in shown.err
         assert "predicting bits" in shown.err
-    classifier(learner=learner, n_bits=21).fit(X, Y).predict(X)
+    classifier(estimator=learner, n_bits=21).fit(X, Y).predict(X)
     assert capsys.readouterr() == ("", "")

@@ -111,7 +111,7 @@ def noisy(n, n_labels, seed):
 def test_levels_are_trained_on_what_the_definition_says(name, n, n_labels):
     X, Y = noisy(n, n_labels, seed=n)
     expected = list(naive_training(X, Y.tolist(), naive.COSTS[name], n_rounds=3))
-    model = CondensedFilterTree(Centroids(), name, n_rounds=3).fit(X, Y)
+    model = CondensedFilterTree(Centroids(), cost=name, n_rounds=3).fit(X, Y)
     assert model.n_rounds_ == 3
     assert len({len(features) for features, _, _ in expected}) > 2  # there are paths but the true ones
     assert_recorded(expected)
@@ -121,7 +121,7 @@ def test_levels_are_trained_on_what_the_definition_says(name, n, n_labels):
 def test_labels_that_count_for_themselves_have_weights_of_their_own(name):
     X, Y = noisy(20, 4, seed=3)
     expected = list(naive_training(X, Y.tolist(), naive.COSTS[name], n_rounds=3, apart=True))
-    CondensedFilterTree(Centroids(), name, n_rounds=3).fit(X, Y)
+    CondensedFilterTree(Centroids(), cost=name, n_rounds=3).fit(X, Y)
     assert_recorded(expected)
 
 
@@ -201,7 +201,7 @@ def test_key_paths_are_counted_and_sorted(rounds):
 def test_learners_that_make_no_mistakes_stop_soon(small, estimator, cost):
     X, Y = small
     X = np.column_stack([X, np.arange(len(X))])  # so that no two rows are the same
-    model = CondensedFilterTree(estimator, cost, random_state=0).fit(X, Y)
+    model = CondensedFilterTree(estimator, cost=cost, random_state=0).fit(X, Y)
     assert model.score(X, Y) == 1.0 - get_cost(cost).rows(Y, Y).mean()
     np.testing.assert_array_equal(model.predict(X), Y)
     assert model.n_rounds_ == 2
@@ -210,14 +210,14 @@ def test_learners_that_make_no_mistakes_stop_soon(small, estimator, cost):
 def test_a_learner_that_makes_no_mistakes_has_no_rank_loss(small):
     X, Y = small
     X = np.column_stack([X, np.arange(len(X))])
-    model = CondensedFilterTree("tree", "rank", n_rounds=3, random_state=0).fit(X, Y)
+    model = CondensedFilterTree("tree", cost="rank", n_rounds=3, random_state=0).fit(X, Y)
     assert model.score(X, Y) == 0.0  # rows with no label or all have none whatever is predicted
 
 
 def test_one_round_of_the_hamming_loss_is_a_classifier_chain(small):
     X, Y = small
     learner = LogisticRegression()
-    model = CondensedFilterTree(learner, "hamming", n_rounds=1).fit(X[:70], Y[:70])
+    model = CondensedFilterTree(learner, cost="hamming", n_rounds=1).fit(X[:70], Y[:70])
     chain = ChainClassifier(learner).fit(X[:70], Y[:70])
     np.testing.assert_array_equal(model.predict(X[70:]), chain.predict(X[70:]))
 
@@ -225,14 +225,14 @@ def test_one_round_of_the_hamming_loss_is_a_classifier_chain(small):
 @pytest.mark.parametrize("cost", ["f1", "hamming"])
 def test_forests_do_not_depend_on_how_they_are_given_and_grown(small, cost):
     X, Y = small
-    model = CondensedFilterTree("forest", cost, n_rounds=2, random_state=5)
+    model = CondensedFilterTree("forest", cost=cost, n_rounds=2, random_state=5)
     expected = model.fit(X[:70], Y[:70]).predict(X[70:])
     for other in (model, model.set_params(n_jobs=2)):
         for rows, new in ((X[:70], X[70:]), (sp.csr_array(X[:70]), sp.csr_array(X[70:]))):
             for labels in (Y[:70], sp.csr_matrix(Y[:70])):
                 found = other.fit(rows, labels).predict(new)
                 np.testing.assert_array_equal(found.toarray() if sp.issparse(found) else found, expected)
-    other = CondensedFilterTree("forest", cost, n_rounds=2, random_state=6).fit(X[:70], Y[:70])
+    other = CondensedFilterTree("forest", cost=cost, n_rounds=2, random_state=6).fit(X[:70], Y[:70])
     assert (other.predict(X[70:]) != expected).any()
 
 
@@ -246,8 +246,10 @@ def test_order(small):
     def moved(Y, Z):
         return (prices[order] * (Y != Z)).max(axis=1)
 
-    model = CondensedFilterTree("tree", first_counts_most, n_rounds=2, order=order, random_state=0).fit(X, Y)
-    other = CondensedFilterTree("tree", moved, n_rounds=2, random_state=0).fit(X, Y[:, order])
+    model = CondensedFilterTree("tree", cost=first_counts_most, n_rounds=2, order=order, random_state=0).fit(
+        X, Y
+    )
+    other = CondensedFilterTree("tree", cost=moved, n_rounds=2, random_state=0).fit(X, Y[:, order])
     np.testing.assert_array_equal(model.order_, order)
     np.testing.assert_array_equal(model.predict(-X)[:, order], other.predict(-X))
     drawn = CondensedFilterTree("tree", n_rounds=1, order="random", random_state=0).fit(X, Y)
@@ -261,7 +263,7 @@ def test_order(small):
 def test_labels_that_are_always_or_never_there(small, estimator, cost):
     X, Y = small
     Y = np.column_stack([np.zeros(len(Y), int), Y[:, 0], np.ones(len(Y), int), Y[:, 1]])
-    predicted = CondensedFilterTree(estimator, cost, n_rounds=3, random_state=0).fit(X, Y).predict(-X)
+    predicted = CondensedFilterTree(estimator, cost=cost, n_rounds=3, random_state=0).fit(X, Y).predict(-X)
     assert not predicted[:, 0].any()
     assert predicted[:, 2].all()
 
@@ -270,16 +272,16 @@ def test_labels_that_are_always_or_never_there(small, estimator, cost):
 def test_a_cost_of_nothing_gives_nothing(small, estimator):
     X, Y = small
     free = Cost.from_function(lambda Y, Z: np.zeros(len(Y)))
-    assert not CondensedFilterTree(estimator, free, n_rounds=2).fit(X, Y).predict(X).any()
+    assert not CondensedFilterTree(estimator, cost=free, n_rounds=2).fit(X, Y).predict(X).any()
     unpriced = Cost.per_label(false_positive=[0, 1, 1, 1], false_negative=[0, 1, 1, 1])
-    predicted = CondensedFilterTree(estimator, unpriced, n_rounds=2).fit(X, Y).predict(X)
+    predicted = CondensedFilterTree(estimator, cost=unpriced, n_rounds=2).fit(X, Y).predict(X)
     np.testing.assert_array_equal(predicted.any(axis=0), [False, True, True, True])
 
 
 def test_one_label(small):
     X, Y = small
     for cost in ("f1", "hamming"):
-        model = CondensedFilterTree("forest", cost, n_rounds=3, random_state=0).fit(X[:70], Y[:70, :1])
+        model = CondensedFilterTree("forest", cost=cost, n_rounds=3, random_state=0).fit(X[:70], Y[:70, :1])
         assert (model.predict(X[70:]) == Y[70:, :1]).mean() > 0.7
 
 
@@ -287,7 +289,7 @@ def test_learners_must_take_weights(small):
     X, Y = small
     for cost in ("f1", "hamming"):  # the weights for Hamming are all the same
         with pytest.raises(ValueError, match="sample_weight"):
-            CondensedFilterTree(KNeighborsClassifier(), cost, n_rounds=1).fit(X, Y)
+            CondensedFilterTree(KNeighborsClassifier(), cost=cost, n_rounds=1).fit(X, Y)
 
 
 def test_progress_is_shown(small, capfd):
@@ -304,9 +306,9 @@ def test_quality(paper_data, monkeypatch):
     rows = np.random.default_rng(0).permutation(len(data.Y))
     train, test = rows[:296], rows[296:]
     scores = {
-        cost: get_cost(cost).score(
+        cost: get_cost(cost).mean(
             data.Y[test],
-            CondensedFilterTree("forest", cost, random_state=0)
+            CondensedFilterTree("forest", cost=cost, random_state=0)
             .fit(data.X[train], data.Y[train])
             .predict(data.X[test]),
         )

@@ -150,7 +150,7 @@ def test_forests_care_for_the_cost(small):
     X, Y = small
     missed = Cost.per_label(false_negative=10)
     for cost in (missed, Cost.from_counts(lambda tp, fp, fn, tn: fp + 10 * fn)):
-        careful = CondensedFilterTree("forest", cost, n_rounds=2, random_state=0).fit(X[:70], Y[:70])
-        plain = CondensedFilterTree("forest", "hamming", n_rounds=2, random_state=0).fit(X[:70], Y[:70])
-        costs = [missed.score(Y[70:], model.predict(X[70:])) for model in (careful, plain)]
+        careful = CondensedFilterTree("forest", cost=cost, n_rounds=2, random_state=0).fit(X[:70], Y[:70])
+        plain = CondensedFilterTree("forest", cost="hamming", n_rounds=2, random_state=0).fit(X[:70], Y[:70])
+        costs = [missed.mean(Y[70:], model.predict(X[70:])) for model in (careful, plain)]
         assert costs[0] < 0.7 * costs[1]

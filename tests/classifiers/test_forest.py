@@ -184,8 +184,8 @@ def test_fit_refuses_a_bad_forest(small, name):
 
 
 def test_only_reductions_take_a_forest(small):
-    with pytest.raises(ValueError, match='learner must be "tree", "logistic" or a scikit-learn classifier'):
-        CSRPEClassifier(learner=Forest()).fit(*small)
+    with pytest.raises(ValueError, match='estimator must be "tree", "logistic" or a scikit-learn classifier'):
+        CSRPEClassifier(estimator=Forest()).fit(*small)
 
 
 # ---- condensed filter trees ----
@@ -237,7 +237,7 @@ def test_filter_trees_of_forests_that_see_all_rows(small, cost):
     scores = {}
     for max_samples in (None, 0.632):
         forest = Forest(n_trees=30, max_samples=max_samples)
-        model = CondensedFilterTree(forest, cost, n_rounds=2, random_state=0).fit(X[:80], Y[:80])
+        model = CondensedFilterTree(forest, cost=cost, n_rounds=2, random_state=0).fit(X[:80], Y[:80])
         scores[max_samples] = model.score(X[80:], Y[80:])
         if max_samples is None:
             np.testing.assert_array_equal(model.predict(X[:80]), Y[:80])

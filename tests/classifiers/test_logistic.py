@@ -19,7 +19,7 @@ from refpair.bits import LogisticBank
 from refpair.classifiers import logistic
 
 
-@parametrize_with_checks([Logistic(), CSRPEClassifier("hamming", learner="logistic", n_bits=30)])
+@parametrize_with_checks([Logistic(), CSRPEClassifier("hamming", estimator="logistic", n_bits=30)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -54,7 +54,7 @@ def test_mistakes_are_told(data, monkeypatch):
     with pytest.raises(ValueError, match="C must be a number above 0, not nan"):
         BinaryRelevance(Logistic(C=np.nan)).fit(X, Y)
     with pytest.raises(ValueError, match="tol must be a number above 0, not '1'"):
-        CSRPEClassifier(learner=Logistic(tol="1")).fit(X, Y)
+        CSRPEClassifier(estimator=Logistic(tol="1")).fit(X, Y)
     monkeypatch.setattr(logistic, "_STEPS", 1)
     with pytest.warns(ConvergenceWarning, match="longer than tol=1e-08 after 1 steps: scale the features"):
         Logistic().fit(X, Y[:, 0])
@@ -84,14 +84,14 @@ def test_csrpe_learns_bits_by_it(data, decoder):
     X, Y = data
     X = StandardScaler().fit_transform(X)
     how = {"n_bits": 200, "decoder": decoder, "random_state": 0}
-    by_name = CSRPEClassifier(learner="logistic", **how).fit(X[:80], Y[:80])
+    by_name = CSRPEClassifier(estimator="logistic", **how).fit(X[:80], Y[:80])
     assert isinstance(by_name.bits_, LogisticBank)
-    same = CSRPEClassifier(learner=Logistic(), **how).fit(X[:80], Y[:80])
+    same = CSRPEClassifier(estimator=Logistic(), **how).fit(X[:80], Y[:80])
     np.testing.assert_array_equal(by_name.predict(X[80:]), same.predict(X[80:]))
-    held_down = CSRPEClassifier(learner=Logistic(C=1e-6), **how).fit(X[:80], Y[:80])
+    held_down = CSRPEClassifier(estimator=Logistic(C=1e-6), **how).fit(X[:80], Y[:80])
     assert by_name.score(X[80:], Y[80:]) > held_down.score(X[80:], Y[80:]) + 0.1
-    with pytest.raises(ValueError, match='max_depth belongs to learner="tree"'):
-        CSRPEClassifier(learner="logistic", max_depth=3).fit(X, Y)
+    with pytest.raises(ValueError, match='max_depth belongs to estimator="tree"'):
+        CSRPEClassifier(estimator="logistic", max_depth=3).fit(X, Y)
 
 
 def test_labels_that_are_always_or_never_there(data):

@@ -16,7 +16,9 @@ from refpair.classifiers._chain_samples import ChainSamples
 from refpair.datasets import load_dataset
 
 
-@parametrize_with_checks([ProbabilisticChain("logistic", "hamming", n_samples=6), ProbabilisticChain("tree")])
+@parametrize_with_checks(
+    [ProbabilisticChain("logistic", cost="hamming", n_samples=6), ProbabilisticChain("tree")]
+)
 def test_it_is_a_scikit_learn_estimator(estimator, check):
     check(estimator)
 
@@ -71,7 +73,7 @@ def known_chain(joints, cost="f1", **parameters):
     Y = rng.integers(0, 2, (50, n_labels))
     Y[:2] = [[0], [1]]
     X = np.zeros((50, 1))
-    model = ProbabilisticChain("tree", cost, order="random", random_state=0, **parameters).fit(X, Y)
+    model = ProbabilisticChain("tree", cost=cost, order="random", random_state=0, **parameters).fit(X, Y)
     model.links_ = TableLinks(joints)
     weights = 2 ** np.arange(n_labels)[::-1]
     return model, joints[:, every(n_labels)[:, model.order_] @ weights]
@@ -241,7 +243,7 @@ def test_constant_labels(small, learner):
         assert (predicted == wide).mean() > 0.95
     nothing = ProbabilisticChain(learner).fit(X, wide[:, :2])
     np.testing.assert_array_equal(nothing.predict(X), wide[:, :2])
-    searched = ProbabilisticChain(learner, "zero_one", inference="exact").fit(X, wide[:, :2])
+    searched = ProbabilisticChain(learner, cost="zero_one", inference="exact").fit(X, wide[:, :2])
     np.testing.assert_array_equal(searched.predict(X), wide[:, :2])
 
 
@@ -249,7 +251,7 @@ def test_constant_labels(small, learner):
 def test_a_single_label(small, learner):
     X, Y = small
     names = np.array(["no", "yes"])
-    model = ProbabilisticChain(learner, "hamming", random_state=0).fit(X[:90], names[Y[:90, 0]])
+    model = ProbabilisticChain(learner, cost="hamming", random_state=0).fit(X[:90], names[Y[:90, 0]])
     greedy = ChainClassifier(learner, random_state=0).fit(X[:90], names[Y[:90, 0]])
     np.testing.assert_array_equal(model.predict(X), greedy.predict(X))
     np.testing.assert_allclose(model.predict_proba(X), greedy.predict_proba(X), atol=1e-12)

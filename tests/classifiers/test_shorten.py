@@ -103,7 +103,7 @@ def test_anchors_of_some_bits_are_those_of_the_shorter_codes(n_bits, kind):
 @pytest.mark.parametrize("decoder", ["nearest", "posterior"])
 def test_at_full_length_it_is_the_same_model_and_shorter_it_is_not(data, learner, decoder):
     X = data[0]
-    model = fitted(data, n_bits=16, learner=learner, decoder=decoder)
+    model = fitted(data, n_bits=16, estimator=learner, decoder=decoder)
     before, bits = model.predict(X), model.bits_.predict(X)
     np.testing.assert_array_equal(model.shorten(16).predict(X), before)
     short = model.shorten(3)
@@ -134,7 +134,7 @@ def test_a_code_that_is_shorter_than_was_asked_for_keeps_its_votes():
 def test_longer_codes_predict_better(data):
     X, Y = data
     model = fitted(data, cost="hamming", n_bits=600)
-    costs = [model.cost_.score(Y[80:], model.shorten(n).predict(X[80:])) for n in (1, 600)]
+    costs = [model.cost_.mean(Y[80:], model.shorten(n).predict(X[80:])) for n in (1, 600)]
     assert costs[1] < costs[0]
 
 

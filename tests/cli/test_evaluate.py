@@ -16,9 +16,9 @@ def test_evaluate_reports_all_costs_and_marks_the_models_own(folder, songs):
     predicted = same_in_python(train, cost=cost).predict(test[FEATURES])
     printed = works("evaluate", "model", "test.csv")
     assert "model on test.csv, 40 rows" in printed
-    assert f"│ per_label * │ {cost.score(test[LABELS], predicted):.4f} │ lower  │" in printed
+    assert f"│ per_label * │ {cost.mean(test[LABELS], predicted):.4f} │ lower  │" in printed
     for name in ("hamming", "zero_one", "rank", "f1", "accuracy"):
-        score = get_cost(name).score(test[LABELS], predicted)
+        score = get_cost(name).mean(test[LABELS], predicted)
         better = "higher" if get_cost(name).greater_is_better else "lower "
         assert f"│ {name:<11} │ {score:.4f} │ {better} │" in printed
 

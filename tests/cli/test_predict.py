@@ -85,7 +85,7 @@ def test_a_data_set_by_its_name(folder):
     expected = model.fit(X, digits.Y).predict(X)
     printed = pd.read_csv(io.StringIO(works("predict", "model", "Digits")))
     np.testing.assert_array_equal(printed, expected)
-    score = get_cost("f1").score(digits.Y, expected)
+    score = get_cost("f1").mean(digits.Y, expected)
     assert f"│ f1 *     │ {score:.4f} │ higher │" in works("evaluate", "model", "digits")
 
 

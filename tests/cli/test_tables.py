@@ -99,7 +99,7 @@ def test_fit_predict_evaluate():
     predicted = read(works("predict", "model", "test.csv"))
     assert predicted.columns.tolist() == ["tags"]
     test = pd.read_csv("test.csv", keep_default_na=False)
-    score = get_cost("f1").score(as_matrix(test["tags"]), as_matrix(predicted["tags"]))
+    score = get_cost("f1").mean(as_matrix(test["tags"]), as_matrix(predicted["tags"]))
     assert score > 0.9
     assert f"│ f1 *     │ {score:.4f} │ higher │" in works("evaluate", "model", "test.csv")
     model = refpair.load("model")

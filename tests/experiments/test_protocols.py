@@ -83,12 +83,14 @@ def test_lengths_are_those_of_one_longer_model(table):
     task = make_task("code-length", "CSRPE-nearest", lengths=(2, 5, 900), search=False)
     found = run(task, table)
     train, test = half_split(61, task.split)
-    model = CSRPEClassifier("f1", 900, decoder="nearest", max_depth=None, max_features=None, random_state=2)
+    model = CSRPEClassifier(
+        "f1", n_bits=900, decoder="nearest", max_depth=None, max_features=None, random_state=2
+    )
     model.fit(table.X[train], table.Y[train])
     assert len(model.code_) < 900, "the length that there is not is the longest there is"
     for key, result in found.items():
         short = model.shorten(min(key.size, len(model.code_)))
-        assert result.score == get_cost("f1").score(table.Y[test], short.predict(table.X[test]))
+        assert result.score == get_cost("f1").mean(table.Y[test], short.predict(table.X[test]))
         noted = {"n_bits": len(model.code_)} if key.size == 900 else {}
         assert json.loads(result.chosen) == noted, "without a search nothing was chosen"
 
@@ -103,21 +105,21 @@ def cheapest(model, table, split):
 def test_the_posterior_is_chosen_among_models_of_the_longest_code(table):
     task = make_task("code-length", "CSRPE-posterior", lengths=(5, 30), n_bits=9)
     short, long = run(task, table).values()
-    model, (_, test) = cheapest(CSRPEClassifier("f1", 30, random_state=2), table, 2), half_split(61, 2)
+    model, (_, test) = cheapest(CSRPEClassifier("f1", n_bits=30, random_state=2), table, 2), half_split(61, 2)
     for result, part in ((short, model.shorten(5)), (long, model)):
         assert json.loads(result.chosen)["min_samples_leaf"] == model.min_samples_leaf
-        assert result.score == get_cost("f1").score(table.Y[test], part.predict(table.X[test]))
+        assert result.score == get_cost("f1").mean(table.Y[test], part.predict(table.X[test]))
 
 
 def test_the_posterior_is_chosen_among_models_of_the_training_vectors(table):
     task = make_task("relevant-set", "CSRPE-posterior", n_bits=20)
     plain, extended = run(task, table).values()
     train, test = half_split(61, 2)
-    model = CSRPEClassifier("f1", 20, relevant_set=table.Y[train], random_state=2)
+    model = CSRPEClassifier("f1", n_bits=20, relevant_set=table.Y[train], random_state=2)
     best = cheapest(model, table, 2)
-    assert plain.score == get_cost("f1").score(table.Y[test], best.predict(table.X[test]))
+    assert plain.score == get_cost("f1").mean(table.Y[test], best.predict(table.X[test]))
     larger = clone(best).set_params(relevant_set=table.Y).fit(table.X[train], table.Y[train])
-    assert extended.score == get_cost("f1").score(table.Y[test], larger.predict(table.X[test]))
+    assert extended.score == get_cost("f1").mean(table.Y[test], larger.predict(table.X[test]))
     assert plain.seconds_search == extended.seconds_search > 0
 
 
@@ -137,10 +139,11 @@ def test_the_larger_relevant_set_has_the_vectors_of_both_halves(table):
     train, test = half_split(61, task.split)
     for name, relevant_set in {"CSRPE-nearest": table.Y[train], "CSRPE-ext-nearest": table.Y}.items():
         model = CSRPEClassifier(
-            "hamming", 20, decoder="nearest", max_depth=None, max_features=None, relevant_set=relevant_set,
+            "hamming", n_bits=20, decoder="nearest", max_depth=None, max_features=None,
+            relevant_set=relevant_set,
             random_state=2,
         ).fit(table.X[train], table.Y[train])  # fmt: skip
-        assert found[name] == get_cost("hamming").score(table.Y[test], model.predict(table.X[test]))
+        assert found[name] == get_cost("hamming").mean(table.Y[test], model.predict(table.X[test]))
 
 
 @pytest.mark.parametrize("split", [0, 1])
@@ -148,6 +151,6 @@ def test_the_posterior_is_the_one_that_is_cheapest_out_of_bag(table, split):
     task = replace(make_task("compare", "CSRPE-posterior", n_bits=20), split=split)
     ((_, result),) = run(task, table).items()
     _, test = half_split(61, split)
-    best = cheapest(CSRPEClassifier("f1", 20, random_state=split), table, split)
+    best = cheapest(CSRPEClassifier("f1", n_bits=20, random_state=split), table, split)
     assert json.loads(result.chosen)["min_samples_leaf"] == best.min_samples_leaf
-    assert result.score == get_cost("f1").score(table.Y[test], best.predict(table.X[test]))
+    assert result.score == get_cost("f1").mean(table.Y[test], best.predict(table.X[test]))

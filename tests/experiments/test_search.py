@@ -76,7 +76,7 @@ def test_only_the_training_half_is_seen(data):
 def test_cutting_gives_what_growing_to_each_depth_gives(data):
     X, Y = data
     grid = [{"max_depth": depth, "max_features": None} for depth in (None, 3, 1)]
-    model = CSRPEClassifier("hamming", 20, decoder="nearest", random_state=0)
+    model = CSRPEClassifier("hamming", n_bits=20, decoder="nearest", random_state=0)
     pairs = zip(fit_each(model, grid, X, Y), fit_and_cut(model, grid, X, Y), strict=True)
     for grown, cut in pairs:
         np.testing.assert_array_equal(grown.predict(X), cut.predict(X))

@@ -103,7 +103,7 @@ def test_names_of_parquet_columns_are_kept_and_asked_for(digits, tmp_path):
 def test_what_needs_all_rows_says_so(digits, tmp_path):
     X, Y = digits
     rows = write(X, tmp_path / "X.npy")
-    for model in (BinaryRelevance(), CSRPEClassifier(learner="logistic")):
+    for model in (BinaryRelevance(), CSRPEClassifier(estimator="logistic")):
         with pytest.raises(ValueError, match="needs all rows in memory"):
             model.fit(rows, Y)
     fitted = BinaryRelevance("tree", random_state=0).fit(X, Y)

@@ -33,8 +33,8 @@ price = Cost.per_label(false_negative=[1, 5, 0.1], name="price")
 MODELS = {
     "csrpe-tree": CSRPEClassifier("f1", n_bits=5, max_depth=2, random_state=0),
     "csrpe-named": CSRPEClassifier(price, n_bits=8, max_depth=3, decoder="nearest", random_state=0),
-    "csrpe-logistic": CSRPEClassifier("rank", n_bits=5, learner="logistic", random_state=0),
-    "csrpe-sklearn": CSRPEClassifier("f1", n_bits=2, learner=LogisticRegression(), random_state=0),
+    "csrpe-logistic": CSRPEClassifier("rank", n_bits=5, estimator="logistic", random_state=0),
+    "csrpe-sklearn": CSRPEClassifier("f1", n_bits=2, estimator=LogisticRegression(), random_state=0),
     "binary-relevance": BinaryRelevance(few, random_state=0),
     "chain": ChainClassifier("logistic", order=[2, 0, 1], random_state=0),
     "label-powerset": LabelPowerset("logistic", random_state=0),

@@ -103,8 +103,8 @@ def test_sparse_features(data, tmp_path):
     X = sp.csr_array(np.where(data[0] > 1, data[0], 0))
     for model in (
         BayesDecisionClassifier(RandomForestClassifier(3, random_state=0)),
-        CSRPEClassifier(n_bits=5, learner=LogisticRegression(), random_state=0),
-        CSRPEClassifier(n_bits=5, learner="logistic", random_state=0),
+        CSRPEClassifier(n_bits=5, estimator=LogisticRegression(), random_state=0),
+        CSRPEClassifier(n_bits=5, estimator="logistic", random_state=0),
     ):
         save(model.fit(X, data[1]), tmp_path / "m")
         assert_same(load(tmp_path / "m"), model, X)
@@ -114,7 +114,7 @@ def test_a_bank_that_keeps_its_rows(data, tmp_path):
     """With more features than rows, logistic regressions are sums of rows; these may be sparse."""
     X = np.hstack([data[0][:30]] * 8)
     for features in (X, sp.csr_array(np.where(X > 1, X, 0)), X.astype(np.float32)):
-        model = CSRPEClassifier(n_bits=6, learner="logistic", random_state=0).fit(features, data[1][:30])
+        model = CSRPEClassifier(n_bits=6, estimator="logistic", random_state=0).fit(features, data[1][:30])
         assert model.bits_.basis_ is not None
         save(model, tmp_path / "m")
         assert_same(load(tmp_path / "m"), model, features)

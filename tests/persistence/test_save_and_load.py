@@ -73,7 +73,7 @@ class OtherModel(CSRPEClassifier):
             ValueError,
             "beam_width is 1073741824",
         ),
-        (lambda X, Y: CSRPEClassifier(n_bits=4, learner=SVC()).fit(X, Y), ValueError, r"SVC.*joblib\.dump"),
+        (lambda X, Y: CSRPEClassifier(n_bits=4, estimator=SVC()).fit(X, Y), ValueError, r"SVC.*joblib\.dump"),
         (
             lambda X, Y: CSRPEClassifier(n_bits=4).fit(X, pd.DataFrame(Y, columns=[(1, 2), (3, 4), (5, 6)])),
             ValueError,

@@ -27,7 +27,7 @@ class BayesRisk(LearningStrategy):
     cost : str, Cost or callable, default="f1"
         What a prediction costs; see :class:`refpair.Cost`.
     estimator : multi-label classifier, optional
-        One with ``expected_cost``, such as ``CSRPEClassifier("f1", n_bits=300, learner="logistic")``, is
+        One with ``expected_cost``, such as ``CSRPEClassifier("f1", n_bits=300, estimator="logistic")``, is
         asked for it, and should have the same cost. Any other one needs ``predict_proba``; its labels are
         taken as :class:`refpair.BayesDecisionClassifier` says. By default ``BinaryRelevance("logistic")``.
     random_state : int, RandomState or None, default=None
@@ -46,7 +46,7 @@ class BayesRisk(LearningStrategy):
     array([2])
     """
 
-    def __init__(self, cost: Any = "f1", estimator: Any = None, *, random_state: Any = None) -> None:
+    def __init__(self, cost: Any = "f1", *, estimator: Any = None, random_state: Any = None) -> None:
         self.cost = cost
         self.estimator = estimator
         self.random_state = random_state
@@ -64,7 +64,7 @@ class BayesRisk(LearningStrategy):
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> npt.NDArray[np.float64]:
         model = clone(BinaryRelevance("logistic") if self.estimator is None else self.estimator)
         if not hasattr(model, "expected_cost"):
-            model = BayesDecisionClassifier(model, self.cost)
+            model = BayesDecisionClassifier(model, cost=self.cost)
         if model.get_params().get("random_state", 0) is None:
             model.set_params(random_state=int(rng.integers(2**31)))
         model.fit(pool.rows(pool.labelled), pool.labels)

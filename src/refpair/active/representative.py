@@ -30,7 +30,7 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
         The classifier that is to be improved; ``BinaryRelevance("logistic")`` if it is None.
     n_bits : int, default=300
         The length of the code.
-    learner : "logistic", "tree" or classifier, default="logistic"
+    bit_estimator : "logistic", "tree" or classifier, default="logistic"
         Learns the bits, as in :class:`refpair.CSRPEClassifier`.
     part : {"utility", "estimation", "both"}, default="utility"
         Which of the two uncertainties of :class:`CostSensitiveUncertainty` counts.
@@ -60,19 +60,19 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
     def __init__(
         self,
         cost: Any = "f1",
-        estimator: Any = None,
         *,
+        estimator: Any = None,
         n_bits: int = 300,
-        learner: Any = "logistic",
+        bit_estimator: Any = "logistic",
         part: Literal["utility", "estimation", "both"] = "utility",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
             cost,
-            estimator,
+            estimator=estimator,
             n_bits=n_bits,
-            learner=learner,
+            bit_estimator=bit_estimator,
             part=part,
             n_jobs=n_jobs,
             random_state=random_state,

@@ -92,7 +92,7 @@ def learning_curve(
         if n_labelled >= n_next or n_labelled == n_end:
             answers = truth[labelled].astype(np.uint8)
             predicted = Classifier(estimator, _safe_indexing(X, labelled), answers).predict(X_test)
-            rows.append((n_labelled, cost.score(Y_test, predicted), seconds))
+            rows.append((n_labelled, cost.mean(Y_test, predicted), seconds))
             n_next, seconds = n_labelled + test_each, 0.0
         if n_labelled == n_end:
             return pd.DataFrame(rows, columns=["n_labelled", "score", "seconds"])

@@ -33,12 +33,12 @@ class SubSampled(QueryStrategy):
     --------
     >>> from refpair.active import RandomQuery, SubSampled
     >>> X, Y = np.zeros((1000, 2)), np.full((1000, 3), np.nan)
-    >>> _, utilities = SubSampled(RandomQuery(), 100).query(X, Y, return_utilities=True)
+    >>> _, utilities = SubSampled(RandomQuery(), n_candidates=100).query(X, Y, return_utilities=True)
     >>> np.isfinite(utilities).sum()
     np.int64(100)
     """
 
-    def __init__(self, strategy: Any, n_candidates: int = 10_000, *, random_state: Any = None) -> None:
+    def __init__(self, strategy: Any, *, n_candidates: int = 10_000, random_state: Any = None) -> None:
         self.strategy = strategy
         self.n_candidates = n_candidates
         self.random_state = random_state

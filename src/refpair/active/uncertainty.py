@@ -54,7 +54,7 @@ class CostSensitiveUncertainty(LearningStrategy):
         logistic regressions like those of the bits is learnt along with them, and as closely.
     n_bits : int, default=1000
         The length of the code.
-    learner : "logistic", "tree" or classifier, default="logistic"
+    bit_estimator : "logistic", "tree" or classifier, default="logistic"
         Learns the bits, as in :class:`refpair.CSRPEClassifier`.
     part : {"both", "estimation", "utility"}, default="both"
         Which of the two uncertainties counts.
@@ -84,10 +84,10 @@ class CostSensitiveUncertainty(LearningStrategy):
     def __init__(
         self,
         cost: Any = "f1",
-        estimator: Any = None,
         *,
+        estimator: Any = None,
         n_bits: int = 1000,
-        learner: Any = "logistic",
+        bit_estimator: Any = "logistic",
         part: Literal["both", "estimation", "utility"] = "both",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -95,7 +95,7 @@ class CostSensitiveUncertainty(LearningStrategy):
         self.cost = cost
         self.estimator = estimator
         self.n_bits = n_bits
-        self.learner = learner
+        self.bit_estimator = bit_estimator
         self.part = part
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -104,13 +104,13 @@ class CostSensitiveUncertainty(LearningStrategy):
         super()._check_parameters()
         get_cost(self.cost)
         check_count("n_bits", self.n_bits)
-        check_bit_learner(self.learner)
+        check_bit_learner(self.bit_estimator)
         if self.part not in ("both", "estimation", "utility"):
             raise ValueError(f'part must be "both", "estimation" or "utility", not {self.part!r}')
         check_classifier(self.estimator)
 
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
-        along = self.part != "estimation" and _are_of_a_kind(self.estimator, self.learner)
+        along = self.part != "estimation" and _are_of_a_kind(self.estimator, self.bit_estimator)
         with one_blas_thread() if along else nullcontext():  # other learners have threads of their own
             return self._look_at(pool, rng, along)
 
@@ -153,7 +153,7 @@ class CostSensitiveUncertainty(LearningStrategy):
         self, X: Matrix, labelled: Indices, code: ReferencePairCode, problems: BitProblems
     ) -> BitLearner:
         """Learn the bits; logistic regressions begin with what they were in the last round."""
-        bank = make_bank(self.learner, n_jobs=self.n_jobs)
+        bank = make_bank(self.bit_estimator, n_jobs=self.n_jobs)
         known = X[labelled]
         if not isinstance(bank, LogisticBank):
             return bank.fit(known, problems)
@@ -169,12 +169,12 @@ class CostSensitiveUncertainty(LearningStrategy):
         return bank
 
 
-def _are_of_a_kind(estimator: Any, learner: Any) -> bool:
+def _are_of_a_kind(estimator: Any, bits: Any) -> bool:
     """Whether the classifier's labels are learnt just as the bits are: then they are further bits."""
     if estimator is not None and type(estimator) is not BinaryRelevance:
         return False
     of_labels = as_base_learner("logistic" if estimator is None else estimator.estimator)
-    of_bits = as_bit_learner(learner)
+    of_bits = as_bit_learner(bits)
     if not (isinstance(of_labels, Logistic) and isinstance(of_bits, Logistic)):
         return False
     return of_labels.C == of_bits.C and of_labels.tol in (None, of_bits.tol)

@@ -87,7 +87,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         if reset and not self._learns_from_rows_on_disk():
             raise ValueError(
                 f"{type(self).__name__} needs all rows in memory, not those of {X.path}: give it "
-                'X[:100_000], say; CSRPEClassifier with learner="tree" can learn from rows on disk'
+                'X[:100_000], say; CSRPEClassifier with estimator="tree" can learn from rows on disk'
             )
         _check_n_features(self, X, reset=reset)
         names = None if X.feature_names is None else pd.DataFrame(columns=X.feature_names)
@@ -176,12 +176,12 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         -------
         score : float
             The mean of 1 − cost for F1, accuracy and F-beta; minus the mean cost for all others. Greater is
-            better, so that model selection works; ``cost_.score`` has the number as it is usually reported.
+            better, so that model selection works; ``cost_.mean`` has the number as it is usually reported.
         """
         check_is_fitted(self)
         predicted = self._predict_labels(self._read_features(in_memory(X), reset=False))
         truths = self._label_format.read_more(in_memory(y))
-        reported = self.cost_.score(truths, predicted, in_memory(sample_weight))
+        reported = self.cost_.mean(truths, predicted, in_memory(sample_weight))
         return reported if self.cost_.greater_is_better else -reported
 
     def __sklearn_tags__(self) -> Any:

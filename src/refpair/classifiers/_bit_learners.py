@@ -40,9 +40,11 @@ def check_bit_learner(learner: Any) -> None:
         found.check()
         return
     if not is_estimator(found) or not is_classifier(found):
-        raise ValueError(f'learner must be "tree", "logistic" or a scikit-learn classifier, not {learner!r}')
+        raise ValueError(
+            f'estimator must be "tree", "logistic" or a scikit-learn classifier, not {learner!r}'
+        )
     if not has_fit_parameter(found, "sample_weight"):
-        raise ValueError(f"learner must take sample_weight in fit, which {found!r} does not")
+        raise ValueError(f"estimator must take sample_weight in fit, which {found!r} does not")
 
 
 def make_bank(learner: Any, *, of_trees: dict[str, Any] | None = None, **how: Any) -> BitLearner:

@@ -59,9 +59,9 @@ def bag_size(n_rows: int) -> int | float:
 
 
 def _check_learner(model: CSRPEClassifier) -> None:
-    check_bit_learner(model.learner)
-    if isinstance(model.learner, str) and model.learner == "tree":
+    check_bit_learner(model.estimator)
+    if isinstance(model.estimator, str) and model.estimator == "tree":
         return
     for name, default in _TREE_ONLY.items():
         if getattr(model, name) != default:
-            raise ValueError(f'{name} belongs to learner="tree": set it on the learner itself instead')
+            raise ValueError(f'{name} belongs to estimator="tree": set it on the estimator itself instead')

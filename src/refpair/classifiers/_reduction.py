@@ -83,7 +83,7 @@ class ReductionClassifier(MultiLabelClassifier):
         if hasattr(self, "cost"):
             return super().score(X, y, sample_weight)
         predicted: npt.NDArray[np.uint8] = self._predict_labels(self._read_features(X, reset=False))
-        return 1.0 - get_cost("zero_one").score(self._label_format.read_more(y), predicted, sample_weight)
+        return 1.0 - get_cost("zero_one").mean(self._label_format.read_more(y), predicted, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -91,7 +91,7 @@ class BayesDecisionClassifier(DecisionMixin, MetaEstimatorMixin, MultiLabelClass
     >>> model = BayesDecisionClassifier(forest, cost="f1").fit(X, Y)
     >>> round(model.score(X_test, Y_test), 2)
     0.84
-    >>> round(model.cost_.score(Y_test, forest.fit(X, Y).predict(X_test)), 2)  # the forest on its own
+    >>> round(model.cost_.mean(Y_test, forest.fit(X, Y).predict(X_test)), 2)  # the forest on its own
     0.66
     >>> model.decide(X_test[:1], "zero_one")  # another cost, without fitting again
     array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0]], dtype=uint8)
@@ -103,8 +103,8 @@ class BayesDecisionClassifier(DecisionMixin, MetaEstimatorMixin, MultiLabelClass
     def __init__(
         self,
         estimator: Any,
-        cost: Any = "f1",
         *,
+        cost: Any = "f1",
         n_samples: int = 100,
         n_jobs: int | None = None,
         random_state: Any = None,

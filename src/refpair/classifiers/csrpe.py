@@ -45,7 +45,7 @@ class CSRPEClassifier(DecisionMixin, SavableCSRPE):
     n_bits : int, default=3000
         The length of the code. If the decoder is "posterior", bits are learnt besides that ask for one label
         alone: 100 for each label, or fewer if there would be more than twice as many as bits of the code.
-    learner : "tree", "logistic" or classifier, default="tree"
+    estimator : "tree", "logistic" or classifier, default="tree"
         What learns a bit: a decision tree; a logistic regression, all bits at once (``Logistic(C=...)`` sets
         how); or a clone of any scikit-learn classifier whose ``fit`` takes ``sample_weight``.
     pairs : {"auto", "uniform", "density", "mixed", "observed"}, default="auto"
@@ -147,8 +147,9 @@ class CSRPEClassifier(DecisionMixin, SavableCSRPE):
     def __init__(
         self,
         cost: Any = "f1",
+        *,
         n_bits: int = 3000,
-        learner: Any = "tree",
+        estimator: Any = "tree",
         pairs: Literal["auto", "uniform", "density", "mixed", "observed"] = "auto",
         decoder: Literal["posterior", "nearest"] = "posterior",
         relevant_set: Any = None,
@@ -163,7 +164,7 @@ class CSRPEClassifier(DecisionMixin, SavableCSRPE):
     ) -> None:
         self.cost = cost
         self.n_bits = n_bits
-        self.learner = learner
+        self.estimator = estimator
         self.pairs = pairs
         self.decoder = decoder
         self.relevant_set = relevant_set
@@ -373,7 +374,7 @@ class CSRPEClassifier(DecisionMixin, SavableCSRPE):
             "max_bins": self.max_bins,
         }
         how: dict[str, Any] = {"max_samples": self._max_samples(n_rows), "n_jobs": self.n_jobs}
-        return make_bank(self.learner, of_trees=of_trees, verbose=self.verbose, **how)
+        return make_bank(self.estimator, of_trees=of_trees, verbose=self.verbose, **how)
 
     def _max_samples(self, n_rows: int) -> int | float | None:
         if self.max_samples != "auto":
@@ -381,14 +382,14 @@ class CSRPEClassifier(DecisionMixin, SavableCSRPE):
         return None if self.decoder == "nearest" else bag_size(n_rows)
 
     def _learns_from_rows_on_disk(self) -> bool:
-        return isinstance(self.learner, str) and self.learner == "tree"
+        return isinstance(self.estimator, str) and self.estimator == "tree"
 
     def _check_parameters(self) -> None:
         check_csrpe_parameters(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        learner = as_bit_learner(self.learner)
+        learner = as_bit_learner(self.estimator)
         if is_estimator(learner):
             tags.input_tags = get_tags(learner).input_tags
         return tags

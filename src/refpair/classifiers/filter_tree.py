@@ -96,7 +96,7 @@ class CondensedFilterTree(ReductionClassifier):
     >>> from refpair import CondensedFilterTree
     >>> from refpair.datasets import load_dataset
     >>> digits = load_dataset("digits")
-    >>> model = CondensedFilterTree("forest", "f1", n_rounds=2, random_state=0)
+    >>> model = CondensedFilterTree("forest", cost="f1", n_rounds=2, random_state=0)
     >>> model.fit(digits.X[:500], digits.Y[:500]).predict(digits.X[1500:1501])
     array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0]], dtype=uint8)
     """
@@ -108,8 +108,8 @@ class CondensedFilterTree(ReductionClassifier):
     def __init__(
         self,
         estimator: Any = "forest",
-        cost: Any = "f1",
         *,
+        cost: Any = "f1",
         n_rounds: int = 8,
         order: Any = None,
         n_jobs: int | None = None,

@@ -121,8 +121,8 @@ class ProbabilisticChain(DecisionMixin, ReductionClassifier):
     def __init__(
         self,
         estimator: Any = "forest",
-        cost: Any = "f1",
         *,
+        cost: Any = "f1",
         n_samples: int | None = 100,
         inference: Literal["sample", "beam", "exact"] = "sample",
         beam_width: int = 10,

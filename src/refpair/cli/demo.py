@@ -70,7 +70,7 @@ def run() -> None:
             predicted = model.fit(digits.X[train], digits.Y[train]).predict(digits.X[test])
             seconds = time.perf_counter() - started
             steps.advance(task)
-            scores = {key: cost.score(digits.Y[test], predicted) for key, cost in COSTS.items()}
+            scores = {key: cost.mean(digits.Y[test], predicted) for key, cost in COSTS.items()}
             return Result(name, made_for, scores, seconds)
 
         # Ten bits need the same kernels as thousands, so that no model's time has the compiler's in it.

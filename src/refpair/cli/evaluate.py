@@ -56,7 +56,7 @@ def _costs(
     for cost in costs:
         table.add_row(
             escape(f"{cost.name} *" if cost is own else cost.name),
-            f"{cost.score(truth, predicted):.4f}",
+            f"{cost.mean(truth, predicted):.4f}",
             "higher" if cost.greater_is_better else "lower",
             style="bold" if cost is own else None,
         )

@@ -130,7 +130,7 @@ def _tell_quality(model: Any, table: Table, held_out: Table | None) -> None:
             truth = truth[:, : form.n_labels]  # there are no prices for labels that the model does not know
         predicted = np.zeros_like(truth)
         predicted[:, : form.n_labels] = form.read_more(model.predict(held_out.X))
-        found = cost.score(truth, predicted)
+        found = cost.mean(truth, predicted)
         typer.echo(f"measured on {len(held_out.X):,} other rows: {cost.name} {found:.4f} ({better})")
 
 

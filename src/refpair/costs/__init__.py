@@ -4,7 +4,7 @@ A cost compares two label vectors of K labels: by the counts tp = |y ∩ z|, fp 
 tn = K − tp − fp − fn, label by label, or by any function of the two.
 
 =================  ================================  ==============================
-name               cost C(y, z)                      reported by :meth:`Cost.score`
+name               cost C(y, z)                      reported by :meth:`Cost.mean`
 =================  ================================  ==============================
 ``hamming``        (fp + fn) / K                     the cost (lower is better)
 ``zero_one``       1 if fp + fn > 0 else 0           the cost (lower is better)

@@ -34,7 +34,7 @@ class Cost(ABC):
     name : str
         What tables and error messages call it.
     greater_is_better : bool
-        Whether :meth:`score` reports 1 − cost instead of the cost.
+        Whether :meth:`mean` reports 1 − cost instead of the cost.
 
     Examples
     --------
@@ -75,16 +75,16 @@ class Cost(ABC):
         # A copy: what a function returned may be an array that it keeps.
         return np.array(self._rows(truths, predictions))
 
-    def score(self, Y: Labels, Z: Labels, sample_weight: npt.ArrayLike | None = None) -> float:
+    def mean(self, Y: Labels, Z: Labels, sample_weight: npt.ArrayLike | None = None) -> float:
         """Return the mean over the rows, weighted if there are weights, as papers report it.
 
         That is 1 − cost if greater is better, else the cost.
 
         Examples
         --------
-        >>> get_cost("f1").score([[1, 1, 0], [0, 0, 0]], [[1, 0, 1], [0, 0, 0]])
+        >>> get_cost("f1").mean([[1, 1, 0], [0, 0, 0]], [[1, 0, 1], [0, 0, 0]])
         0.75
-        >>> get_cost("f1").score([[1, 1, 0], [0, 0, 0]], [[1, 0, 1], [0, 0, 0]], sample_weight=[3, 1])
+        >>> get_cost("f1").mean([[1, 1, 0], [0, 0, 0]], [[1, 0, 1], [0, 0, 0]], sample_weight=[3, 1])
         0.625
         """
         mean = _labels.mean_over_rows(self.rows(Y, Z), sample_weight)
@@ -341,10 +341,10 @@ _NAMED = {
         CountCost("zero_one", False, _counts.zero_one),
         CountCost("rank", False, _counts.rank),
         Cost.f_beta(1),
-        CountCost("accuracy", True, _counts.accuracy),
+        CountCost("jaccard", True, _counts.jaccard),
     )
 }
-_ALIASES = {"jaccard": "accuracy"}
+_ALIASES = {"accuracy": "jaccard", "f1_samples": "f1", "jaccard_samples": "jaccard"}
 _F_BETA = re.compile(r"f(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _STORED = {"name", "false_positive", "false_negative"}
 
@@ -355,7 +355,7 @@ def cost_names() -> list[str]:
     Examples
     --------
     >>> cost_names()
-    ['hamming', 'zero_one', 'rank', 'f1', 'accuracy', 'jaccard']
+    ['hamming', 'zero_one', 'rank', 'f1', 'jaccard', 'accuracy', 'f1_samples', 'jaccard_samples']
     """
     return [*_NAMED, *_ALIASES]
 

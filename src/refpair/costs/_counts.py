@@ -28,7 +28,7 @@ def rank(tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatArray) -> Floa
     return fp * fn + (tn * fn + fp * tp) / 2
 
 
-def accuracy(tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatArray) -> FloatArray:
+def jaccard(tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatArray) -> FloatArray:
     """Return the Jaccard distance."""
     return (fp + fn) / np.maximum(tp + fp + fn, 1.0)  # the bound makes 0/0 a right answer, 0
 

@@ -128,11 +128,11 @@ def _of_forests(make: Callable[..., Any], *, knows_cost: bool = False) -> Algori
 
 def _make_filter_tree(cost: Cost, settings: Settings, n_labels: int) -> CondensedFilterTree:
     n_rounds = min(settings.n_rounds, max(2, LABELS_TIMES_ROUNDS // n_labels))
-    return CondensedFilterTree(Forest(settings.n_trees), cost, n_rounds=n_rounds)
+    return CondensedFilterTree(Forest(settings.n_trees), cost=cost, n_rounds=n_rounds)
 
 
 def _make_csrpe(decoder: Any, cost: Cost, settings: Settings, n_labels: int) -> CSRPEClassifier:
-    return CSRPEClassifier(cost, settings.n_bits, decoder=decoder)
+    return CSRPEClassifier(cost, n_bits=settings.n_bits, decoder=decoder)
 
 
 COMPETITORS: dict[str, Algorithm] = {

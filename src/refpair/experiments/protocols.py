@@ -111,7 +111,7 @@ class Bench:
         seconds_predict = time.perf_counter() - start
         searched = parameters if self.task.settings.search else {}
         chosen = json.dumps({**searched, **_chosen_out_of_bag(fitted.model), **notes})
-        score = cost.score(self.Y_test, answers)
+        score = cost.mean(self.Y_test, answers)
         return Result(score, seconds_search, fitted.seconds, seconds_predict, chosen)
 
 

@@ -75,7 +75,7 @@ def _situation(simulation: Simulation, cost: Cost, C: float, seed: int) -> Situa
     learner = Logistic(C, tol=_TOL)
     estimator: Any = BinaryRelevance(learner)
     if simulation.classifier == "CSRPE":
-        estimator = CSRPEClassifier(cost, simulation.n_bits, learner=learner, random_state=seed)
+        estimator = CSRPEClassifier(cost, n_bits=simulation.n_bits, estimator=learner, random_state=seed)
     return Situation(cost, estimator, learner, simulation.n_bits, seed)
 
 

@@ -58,7 +58,12 @@ Make = Callable[[Situation], QueryStrategy]
 def _uncertainty(part: Any) -> Make:
     def make(s: Situation) -> QueryStrategy:
         return CostSensitiveUncertainty(
-            s.cost, s.estimator, n_bits=s.n_bits, learner=s.learner, part=part, random_state=s.random_state
+            s.cost,
+            estimator=s.estimator,
+            n_bits=s.n_bits,
+            bit_estimator=s.learner,
+            part=part,
+            random_state=s.random_state,
         )
 
     return make
@@ -66,7 +71,7 @@ def _uncertainty(part: Any) -> Make:
 
 def _representative(s: Situation) -> QueryStrategy:
     return RepresentativeUncertainty(
-        s.cost, s.estimator, n_bits=s.n_bits, learner=s.learner, random_state=s.random_state
+        s.cost, estimator=s.estimator, n_bits=s.n_bits, bit_estimator=s.learner, random_state=s.random_state
     )
 
 
@@ -80,7 +85,7 @@ STRATEGIES: dict[str, Make] = {
     "BinMin": lambda s: BinaryMinimization(s.learner, random_state=s.random_state),
     "MMC": lambda s: MMC(s.learner, random_state=s.random_state),
     "adaptive": _adaptive,
-    "risk": lambda s: BayesRisk(s.cost, s.estimator, random_state=s.random_state),
+    "risk": lambda s: BayesRisk(s.cost, estimator=s.estimator, random_state=s.random_state),
     "CSRPE": _uncertainty("both"),
     "CSRPE-estimation": _uncertainty("estimation"),
     "CSRPE-utility": _uncertainty("utility"),

@@ -200,7 +200,9 @@ class SessionModel:
         return models[self._c]
 
     def _csrpe(self, C: float, n_bits: int) -> CSRPEClassifier:
-        return CSRPEClassifier(self.cost, n_bits, learner=Logistic(C), random_state=self.random_state)
+        return CSRPEClassifier(
+            self.cost, n_bits=n_bits, estimator=Logistic(C), random_state=self.random_state
+        )
 
     def _pipeline(self, classifier: Any, form: LabelForm) -> Pipeline:
         """Return what predicts rows of the table, in the form that their labels have."""
@@ -222,5 +224,5 @@ class SessionModel:
         """Return the default strategy, which goes by the classifier that was just fitted, and by its C."""
         strategy = self._default_strategy  # the same object each time: its bits begin where they ended
         strategy.estimator = None if classifier is None else FrozenEstimator(classifier)
-        strategy.learner = Logistic(self._c)
-        return SubSampled(strategy, _LOOKED_AT, random_state=self.random_state)
+        strategy.bit_estimator = Logistic(self._c)
+        return SubSampled(strategy, n_candidates=_LOOKED_AT, random_state=self.random_state)
