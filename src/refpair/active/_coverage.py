@@ -8,9 +8,8 @@ import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from sklearn.preprocessing import normalize
 
-from refpair._blas import one_blas_thread
 from refpair._kernels.coverage import products_to_likenesses
-from refpair._progress import run_chunks
+from refpair._parallel import one_blas_thread, run_chunks
 from refpair.active._distances import filled, squared_distances, squared_lengths
 from refpair.active._pool import Indices
 from refpair.bits.axes import products

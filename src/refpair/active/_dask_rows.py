@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples
 
 from refpair.bits.binning import Matrix
-from refpair.classifiers._dask_blocks import is_frame, row_blocks
+from refpair.classifiers._dask import is_frame, row_blocks
 
 __all__ = ["DaskRows", "as_numbers"]
 

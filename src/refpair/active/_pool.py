@@ -13,10 +13,10 @@ import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from refpair._parallel import in_memory, is_lazy
 from refpair.active._dask_rows import DaskRows, as_numbers
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
-from refpair.classifiers._dask_blocks import in_memory, is_lazy
 
 __all__ = ["Pool", "read_pool"]
 

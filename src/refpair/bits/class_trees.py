@@ -14,7 +14,7 @@ from refpair._kernels.class_forms import SparseRows, with_bits
 from refpair._kernels.class_trees import grow_class_trees
 from refpair._kernels.class_votes import class_votes, most_voted
 from refpair._kernels.dense import DenseBins
-from refpair._progress import run_chunks
+from refpair._parallel import run_chunks
 from refpair._saved import Savable, require, starts_in_order
 from refpair.bits.binning import Bins, Matrix, bin_for_training, find_bins
 from refpair.bits.problem import chunks_of

@@ -13,9 +13,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from refpair._blas import one_blas_thread
 from refpair._kernels.rng import draw_rows
-from refpair._progress import run_chunks
+from refpair._parallel import one_blas_thread, run_chunks
 from refpair._saved import Savable, check_weights, require
 from refpair.bits.axes import Axes, check_finite, find_axes, products
 from refpair.bits.bags import Bags

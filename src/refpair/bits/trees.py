@@ -16,7 +16,7 @@ from refpair._kernels.packed import field_widths
 from refpair._kernels.rng import draw_rows
 from refpair._kernels.split import Limits
 from refpair._kernels.traverse import leaf_signs, leaf_values
-from refpair._progress import run_chunks
+from refpair._parallel import run_chunks
 from refpair._saved import Savable, require, starts_in_order
 from refpair.bits.bags import Bags
 from refpair.bits.binning import Bins, Features, Matrix, bin_for_training, find_bins

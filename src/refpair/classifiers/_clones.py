@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refpair._progress import run_chunks
+from refpair._parallel import run_chunks
 from refpair.bits.binning import Matrix
 from refpair.bits.estimator import seeded_clone
 from refpair.bits.problem import chunks_of

@@ -14,7 +14,7 @@ import typer
 from sklearn.pipeline import Pipeline
 
 from refpair import TableVectorizer, load
-from refpair._progress import run_chunks
+from refpair._parallel import run_chunks
 from refpair.bits.problem import chunks_of
 from refpair.datasets import read_data
 from refpair.tables import Table

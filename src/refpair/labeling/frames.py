@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refpair._progress import run_chunks
+from refpair._parallel import run_chunks
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
 from refpair.labeling.events import Event, Label

@@ -43,7 +43,7 @@ from refpair.coding import (
     ReferencePairCode,
     RepetitionCode,
 )
-from refpair.posterior import LogOddsLine, Reading
+from refpair.posterior.code import LogOddsLine, PosteriorSettings
 from refpair.tables import TableVectorizer
 from refpair.tables._encoders import ENCODERS
 from refpair.tables.labels import LabelFormat
@@ -55,8 +55,8 @@ _OWN = (
     ChainClassifier, ClassLearners, ClassTreeBank, ClassTrees, CodeLearners, CondensedFilterTree,
     EstimatorBank, EstimatorLinks, ForeignClassifier, Forest, HammingRepetition, KernelFeatures, LabelFormat,
     LabelModel, LabelPowerset, LabelsetRepetition, LogOddsLine, Logistic, LogisticBank, MLECC,
-    ProbabilisticChain, RAkEL, Reading, ReferencePairCode, RepetitionCode, TableVectorizer, TreeBank,
-    TreeLinks, Trees, *ENCODERS,
+    PosteriorSettings, ProbabilisticChain, RAkEL, ReferencePairCode, RepetitionCode, TableVectorizer,
+    TreeBank, TreeLinks, Trees, *ENCODERS,
 )  # fmt: skip
 
 
