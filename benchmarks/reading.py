@@ -19,8 +19,8 @@ from unittest.mock import patch
 
 from benchmarks.common import COSTS, PAPER_SETS, best_time, half_split, load, print_machine, print_table
 from refpair import CSRPEClassifier
-from refpair.classifiers.code_bits import LABEL_SHARES, OutOfBagCodes
-from refpair.classifiers.posterior_selection import choose_posterior, search_settings
+from refpair.classifiers._code_bits import LABEL_SHARES, OutOfBagCodes
+from refpair.classifiers._posterior_selection import choose_posterior, search_settings
 
 
 class Stopwatch:
@@ -65,8 +65,8 @@ def measure(name: str, cost: str, bits: int) -> list[Any]:
     )
     with (
         patch.object(OutOfBagCodes, "shares", (settings.label_share,)),
-        patch("refpair.classifiers.posterior_selection._FIRST_SHARES", LABEL_SHARES),
-        patch("refpair.classifiers.posterior_selection.search_settings", by_temperature),
+        patch("refpair.classifiers._posterior_selection._FIRST_SHARES", LABEL_SHARES),
+        patch("refpair.classifiers._posterior_selection.search_settings", by_temperature),
     ):
         only_known = replace(training, cut=False, may_be_new=False)
         with_codes = best_time(lambda: choose_posterior(learnt, only_known, *rest), 3)

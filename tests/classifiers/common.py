@@ -6,7 +6,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import refpair.classifiers
-from refpair.classifiers.base import MultiLabelClassifier
+from refpair.classifiers._base import MultiLabelClassifier
 
 CLASSES = {
     name: found

@@ -21,8 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 
 import refpair
 from refpair import Cost
+from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._reduction import ReductionClassifier
-from refpair.classifiers.base import MultiLabelClassifier
 from tests.classifiers.common import CLASSES, learner_parameter, make, make_with, names_with, parameters
 
 FEATURES, LABELS = [f"x{i}" for i in range(6)], ["joy", "calm", "anger", "fear"]

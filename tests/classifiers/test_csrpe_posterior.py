@@ -12,9 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from refpair import Cost, CSRPEClassifier, load, save
-from refpair.classifiers import posterior_selection
-from refpair.classifiers.code_bits import LABEL_SHARES
-from refpair.classifiers.posterior_selection import TEMPERATURES
+from refpair.classifiers import _posterior_selection
+from refpair.classifiers._code_bits import LABEL_SHARES
+from refpair.classifiers._posterior_selection import TEMPERATURES
 from refpair.datasets import load_dataset
 from refpair.posterior import IndependentLabels
 
@@ -40,7 +40,7 @@ def choosing(kind):
         found = search_settings(*args, **how)
         return sorted(found, key=lambda candidate: candidate.settings.compared_with != kind)
 
-    search_settings = posterior_selection.search_settings
+    search_settings = _posterior_selection.search_settings
     return choose
 
 
@@ -276,7 +276,7 @@ def test_costs_of_ones_own(small, cost):
 @pytest.mark.parametrize("cost", ["f1", "hamming", n_wrong])
 def test_copies_and_loaded_models_say_the_same(small, tmp_path, monkeypatch, kind, cost, max_samples):
     X, Y = small
-    monkeypatch.setattr(posterior_selection, "search_settings", choosing(kind))
+    monkeypatch.setattr(_posterior_selection, "search_settings", choosing(kind))
     model = fit(X[:80], Y[:80], cost=cost, n_bits=70, max_samples=max_samples)
     assert model.posterior_.settings.compared_with == kind
     save(model, tmp_path / "m")

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import refpair
 from refpair import BinaryRelevance, Cost, CSRPEClassifier, Forest, Logistic, load, save
-from refpair.classifiers.base import MultiLabelClassifier
+from refpair.classifiers._base import MultiLabelClassifier
 
 LEARNERS = {
     "tree": "tree",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from refpair import CSRPEClassifier
-from refpair.classifiers import posterior_selection
+from refpair.classifiers import _posterior_selection
 from refpair.persistence import ModelFileError, load, save
 from tests.persistence.forging import at, changed, entries_of, forge, in_header, write_entries
 
@@ -160,14 +160,14 @@ FORGED = {
 def content(data, tmp_path_factory):
     """A file whose known codes are those of rows and whose single labels have bits that count."""
     path = tmp_path_factory.mktemp("model") / "m"
-    choose = posterior_selection.search_settings
+    choose = _posterior_selection.search_settings
 
     def wanted(candidate):
         return candidate.settings.compared_with == "rows" and candidate.settings.label_share > 0
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            posterior_selection,
+            _posterior_selection,
             "search_settings",
             lambda *args, **how: sorted(choose(*args, **how), key=lambda found: not wanted(found)),
         )

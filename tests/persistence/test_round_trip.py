@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 import refpair
 from refpair import Cost, CSRPEClassifier
-from refpair.classifiers import posterior_selection
+from refpair.classifiers import _posterior_selection
 from refpair.persistence import load, save
 
 LABELS = ["joy", "anger", "calm"]
@@ -105,12 +105,12 @@ def test_parameters_come_back(how, data, tmp_path):
 
 
 def test_labels_that_are_independent_stay_so(data, tmp_path, monkeypatch):
-    choose = posterior_selection.search_settings
+    choose = _posterior_selection.search_settings
 
     def independent_first(*args, **how):
         return sorted(choose(*args, **how), key=lambda found: not found.settings.independent)
 
-    monkeypatch.setattr(posterior_selection, "search_settings", independent_first)
+    monkeypatch.setattr(_posterior_selection, "search_settings", independent_first)
     model = CSRPEClassifier(n_bits=20, random_state=0).fit(*data)
     assert model.posterior_.settings.independent
     loaded = round_trip(model, tmp_path)

@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import _num_samples
 
 from refpair.classifiers import BinaryRelevance
-from refpair.classifiers.base import MultiLabelClassifier
+from refpair.classifiers._base import MultiLabelClassifier
 
 __all__ = ["Classifier", "check_classifier", "predict_learnt"]
 

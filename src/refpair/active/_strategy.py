@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from refpair.active._batches import best_rows, diverse_rows
 from refpair.active._coverage import spread_rows
 from refpair.active._pool import Indices, Pool, read_pool
-from refpair.classifiers.base import check_count, check_running, is_integer
+from refpair.classifiers._base import check_count, check_running, is_integer
 
 __all__ = ["LearningStrategy", "QueryStrategy"]
 

@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from refpair.active._pool import Indices, Pool
 from refpair.active._relevance import Relevance
 from refpair.active._strategy import LearningStrategy
+from refpair.classifiers._base import check_positive
 from refpair.classifiers._base_learners import check_base_learner
-from refpair.classifiers.base import check_positive
 
 __all__ = ["MMC"]
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from refpair.active._pool import Indices, Pool
 from refpair.active._strategy import QueryStrategy
-from refpair.classifiers.base import check_count
+from refpair.classifiers._base import check_count
 
 __all__ = ["SubSampled"]
 

@@ -17,10 +17,10 @@ from refpair.bits.axes import check_finite
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
 from refpair.classifiers import BinaryRelevance, Logistic
+from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import as_base_learner
+from refpair.classifiers._code_bits import as_bit_learner, bit_problems, check_bit_learner, make_bank
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers.base import check_count
-from refpair.classifiers.code_bits import as_bit_learner, bit_problems, check_bit_learner, make_bank
 from refpair.coding import CodeBook, ReferencePairCode, draw_code
 from refpair.costs import get_cost
 

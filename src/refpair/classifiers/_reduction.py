@@ -9,8 +9,8 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from refpair.classifiers._base import MultiLabelClassifier, check_running
 from refpair.classifiers._base_learners import allowed_input, check_base_learner
-from refpair.classifiers.base import MultiLabelClassifier, check_running
 from refpair.classifiers.forest import Forest
 from refpair.costs import get_cost
 

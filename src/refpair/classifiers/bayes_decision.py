@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from refpair._saved import require
+from refpair.classifiers._base import MultiLabelClassifier, check_count, check_running
 from refpair.classifiers._label_models import Distribution, LabelModel, fit_label_model, is_pipeline
-from refpair.classifiers.base import MultiLabelClassifier, check_count, check_running
 from refpair.costs import Cost
 
 __all__ = ["BayesDecisionClassifier"]

@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from refpair._parallel import is_lazy
 from refpair._saved import IfThere, require
 from refpair.bits import BitLearner, BitProblems
+from refpair.classifiers._base import MultiLabelClassifier, check_amount, check_count, check_running
+from refpair.classifiers._code_bits import Training, bit_problems, check_bit_learner, count_votes, make_bank
 from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._distinct_labels import DistinctLabels, distinct_labels
-from refpair.classifiers.base import MultiLabelClassifier, check_amount, check_count, check_running
-from refpair.classifiers.code_bits import Training, bit_problems, check_bit_learner, count_votes, make_bank
-from refpair.classifiers.posterior_selection import choose_posterior, search_table
+from refpair.classifiers._posterior_selection import choose_posterior, search_table
 from refpair.coding import CodeBook, ReferencePairCode, draw_code
 from refpair.costs import Cost
 from refpair.decision.decide import decide_blocks

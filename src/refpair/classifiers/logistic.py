@@ -16,7 +16,7 @@ from refpair._saved import IfThere, Savable, check_weights, require
 from refpair.bits import LogisticBank
 from refpair.bits.axes import find_axes
 from refpair.bits.newton import minimise_logistic
-from refpair.classifiers.base import check_positive
+from refpair.classifiers._base import check_positive
 
 __all__ = ["Logistic", "classifiers_of"]
 

@@ -21,7 +21,7 @@ from refpair.active._kernel import KernelFeatures
 from refpair.active._strategy import QueryStrategy
 from refpair.bits.binning import Matrix
 from refpair.classifiers import CSRPEClassifier, Logistic
-from refpair.classifiers.base import MultiLabelClassifier, check_count
+from refpair.classifiers._base import MultiLabelClassifier, check_count
 from refpair.costs import Cost
 from refpair.labeling.labels import LabelForm
 from refpair.tables.vectorizer import TableVectorizer

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from refpair.active._strategy import QueryStrategy
 from refpair.active.stopping import LowGain, StablePredictions, StoppingRule
-from refpair.classifiers.base import check_count, check_positive
+from refpair.classifiers._base import check_count, check_positive
 from refpair.labeling.events import Earlier, Label, Said, read_time
 from refpair.labeling.frames import check_column_names
 from refpair.labeling.ids import Id, id_of_key

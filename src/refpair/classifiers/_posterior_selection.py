@@ -14,7 +14,7 @@ import pandas as pd
 from refpair._parallel import run_chunks
 from refpair._saved import require
 from refpair.bits import BitLearner, TreeBank
-from refpair.classifiers.code_bits import (
+from refpair.classifiers._code_bits import (
     LABEL_SHARES,
     Learn,
     OutOfBagCodes,
