@@ -15,7 +15,14 @@ import scipy.sparse as sp
 from refpair._kernels import f_measure
 from refpair.costs import check_labels
 
-__all__ = ["MOST_ENUMERATED", "Distribution", "IndependentLabels", "LabelDistribution", "all_vectors"]
+__all__ = [
+    "MOST_ENUMERATED",
+    "Distribution",
+    "IndependentLabels",
+    "LabelDistribution",
+    "all_vectors",
+    "label_lists",
+]
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
@@ -62,21 +69,21 @@ class LabelDistribution:
     is_independent: ClassVar[bool] = False
 
     vectors: Bytes
-    start: npt.NDArray[np.int64]
-    index: npt.NDArray[np.int32]
+    start: Longs
+    index: Ints
     weight: Floats
 
     def __post_init__(self) -> None:
         kinds = {
-            "vectors": (2, np.uint8),
-            "start": (1, np.int64),
-            "index": (1, np.int32),
-            "weight": (1, np.float64),
+            "vectors": (2, "uint8"),
+            "start": (1, "int64"),
+            "index": (1, "int32"),
+            "weight": (1, "float64"),
         }
         for name, (ndim, dtype) in kinds.items():
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.ndim != ndim or array.dtype != dtype:
-                raise ValueError(f"{name} must be an array of {ndim} dimensions and dtype {np.dtype(dtype)}")
+                raise ValueError(f"{name} must be an array of {ndim} dimensions and dtype {dtype}")
         if self.vectors.shape[1] == 0 or self.vectors.max(initial=0) > 1:
             raise ValueError("vectors must be label vectors of 0 and 1 with at least one label")
         if len(self.index) != len(self.weight):
@@ -192,14 +199,7 @@ class LabelDistribution:
         return part
 
     def weights(self) -> Any:
-        """Return the weights as a SciPy CSR array of shape (n, n_vectors).
-
-        Examples
-        --------
-        >>> LabelDistribution.from_dense([[0, 1], [1, 1]], [[1, 0], [1, 1]]).weights().toarray()
-        array([[1. , 0. ],
-               [0.5, 0.5]])
-        """
+        """Return the weights as a SciPy CSR array of shape (n, n_vectors)."""
         return sp.csr_array((self.weight, self.index, self.start), shape=(len(self), len(self.vectors)))
 
     def marginals(self) -> Floats:
@@ -259,13 +259,12 @@ class LabelDistribution:
         yield slice(0, len(self)), self
 
     def entries(self) -> Entries:
-        """Return start, index and weight, and the labels of vectors as lists: where each starts, and all."""
+        """Return start, index and weight, and the labels of vectors as :func:`label_lists` has them."""
         return self.start, self.index, self.weight, *self._label_lists
 
     @cached_property
     def _label_lists(self) -> tuple[Longs, Ints]:
-        row, label = np.nonzero(self.vectors)
-        return _starts(np.bincount(row, minlength=len(self.vectors))), label.astype(np.int32)
+        return label_lists(self.vectors)
 
 
 class IndependentLabels:
@@ -320,10 +319,7 @@ class IndependentLabels:
         return np.asarray((p * (1.0 - p)).sum(axis=1) + p.sum(axis=1) ** 2)
 
     def most_likely(self, k: int) -> tuple[Bytes, Floats]:
-        """Return each row's k most probable label vectors by falling probability, and their probabilities.
-
-        They are as from :meth:`LabelDistribution.most_likely`.
-        """
+        """Return the k most probable label vectors, as :meth:`LabelDistribution.most_likely` does."""
         # They differ from the likeliest in a set of labels; the cheaper a label by the logarithm of its odds,
         # the earlier it may be in one. Those after the first k − 1 cannot be in any of the k cheapest sets.
         n, n_labels = self._marginals.shape
@@ -395,6 +391,12 @@ class IndependentLabels:
 
 
 Distribution: TypeAlias = LabelDistribution | IndependentLabels  # whatever a decision asks, both answer
+
+
+def label_lists(vectors: Bytes) -> tuple[Longs, Ints]:
+    """Return the labels of all vectors, one vector after the other: where each begins, and the labels."""
+    row, label = np.nonzero(vectors)
+    return _starts(np.bincount(row, minlength=len(vectors))), label.astype(np.int32)
 
 
 def all_vectors(n_labels: int) -> Bytes:
