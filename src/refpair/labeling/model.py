@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from refpair.active import RepresentativeUncertainty, SubSampled
 from refpair.active._classifier import check_classifier
-from refpair.active._foreign import ForeignClassifier
+from refpair.active._classifier import WrappedClassifier
 from refpair.active._kernel import KernelFeatures
 from refpair.active._strategy import QueryStrategy
 from refpair.bits.binning import Matrix
@@ -82,7 +82,7 @@ class Fit:
         if self.classifier is None:
             return f"nothing to go by, {self.n_labelled} answers"
         model = self.classifier
-        kind = type(model.estimator_ if isinstance(model, ForeignClassifier) else model).__name__
+        kind = type(model.estimator_ if isinstance(model, WrappedClassifier) else model).__name__
         return f"{kind}, {self.n_labelled} answers"
 
 
@@ -186,7 +186,7 @@ class SessionModel:
     def _classifier(self, X: Matrix, answers: pd.DataFrame) -> Any:
         if self.estimator is not None:
             own = isinstance(self.estimator, MultiLabelClassifier)
-            return (clone(self.estimator) if own else ForeignClassifier(self.estimator)).fit(X, answers)
+            return (clone(self.estimator) if own else WrappedClassifier(self.estimator)).fit(X, answers)
         n = len(answers)
         n_bits = max(_FEWEST_BITS, min(_N_BITS, _BITS_AND_ANSWERS // n))
         if not max(_ENOUGH, _GROWTH * self._c_chosen_at) <= n <= _TOO_MANY:

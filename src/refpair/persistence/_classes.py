@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import LabelBinarizer
 
 from refpair._saved import MOST_THREADS, require
-from refpair.active._foreign import ForeignClassifier
+from refpair.active._classifier import WrappedClassifier
 from refpair.active._kernel import KernelFeatures
 from refpair.bits import Bags, ClassTreeBank, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Bins
@@ -53,10 +53,10 @@ __all__ = ["ADAPTERS", "CLASSES", "Adapter"]
 _OWN = (
     BCHCode, Bags, BayesDecisionClassifier, BinaryLearners, BinaryRelevance, Bins, CSRPEClassifier,
     ChainClassifier, ClassLearners, ClassTreeBank, ClassTrees, CodeLearners, CondensedFilterTree,
-    EstimatorBank, EstimatorLinks, ForeignClassifier, Forest, HammingRepetition, KernelFeatures, LabelFormat,
+    EstimatorBank, EstimatorLinks, Forest, HammingRepetition, KernelFeatures, LabelFormat,
     LabelModel, LabelPowerset, LabelsetRepetition, LogOddsLine, Logistic, LogisticBank, MLECC,
     ProbabilisticChain, RAkEL, Reading, ReferencePairCode, RepetitionCode, TableVectorizer, TreeBank,
-    TreeLinks, Trees, *ENCODERS,
+    TreeLinks, Trees, WrappedClassifier, *ENCODERS,
 )  # fmt: skip
 
 
