@@ -7,8 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from refpair.labeling.events import Answers, Event, Label
-from refpair.labeling.store import AnswerStore
+from refpair.labeling.store import Answers, AnswerStore, Event, Label
 
 JOY, ANGER = Label("joy", "absent"), Label("anger", "absent")
 ABSENT, UNKNOWN = Label("calm", "absent"), Label("calm", "unknown")

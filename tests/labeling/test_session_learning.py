@@ -321,5 +321,5 @@ def test_many_answers_are_learnt_from_with_fewer_bits_and_the_usual_penalty(path
         session.tell(range(1100), Y[:1100])
         session.learn()
         assert session.model[-1].n_bits == 300_000 // 1100
-        assert session.model[-1].learner.C == 30.0
+        assert session.model[-1].estimator.C == 30.0
         assert (session.model.predict(X[1100:]).to_numpy() == Y[1100:]).mean() > 0.85

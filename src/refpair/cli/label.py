@@ -20,7 +20,8 @@ from refpair.costs import Cost, get_cost
 from refpair.datasets import read_data
 from refpair.datasets.find import is_file
 from refpair.labeling import Session
-from refpair.labeling.exchange import check_tasks_name, import_label_studio, write_label_studio
+from refpair.labeling.guard import kept_token
+from refpair.labeling.label_studio import check_tasks_name, import_annotations, write_project
 from refpair.labeling.opening import session_labels
 from refpair.tables.write import check_table_path
 
@@ -102,7 +103,7 @@ def run(
             opened.rules = [Budget(budget), *opened.rules]
         n_new = opened.n_taken_over
         if from_label_studio is not None:
-            n_new += import_label_studio(opened, from_label_studio)
+            n_new += import_annotations(opened, from_label_studio)
         _tell(console, opened, table.name, n_new)
         if export is not None:
             opened.export(export)
@@ -111,7 +112,7 @@ def run(
             opened.save_model(save_model)
             console.print(f"The model is in {save_model}; refpair predict takes it", markup=False)
         if to_label_studio is not None:
-            config = write_label_studio(opened, to_label_studio)
+            config = write_project(opened, to_label_studio)
             console.print(f"Tasks for Label Studio are in {to_label_studio}", markup=False)
             console.print(f"Its labelling interface is {config}; choose Uncertainty sampling", markup=False)
         if all(one is None for one in (export, save_model, to_label_studio, from_label_studio)):
@@ -128,9 +129,9 @@ def _serve(
     token: str | None,
     browser: bool,
 ) -> None:
-    serving = import_module("refpair.labeling.serve")  # only now: files can be exchanged without the extra
+    serving = import_module("refpair.labeling.server")  # only now: files can be exchanged without the extra
     with serving.open_socket(host, port) as listening:
-        token = token or serving.kept_token(session.path)
+        token = token or kept_token(session.path)
         address = serving.page_address(listening, token)
 
         def ready() -> None:

@@ -14,18 +14,27 @@ out:
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import json
+import os
 import re
 import secrets
+import stat
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+import platformdirs
 
-__all__ = ["MAX_BODY", "Guard", "is_loopback"]
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+__all__ = ["MAX_BODY", "Guard", "is_loopback", "kept_token"]
+
+_TOKEN_LENGTH = 24  # bytes
 MAX_BODY = 1 << 20  # bytes; an answer has a few hundred
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::([0-9]{1,5}))?")
 
@@ -50,14 +59,7 @@ _GO_ON = (
 
 @dataclass(frozen=True)
 class Refusal(Exception):
-    """A request that is not answered.
-
-    Attributes
-    ----------
-    status : int
-    reason : str
-        What is wrong and what to do.
-    """
+    """A request that is not answered, and what to do instead."""
 
     status: int
     reason: str
@@ -66,14 +68,8 @@ class Refusal(Exception):
 class Guard:
     """Lets requests through to an app, or refuses them.
 
-    Parameters
-    ----------
-    app : ASGI application
-    token : str
-    names : collection of str
-        Host names, besides addresses and localhost, that the server may be called by.
-    loopback : bool
-        Whether only this machine may call it: then other addresses in the Host header are refused.
+    `names` are host names, besides addresses and localhost, that the server may be called by. If only this
+    machine may call it (`loopback`), other addresses in the Host header are refused.
     """
 
     def __init__(
@@ -272,16 +268,42 @@ async def _refuse(send: Send, refusal: Refusal) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server at an address.
-
-    Examples
-    --------
-    >>> is_loopback("127.0.0.1"), is_loopback("0.0.0.0"), is_loopback("localhost")
-    (True, False, True)
-    """
+    """Whether only this machine can reach a server at an address."""
     if host == "localhost":
         return True
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def kept_token(session: Path) -> str:
+    """Return the token of a session: the same one when it is served again, so that open pages go on.
+
+    It is kept where only the user may read it, not in the session's file, which may be given to others.
+    """
+    name = hashlib.sha256(str(session.resolve()).encode()).hexdigest()[:32]
+    path = platformdirs.user_state_path("refpair") / "tokens" / name
+    try:
+        token = path.read_text(encoding="ascii").strip()
+        if len(token) >= _TOKEN_LENGTH and _is_private(path):
+            return token
+    except (OSError, UnicodeDecodeError):
+        pass
+    token = secrets.token_urlsafe(_TOKEN_LENGTH)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.unlink(missing_ok=True)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(token)
+    except OSError:
+        pass  # a home that cannot be written to: pages have to be opened anew next time
+    return token
+
+
+def _is_private(path: Path) -> bool:
+    """Whether a file is the user's own, and nobody else can have read it."""
+    if os.name != "posix":
+        return True
+    found = path.lstat()
+    return stat.S_ISREG(found.st_mode) and not found.st_mode & 0o077 and found.st_uid == os.getuid()

@@ -15,19 +15,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from refpair._sqlite import open_tables, writing
-from refpair.labeling.events import Answers, Event, Label, Said
 
-__all__ = ["AnswerStore", "StoredRound"]
+__all__ = ["AnswerStore", "Answers", "Earlier", "Event", "Label", "Said", "StoredRound", "parse_time"]
 
-_WHAT = "labelling session of refpair"
-_OTHERWISE = "choose another file"
-_PATIENCE = 60.0  # seconds to wait while others open the file
+Said = Literal["labels", "skip"]
+Earlier = Literal["absent", "unknown"]  # how answers are read that were given before there was a label
+
 _VERSION = 1  # of the tables; to be raised whenever they change
 _TABLES = (
     "about (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -41,19 +40,37 @@ _TABLES = (
 )
 
 
-class StoredRound(NamedTuple):
-    """What was learnt after so many answers.
+class Event(NamedTuple):
+    """Something that a person has said, numbered as it came.
 
-    Attributes
-    ----------
-    event : int
-        The last one that it was learnt from.
-    n_labelled : int
-    expected_cost : float or None
-    sample : str
-        Which rows the expected cost and the predictions are of.
-    predictions : bytes or None
-        Of these rows, packed.
+    `row` is the id as JSON, `labels` the places of the labels that the row has, of the `n_labels` that there
+    were to choose from. `undone` is the event that an undo takes back. `holder` is the session object or page
+    that it was said in, `at` a time in ISO 8601, UTC, and `model` the model that asked, empty if none did.
+    """
+
+    number: int
+    row: str
+    kind: Literal["labels", "skip", "undo"]
+    labels: tuple[int, ...]
+    n_labels: int
+    undone: int | None
+    who: str
+    holder: str
+    at: str
+    model: str
+
+
+class Label(NamedTuple):
+    """A label, and how answers are read that were given before there was such a label."""
+
+    name: str
+    earlier: Earlier
+
+
+class StoredRound(NamedTuple):
+    """What was learnt from all answers up to an event.
+
+    `sample` names the rows that the expected cost and the packed predictions are of.
     """
 
     event: int
@@ -63,29 +80,62 @@ class StoredRound(NamedTuple):
     predictions: bytes | None
 
 
+class Answers:
+    """The last word on each row, as it follows from events.
+
+    A later answer corrects an earlier one; when it is taken back, the earlier one holds again.
+    """
+
+    def __init__(self) -> None:
+        self.last_event = 0
+        self._words: dict[str, list[Event]] = {}  # what was said of a row and not taken back, in order
+
+    def read(self, events: Iterable[Event]) -> None:
+        """Take note of further events."""
+        for event in events:
+            words = self._words.setdefault(event.row, [])
+            if event.kind == "undo":
+                words[:] = [word for word in words if word.number != event.undone]
+            else:
+                words.append(event)
+            self.last_event = event.number
+
+    def of(self, row: str) -> Event | None:
+        """Return the last word on a row: an answer, a skip, or None."""
+        words = self._words.get(row)
+        return words[-1] if words else None
+
+    def is_open(self, row: str, labels: Sequence[Label]) -> bool:
+        """Whether a row may be asked for: it was neither answered in full nor skipped."""
+        word = self.of(row)
+        return word is None or (word.kind == "labels" and not _is_complete(word, labels))
+
+    def settled(self) -> list[Event]:
+        """Return the last words on all rows that have one."""
+        return [words[-1] for words in self._words.values() if words]
+
+    def matrix(self, rows: dict[str, int], labels: Sequence[Label]) -> npt.NDArray[np.float64]:
+        """Return Y for strategies: 0 and 1 where rows were answered in full, NaN elsewhere.
+
+        `rows` says which row of Y a row is; others are left out.
+        """
+        Y = np.full((len(rows), len(labels)), np.nan)
+        for word in self.settled():
+            place = rows.get(word.row)
+            if place is not None and word.kind == "labels" and _is_complete(word, labels):
+                Y[place] = 0.0
+                Y[place, list(word.labels)] = 1.0
+        return Y
+
+
+def _is_complete(answer: Event, labels: Sequence[Label]) -> bool:
+    return all(label.earlier == "absent" for label in labels[answer.n_labels :])
+
+
 class AnswerStore:
     """Labels, events, leases and rounds in one file, for any number of threads and processes.
 
     What follows from the events so far is kept in memory; :meth:`read` takes note of those of others.
-
-    Parameters
-    ----------
-    path : Path
-        Created if it is not there.
-
-    Attributes
-    ----------
-    labels : list of Label
-    answers : Answers
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder, AnswerStore(Path(folder, "songs.sqlite")) as store:
-    ...     store.add_labels([Label("joy", "absent"), Label("anger", "absent")])
-    ...     store.say("labels", ['"Hey Jude"'], [[0]], n_labels=2, who="me", said_in=None, holder="a")
-    ...     store.answers.of('"Hey Jude"').labels
-    (0,)
     """
 
     def __init__(self, path: Path) -> None:
@@ -94,18 +144,11 @@ class AnswerStore:
         self.labels: list[Label] = []
         self.answers = Answers()
         self._lock = threading.RLock()  # threads share the connection
-        self._connection = open_tables(path, _TABLES, _VERSION, what=_WHAT, otherwise=_OTHERWISE)
-        try:
-            self._check_tables()
-            self._keep_log()
-            self.read()
-        except sqlite3.OperationalError as error:
-            self._connection.close()
-            hint = "wait for the process that writes to it" if _is_busy(error) else _OTHERWISE
-            raise OSError(f"{path}: {error}; {hint}") from None
-        except BaseException:
-            self._connection.close()
-            raise
+        self._connection = open_tables(
+            path, _TABLES, _VERSION, what="labelling session of refpair", otherwise="choose another file",
+            durable=True,
+        )  # fmt: skip
+        self.read()
 
     def __enter__(self) -> Self:
         return self
@@ -167,13 +210,7 @@ class AnswerStore:
     def matrix(
         self, rows: dict[str, int]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp], tuple[int, int]]:
-        """Return Y for strategies, the rows that may be asked for, and the state that this is of.
-
-        Parameters
-        ----------
-        rows : dict of str to int
-            Which row of Y each row is.
-        """
+        """Return Y for strategies, the rows that may be asked for, and the state that this is of."""
         with self._lock:
             self.read()
             Y = self.answers.matrix(rows, self.labels)
@@ -205,22 +242,8 @@ class AnswerStore:
         """Store answers or skips, all or none, but for those that repeat the last word of a person on a row.
 
         A page says it again if it does not know whether the first time arrived. The rows are no longer
-        leased.
-
-        Parameters
-        ----------
-        kind : {"labels", "skip"}
-        rows : sequence of str
-        labels : sequence of sequence of int
-            The places of the labels that each row has.
-        n_labels : int
-            How many there were to choose from.
-        who : str
-        said_in : str or None
-            If given, only what was said in this session object or page counts as said before.
-        holder : str
-        at : str, optional
-            When, in ISO 8601, UTC; now by default.
+        leased. `labels` are the places of those that each row has, of the `n_labels` there were to choose
+        from. If `said_in` is given, only what was said in that session object or page counts as said before.
         """
         with self._writing() as connection:
             self.read()
@@ -246,21 +269,9 @@ class AnswerStore:
                 )  # fmt: skip
 
     def undo(self, *, who: str, said_in: str | None, holder: str, lease: float) -> Event | None:
-        """Take back what a person said last, and lease the row to the holder.
+        """Take back what a person said last, in one session object or page if it is given, and return it.
 
-        Parameters
-        ----------
-        who : str
-        said_in : str or None
-            Only what was said in this session object or page; anywhere if it is None.
-        holder : str
-        lease : float
-            For how many seconds.
-
-        Returns
-        -------
-        Event or None
-            What was taken back; None if there is nothing.
+        The row is leased to the holder for so many seconds.
         """
         with self._writing() as connection:
             last = connection.execute(
@@ -285,21 +296,8 @@ class AnswerStore:
     ) -> list[str]:
         """Lease rows to a holder: those that it has already, then the first ones in order that are free.
 
-        Nobody else gets them before that expires.
-
-        Parameters
-        ----------
-        n : int
-            How many rows.
-        rows : dict of str to int
-            All rows that there are.
-        order : iterable of str
-            Rows that may be asked for, the best one first; those that were closed since are passed over.
-        holder : str
-        seconds : float
-            For how long.
-        model : str
-            Which model asks.
+        Nobody else gets them before that expires. `rows` are all that there are, and `order` those that may
+        be asked for, the best one first; those that were closed since are passed over.
         """
         with self._writing() as connection:
             self.read()
@@ -349,30 +347,6 @@ class AnswerStore:
                 yield connection
             self.read()
 
-    def _keep_log(self) -> None:
-        """Write to a log ahead of the file, and on the disk before a call returns."""
-        until = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                self._connection.execute("PRAGMA journal_mode = WAL")
-                break
-            except sqlite3.OperationalError as error:
-                # SQLite itself does not wait here for others who open a new file at the same time.
-                if not _is_busy(error) or time.monotonic() > until:
-                    raise
-            time.sleep(0.01)
-        self._connection.execute("PRAGMA synchronous = FULL")
-
-    def _check_tables(self) -> None:
-        """Refuse a file of another program, which may number its versions, too."""
-        found = self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        if not {table.split()[0] for table in _TABLES} <= {name for (name,) in found}:
-            raise ValueError(f"{self.path} is no {_WHAT}; {_OTHERWISE}")
-
-
-def _is_busy(error: sqlite3.OperationalError) -> bool:
-    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-
 
 def _event(found: tuple[Any, ...]) -> Event:
     number, row, kind, labels, n_labels, *rest = found
@@ -385,3 +359,12 @@ def _lease(connection: sqlite3.Connection, row: str, holder: str, until: float, 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def parse_time(text: str) -> datetime:
+    """Return a time in ISO 8601 in UTC, which it is taken to be in if it does not say."""
+    try:
+        time = datetime.fromisoformat(text)
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, TypeError, OverflowError):
+        raise ValueError(f"{text!r:.60} is not a time such as 2026-03-01T10:00:00+00:00") from None
