@@ -71,7 +71,7 @@ def test_several_answers_are_noted_all_or_none(store):
     how = {"n_labels": 2, "said_in": None, **ME}
     with pytest.raises(TypeError, match="not iterable"):
         store.say("labels", ["1", "2"], [[0], None], **how)
-    assert store.events() == store.settled() == []
+    assert store.events() == store.last_words() == []
     store.say("labels", ["1", "2"], [[0], []], **how, at="2026-01-01T00:00:00.000+00:00")
     assert [event.at for event in store.events()] == ["2026-01-01T00:00:00.000+00:00"] * 2
 

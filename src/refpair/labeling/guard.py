@@ -246,24 +246,20 @@ async def _take_in(send: Send, cookie: str, token: str) -> None:
     page where somebody found the address, a mail say, and come without the cookie.
     """
     value = f"{cookie}={token}; HttpOnly; SameSite=Strict; Path=/"
-    headers = [
-        (b"content-type", b"text/html; charset=utf-8"),
-        (b"content-length", str(len(_GO_ON)).encode()),
-        (b"content-security-policy", _POLICY_TO_GO_ON.encode()),
-        (b"set-cookie", value.encode()),
-    ]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": _GO_ON})
+    policy = {"content-security-policy": _POLICY_TO_GO_ON, "set-cookie": value}
+    await _answer(send, 200, _GO_ON, {"content-type": "text/html; charset=utf-8", **policy})
 
 
 async def _refuse(send: Send, refusal: Refusal) -> None:
     body = json.dumps({"error": refusal.reason}).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),  # what is left of the request is not read
-    ]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    close = {"connection": "close"}  # what is left of the request is not read
+    await _answer(send, refusal.status, body, {"content-type": "application/json", **close})
+
+
+async def _answer(send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:
+    headers = {**headers, "content-length": str(len(body))}
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
     await send({"type": "http.response.body", "body": body})
 
 

@@ -208,7 +208,7 @@ def refuse_strangers(store: AnswerStore | None, rows: Rows, settings: Settings) 
     """Refuse a table if there are answers, and none is of its rows."""
     if store is None:
         return
-    words = store.settled()
+    words = store.last_words()
     if words and rows.are_known and not any(word.row in rows for word in words):
         raise ValueError(
             f"{store.path} has {len(words):,} answers, and none is of a row of this table, whose rows are "
@@ -220,7 +220,7 @@ def refuse_strangers(store: AnswerStore | None, rows: Rows, settings: Settings) 
 def take_over(store: AnswerStore, rows: Rows, answers: dict[int, list[int]], n_labels: int) -> int:
     """Note the labels that a table has already, of rows that were neither answered nor skipped; how many."""
     new = {rows.keys[place]: labels for place, labels in answers.items()}
-    new = {key: labels for key, labels in new.items() if store.answers.of(key) is None}
+    new = {key: labels for key, labels in new.items() if store.last_word(key) is None}
     store.say(
         "labels", list(new), list(new.values()), n_labels=n_labels, who=_TABLE, said_in=None, holder=_TABLE
     )

@@ -157,7 +157,7 @@ class SessionResults:
 
     def answers(self) -> pd.DataFrame:
         """Return the labels of all rows that were answered: 0 and 1, by id; <NA> for labels not asked for."""
-        return _answers_table(self._store.settled(), self._store.labels)
+        return _answers_table(self._store.last_words(), self._store.labels)
 
     def predictions(self, *, verbose: int = 0) -> pd.DataFrame | None:
         """Return what the model predicts for all rows, by id, and what that is expected to cost.
@@ -177,7 +177,7 @@ class SessionResults:
         Columns are ``id``; a column for each label, with its answer, empty where there is none; ``skipped``,
         ``who`` and ``at``; and those of :meth:`predictions`, if there is a model.
         """
-        words = self._store.settled()
+        words = self._store.last_words()
         if not self.rows.are_known:
             return _rows_table([id_of_key(word.row) for word in words], words, self._store.labels, None)
         predicted = self.predictions(verbose=verbose)
@@ -223,7 +223,7 @@ class SessionResults:
         return model.last
 
     def _count(self, kind: Said) -> int:
-        return sum(word.kind == kind and word.row in self.rows for word in self._store.settled())
+        return sum(word.kind == kind and word.row in self.rows for word in self._store.last_words())
 
     def _sample_name(self, n_labels: int) -> str:
         """Return which rows and labels the predictions of rounds are of."""

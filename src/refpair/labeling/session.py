@@ -29,7 +29,7 @@ from refpair.labeling.opening import (
 )
 from refpair.labeling.results import SessionResults
 from refpair.labeling.rows import Id, id_of_key
-from refpair.labeling.store import AnswerStore, Earlier, Label, Said, parse_time
+from refpair.labeling.store import AnswerStore, Earlier, Label, parse_time
 
 __all__ = ["Session", "Undone"]
 
@@ -293,7 +293,7 @@ class Session(SessionResults):
                 raise
             names = self.labels
             chosen = read_answers(Y, len(keys), names)
-        self._say("labels", keys, chosen, len(names), who, holder, at)
+        self._store.say("labels", keys, chosen, n_labels=len(names), **self._said(who, holder, at))
 
     def skip(
         self,
@@ -305,7 +305,8 @@ class Session(SessionResults):
     ) -> None:
         """Note that rows cannot be answered; they are not asked for again, and not learnt from."""
         keys = self.rows.keys_of(ids)
-        self._say("skip", keys, [[]] * len(keys), len(self.labels), who, holder, at)
+        nothing: list[list[int]] = [[]] * len(keys)
+        self._store.say("skip", keys, nothing, n_labels=len(self.labels), **self._said(who, holder, at))
 
     def undo(self, *, who: str | None = None, holder: str | None = None) -> Undone | None:
         """Take back the last answer or skip; its row is asked for again, unless it corrected an answer.
@@ -350,23 +351,7 @@ class Session(SessionResults):
         self._label_columns.check_names(new)
         self._store.add_labels([Label(name, earlier) for name in new])
 
-    def _say(
-        self,
-        kind: Said,
-        keys: Sequence[str],
-        chosen: Sequence[Sequence[int]],
-        n_labels: int,
-        who: str | None,
-        holder: str | None,
-        at: str | None,
-    ) -> None:
-        self._store.say(
-            kind,
-            keys,
-            chosen,
-            n_labels=n_labels,
-            who=who or self._who,
-            said_in=holder,
-            holder=holder or self._holder,
-            at=None if at is None else parse_time(at).isoformat(timespec="milliseconds"),
-        )
+    def _said(self, who: str | None, holder: str | None, at: str | None) -> dict[str, Any]:
+        """Return by whom, where and when something is said."""
+        time = None if at is None else parse_time(at).isoformat(timespec="milliseconds")
+        return {"who": who or self._who, "said_in": holder, "holder": holder or self._holder, "at": time}

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from refpair._sqlite import open_tables, writing
 
-__all__ = ["AnswerStore", "Answers", "Earlier", "Event", "Label", "Said", "StoredRound", "parse_time"]
+__all__ = ["AnswerStore", "Earlier", "Event", "Label", "Said", "StoredRound", "parse_time"]
 
 Said = Literal["labels", "skip"]
 Earlier = Literal["absent", "unknown"]  # how answers are read that were given before there was a label
@@ -80,69 +80,19 @@ class StoredRound(NamedTuple):
     predictions: bytes | None
 
 
-class Answers:
-    """The last word on each row, as it follows from events.
-
-    A later answer corrects an earlier one; when it is taken back, the earlier one holds again.
-    """
-
-    def __init__(self) -> None:
-        self.last_event = 0
-        self._words: dict[str, list[Event]] = {}  # what was said of a row and not taken back, in order
-
-    def read(self, events: Iterable[Event]) -> None:
-        """Take note of further events."""
-        for event in events:
-            words = self._words.setdefault(event.row, [])
-            if event.kind == "undo":
-                words[:] = [word for word in words if word.number != event.undone]
-            else:
-                words.append(event)
-            self.last_event = event.number
-
-    def of(self, row: str) -> Event | None:
-        """Return the last word on a row: an answer, a skip, or None."""
-        words = self._words.get(row)
-        return words[-1] if words else None
-
-    def is_open(self, row: str, labels: Sequence[Label]) -> bool:
-        """Whether a row may be asked for: it was neither answered in full nor skipped."""
-        word = self.of(row)
-        return word is None or (word.kind == "labels" and not _is_complete(word, labels))
-
-    def settled(self) -> list[Event]:
-        """Return the last words on all rows that have one."""
-        return [words[-1] for words in self._words.values() if words]
-
-    def matrix(self, rows: dict[str, int], labels: Sequence[Label]) -> npt.NDArray[np.float64]:
-        """Return Y for strategies: 0 and 1 where rows were answered in full, NaN elsewhere.
-
-        `rows` says which row of Y a row is; others are left out.
-        """
-        Y = np.full((len(rows), len(labels)), np.nan)
-        for word in self.settled():
-            place = rows.get(word.row)
-            if place is not None and word.kind == "labels" and _is_complete(word, labels):
-                Y[place] = 0.0
-                Y[place, list(word.labels)] = 1.0
-        return Y
-
-
-def _is_complete(answer: Event, labels: Sequence[Label]) -> bool:
-    return all(label.earlier == "absent" for label in labels[answer.n_labels :])
-
-
 class AnswerStore:
     """Labels, events, leases and rounds in one file, for any number of threads and processes.
 
-    What follows from the events so far is kept in memory; :meth:`read` takes note of those of others.
+    The last word on each row is kept in memory, as it follows from the events: a later answer corrects an
+    earlier one, which holds again when that is taken back. :meth:`read` takes note of what others said.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.is_closed = False
         self.labels: list[Label] = []
-        self.answers = Answers()
+        self._last_event = 0
+        self._words: dict[str, list[Event]] = {}  # what was said of a row and not taken back, in order
         self._lock = threading.RLock()  # threads share the connection
         self._connection = open_tables(
             path, _TABLES, _VERSION, what="labelling session of refpair", otherwise="choose another file",
@@ -170,7 +120,7 @@ class AnswerStore:
     @property
     def state(self) -> tuple[int, int]:
         """What changes whenever anything is said: the last event, and the number of labels."""
-        return self.answers.last_event, len(self.labels)
+        return self._last_event, len(self.labels)
 
     def about(self, name: str) -> Any:
         """Return what was noted under a name, or None."""
@@ -186,7 +136,13 @@ class AnswerStore:
     def read(self) -> None:
         """Take note of what was said since, by whomever."""
         with self._lock:
-            self.answers.read(self.events(self.answers.last_event))
+            for event in self.events(self._last_event):
+                words = self._words.setdefault(event.row, [])
+                if event.kind == "undo":
+                    words[:] = [word for word in words if word.number != event.undone]
+                else:
+                    words.append(event)
+                self._last_event = event.number
             found = self._connection.execute("SELECT name, earlier FROM labels ORDER BY place")
             self.labels = [Label(*one) for one in found]  # not before: answers may tell of new ones
 
@@ -196,24 +152,40 @@ class AnswerStore:
             found = self._connection.execute("SELECT * FROM events WHERE number > ? ORDER BY number", [after])
             return [_event(one) for one in found]
 
-    def settled(self) -> list[Event]:
-        """Return the last words on all rows that have one."""
+    def last_word(self, row: str) -> Event | None:
+        """Return the last word on a row, as far as it is known: an answer, a skip, or None."""
+        words = self._words.get(row)
+        return words[-1] if words else None
+
+    def last_words(self) -> list[Event]:
+        """Return the last words on all rows that have one, whoever said them."""
         with self._lock:
             self.read()
-            return self.answers.settled()
+            return [words[-1] for words in self._words.values() if words]
 
     def is_open(self, row: str) -> bool:
-        """Whether a row may be asked for."""
+        """Whether a row may be asked for: it was neither answered in full nor skipped."""
         with self._lock:
-            return self.answers.is_open(row, self.labels)
+            word = self.last_word(row)
+            return word is None or (word.kind == "labels" and not self._is_complete(word))
+
+    def _is_complete(self, answer: Event) -> bool:
+        return all(label.earlier == "absent" for label in self.labels[answer.n_labels :])
 
     def matrix(
         self, rows: dict[str, int]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp], tuple[int, int]]:
-        """Return Y for strategies, the rows that may be asked for, and the state that this is of."""
+        """Return Y for strategies, the rows that may be asked for, and the state that this is of.
+
+        Y is 0 and 1 where rows were answered in full, and NaN elsewhere; `rows` says where each row is in it.
+        """
         with self._lock:
-            self.read()
-            Y = self.answers.matrix(rows, self.labels)
+            words = self.last_words()
+            Y = np.full((len(rows), len(self.labels)), np.nan)
+            for word in words:
+                if word.row in rows and word.kind == "labels" and self._is_complete(word):
+                    Y[rows[word.row]] = 0.0
+                    Y[rows[word.row], list(word.labels)] = 1.0
             return Y, np.flatnonzero([self.is_open(key) for key in rows]), self.state
 
     def add_labels(self, labels: Iterable[Label]) -> None:
@@ -247,7 +219,7 @@ class AnswerStore:
         """
         with self._writing() as connection:
             self.read()
-            last = {row: self.answers.of(row) for row in rows}
+            last = {row: self.last_word(row) for row in rows}
             before = {
                 row: (word.kind, word.labels, word.n_labels)
                 for row, word in last.items()
