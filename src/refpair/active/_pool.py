@@ -20,7 +20,7 @@ from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
 from refpair.classifiers._dask_blocks import in_memory, is_frame, is_lazy, row_blocks
 
-__all__ = ["DaskRows", "Floats", "Indices", "Labels", "Pool", "read_pool"]
+__all__ = ["DaskRows", "Floats", "Indices", "Labels", "Pool", "read_pool", "stacked"]
 
 Indices = npt.NDArray[np.intp]
 Labels = npt.NDArray[np.uint8]
@@ -118,7 +118,7 @@ class DaskRows:
         else:
             some = dask.delayed(_safe_indexing)
             parts = list(dask.compute(*(some(self.blocks[place], own) for place, own in of_block.items())))
-        return _safe_indexing(_stacked(parts), back)
+        return _safe_indexing(stacked(parts), back)
 
     def __getitem__(self, which: Indices) -> Matrix:
         """Return some rows as numbers."""
@@ -140,7 +140,8 @@ def _as_numbers(X: Any) -> Matrix:
     return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
 
 
-def _stacked(parts: list[Any]) -> Any:
+def stacked(parts: list[Any]) -> Any:
+    """Return rows of several arrays, sparse matrices or DataFrames as one."""
     if len(parts) == 1:
         return parts[0]
     if sp.issparse(parts[0]):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from refpair.active._classifier import LabelLearners
-from refpair.active._pool import Floats, Indices, Labels, Pool
+from refpair.active._pool import Floats, Indices, Labels, Pool, stacked
 from refpair.active._strategy import LearningStrategy
 from refpair.bits import BitProblems, LogisticBank
 from refpair.bits.binning import Matrix
@@ -134,7 +133,7 @@ def _errors(
         return np.asarray(_lacking(decisions).sum(axis=0))
     errors = np.empty(len(some))
     for place, row in enumerate(some):
-        more = _stack(known, rows[row : row + 1]), np.vstack([labels, predicted[row : row + 1]])
+        more = stacked([known, rows[row : row + 1]]), np.vstack([labels, predicted[row : row + 1]])
         errors[place] = _lacking(LabelLearners(model.estimator).fit(*more, rng).decisions(rows)).sum()
     return errors
 
@@ -157,11 +156,7 @@ def _refit(
     )
     start = bank.take(np.tile(np.arange(n_labels), n_more))
     refitted = LogisticBank(bank.C, tol=bank.tol, max_iter=bank.max_iter)
-    return refitted.fit(_stack(known, more), problems, start)
-
-
-def _stack(first: Matrix, second: Matrix) -> Matrix:
-    return sp.vstack([first, second], format="csr") if sp.issparse(first) else np.vstack([first, second])
+    return refitted.fit(stacked([known, more]), problems, start)
 
 
 def _lacking(decisions: Floats) -> Floats:

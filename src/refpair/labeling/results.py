@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Sequence
 from html import escape
 from os import PathLike
@@ -39,12 +40,20 @@ class SessionResults:
         label_columns: LabelColumns,
         model: SessionModel | None,
         rules: Sequence[StoppingRule],
+        *,
+        n_taken_over: int,
+        lease: float,
+        who: str,
     ) -> None:
         self.path = store.path
         self.cost = cost
         self.rows = rows
         self.ids = rows.ids
         self.rules = list(rules)
+        self.n_taken_over = n_taken_over
+        self._lease = lease
+        self._who = who
+        self._holder = uuid.uuid4().hex
         self._store = store
         self._label_columns = label_columns
         self._model = model  # None if the rows are not known

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import uuid
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -94,13 +93,6 @@ class Session(SessionResults):
     >>> session.close()
     >>> folder.cleanup()
     """
-
-    def __init__(self, *parts: Any, n_taken_over: int, lease: float, who: str) -> None:
-        super().__init__(*parts)
-        self.n_taken_over = n_taken_over
-        self._lease = lease
-        self._who = who
-        self._holder = uuid.uuid4().hex
 
     @classmethod
     def open(
