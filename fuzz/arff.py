@@ -11,12 +11,11 @@ import numpy as np
 from fuzz.choices import Choices
 from fuzz.scratch import check_data, check_table, result_or_refusal, scratch_folder
 from refpair.datasets import read_arff, read_label_names
-from refpair.tables import _arff_rows as rows_code
+from refpair.tables import _arff as rows_code
 from refpair.tables import read_table
 
 INSTRUMENTED = (
-    "refpair.datasets.arff", "refpair.tables._arff", "refpair.tables._arff_header",
-    "refpair.tables._arff_rows", "refpair.tables.read",
+    "refpair.datasets.arff", "refpair.tables._arff", "refpair.tables._arff_header", "refpair.tables.read",
 )  # fmt: skip
 _HEADER = b"@relation r\n@attribute x numeric\n@attribute 'a b' {0,2,\"c\"}\n@attribute joy {0,1}\n@data\n"
 _XML = b'<?xml version="1.0" encoding="utf-8"?><labels><label name="joy"><label name="x"/></label></labels>'

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from refpair.datasets import DatasetUnavailableError, _download, list_datasets, load_dataset, mulan
-from refpair.datasets._registry import Source
+from refpair.datasets.mulan import Source
 
 ARFF = b"@relation toy\n@attribute x real\n@attribute y {0,1}\n@data\n" + b"0.5,1\n" * 500
 XML = b'<labels><label name="y"></label></labels>'

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from refpair.datasets import DatasetUnavailableError, list_datasets, load_dataset, mulan
-from refpair.datasets._registry import COMMIT, REGISTRY, URL
+from refpair.datasets.mulan import COMMIT, REGISTRY, URL
 
 
 def test_list(cache):

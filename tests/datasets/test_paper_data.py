@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 
 from refpair.datasets import list_datasets, load_dataset, read_arff, read_label_names
 from refpair.datasets._download import is_intact
-from refpair.datasets._registry import REGISTRY
-from refpair.tables import _arff_rows
+from refpair.datasets.mulan import REGISTRY
+from refpair.tables import _arff
 
 # Table "Dataset statistics" of the paper: labels, instances, features, density, distinct label vectors.
 STATISTICS = {
@@ -99,7 +99,7 @@ def test_nominal_features():
 def test_both_readers_agree(paper_data, monkeypatch, name):
     path = paper_data / name / f"{name}.arff"
     fast = read_arff(path, sparse=False)
-    monkeypatch.setattr(_arff_rows, "_UNPLAIN", re.compile(""))
+    monkeypatch.setattr(_arff, "_UNPLAIN", re.compile(""))
     careful = read_arff(path, sparse=False)
     np.testing.assert_array_equal(fast.X, careful.X)
     np.testing.assert_array_equal(fast.Y, careful.Y)
@@ -107,6 +107,6 @@ def test_both_readers_agree(paper_data, monkeypatch, name):
 
 @pytest.mark.parametrize("name", STATISTICS)
 def test_the_fast_readers_suffice(monkeypatch, name):
-    monkeypatch.setattr(_arff_rows, "_careful_dense", None)
-    monkeypatch.setattr(_arff_rows, "_careful_sparse", None)
+    monkeypatch.setattr(_arff, "_careful_dense", None)
+    monkeypatch.setattr(_arff, "_careful_sparse", None)
     load_dataset(name)

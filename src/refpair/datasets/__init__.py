@@ -2,9 +2,8 @@
 
 from refpair.tables._arff import read_label_names
 
-from ._data import MultiLabelData
 from ._download import DatasetUnavailableError
-from .arff import read_arff
+from .arff import MultiLabelData, read_arff
 from .digits import make_overlaid_digits
 from .find import find_data, read_data
 from .mulan import DatasetInfo, list_datasets, load_dataset

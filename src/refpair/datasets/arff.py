@@ -1,22 +1,64 @@
-"""Mulan's files: the data in ARFF, the names of the labels in an XML file beside it."""
+"""Multi-label data, and Mulan's files of it: ARFF, and the names of the labels in an XML file beside it."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from refpair.tables._arff import ArffFile, parse_arff, read_label_names
-from refpair.tables._arff_header import arff_error
-from refpair.tables._matrix import Matrix, SparseOption, check_sparse_option, store
+from refpair.tables._arff import (
+    ArffFile,
+    SparseOption,
+    check_sparse_option,
+    parse_arff,
+    read_label_names,
+    store,
+)
+from refpair.tables._cells import Matrix
 from refpair.tables._names import check_known, unknown_name
-from refpair.tables._size import check_cells
+from refpair.tables._source import check_cells
 
-from ._data import MultiLabelData
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MultiLabelData:
+    """A multi-label data set.
+
+    Attributes
+    ----------
+    name : str
+        The name of the data set.
+    X : ndarray or scipy.sparse.csr_array of shape (n_instances, n_features)
+        The features, float64; missing values are NaN.
+    Y : ndarray of shape (n_instances, n_labels)
+        The labels, uint8: 1 where a label applies, else 0.
+    feature_names : list of str
+        The names of the columns of ``X``, each one unique.
+    label_names : list of str
+        The names of the columns of ``Y``, each one unique.
+
+    Examples
+    --------
+    >>> from refpair.datasets import load_dataset
+    >>> load_dataset("digits")
+    MultiLabelData('digits': 3000 instances, 64 features, 10 labels)
+    """
+
+    name: str
+    X: Matrix
+    Y: NDArray[np.uint8]
+    feature_names: list[str]
+    label_names: list[str]
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.name!r}: {self.X.shape[0]} instances, "
+            f"{self.X.shape[1]} features, {len(self.label_names)} labels)"
+        )
 
 
 def read_arff(
@@ -109,15 +151,16 @@ def _split_labels(file: ArffFile, labels: Sequence[str]) -> tuple[Matrix, NDArra
             )
         attribute = file.attributes[position[label]]
         if attribute.values and not attribute.is_integer:
-            raise arff_error(
-                file.source,
-                attribute.line,
-                f"label {label!r} has the values {', '.join(attribute.values[:5])}; write 0 and 1",
+            raise ValueError(
+                f"{file.source}, line {attribute.line}: label {label!r} has the values "
+                f"{', '.join(attribute.values[:5])}; write 0 and 1"
             )
     check_cells(file.source, file.n_bytes, file.matrix.shape[0], len(labels), "labels")
     Y = file.matrix[:, [position.pop(label) for label in labels]]
     Y = Y if isinstance(Y, np.ndarray) else Y.toarray()
     for row, column in np.argwhere((Y != 0) & (Y != 1))[:1]:
         value = f"{Y[row, column]:g}".replace("nan", "missing")
-        raise arff_error(file.source, file.lines[row], f"label {labels[column]!r} is {value}; write 0 or 1")
+        raise ValueError(
+            f"{file.source}, line {file.lines[row]}: label {labels[column]!r} is {value}; write 0 or 1"
+        )
     return file.matrix[:, list(position.values())], Y.astype(np.uint8), list(position)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.datasets import load_digits
 
-from ._data import MultiLabelData
+from .arff import MultiLabelData
 
 N_PICTURES = 3000
 N_CLASSES = 10

@@ -9,11 +9,10 @@ from pathlib import Path
 import pandas as pd
 
 from refpair.tables import Table, read_table
-from refpair.tables._matrix import frame_of_matrix
+from refpair.tables._cells import frame_of_matrix
 from refpair.tables._names import check_known
 
-from ._registry import REGISTRY
-from .mulan import load_dataset
+from .mulan import REGISTRY, load_dataset
 
 __all__ = ["find_data", "is_file", "read_data"]
 

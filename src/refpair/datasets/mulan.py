@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 
 import platformdirs
 
-from refpair.tables._matrix import SparseOption, check_sparse_option, store
+from refpair.tables._arff import SparseOption, check_sparse_option, store
 from refpair.tables._names import unknown_name
 
-from ._data import MultiLabelData
 from ._download import DatasetUnavailableError, fetch, is_intact
-from ._registry import REGISTRY, URL, Source
-from .arff import read_arff
+from .arff import MultiLabelData, read_arff
 from .digits import N_CLASSES, N_PICTURES, make_overlaid_digits
+
+COMMIT = "43f6389095ad71984264db4387a8074b22bc7d4a"
+URL = f"https://raw.githubusercontent.com/tsoumakas/mulan/{COMMIT}/data/multi-label"
+
+
+@dataclass(frozen=True)
+class Source:
+    """The size of a data set and its two files: paths below ``URL`` and checksums."""
+
+    n_labels: int
+    n_instances: int
+    n_features: int
+    arff: str
+    arff_sha256: str
+    xml: str
+    xml_sha256: str
+
+
+def _read_registry() -> dict[str, Source]:
+    """Read the table of data sets, in the order of the paper; Corel5k is there in its small, sparse form."""
+    with resources.files(__package__).joinpath("mulan.csv").open(encoding="utf-8") as file:
+        _, *rows = csv.reader(file)
+    return {name: Source(int(k), int(n), int(d), *files) for name, k, n, d, *files in rows}
+
+
+REGISTRY = _read_registry()
 
 
 @dataclass(frozen=True)

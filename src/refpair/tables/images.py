@@ -5,34 +5,29 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from refpair._progress import progress_bar
+from refpair._saved import require
 
-from ._cells import Floats, row_name, strings_of
+from ._cells import Floats, Matrix, row_name, strings_of
+from ._encoders import Encoder
 
-__all__ = [
-    "are_file_names",
-    "find_file",
-    "find_picture",
-    "find_pictures",
-    "image_feature_names",
-    "image_sizes",
-    "is_pixel_name",
-    "leads_to_pictures",
-    "read_images",
-]
+__all__ = ["ImageEncoder", "OutsideError", "are_file_names", "find_file", "find_picture", "find_pictures"]
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff")
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")
 _SIDE = 64
 _CELL = 16
 _THUMBNAIL = 8
+# Numbers that tell of outlines (blocks of 2 x 2 cells overlap), and of light and shade.
+_SIZES = ((_SIDE // _CELL - 1) ** 2 * 4 * 9, _THUMBNAIL**2)
 _PIXEL = re.compile(r"(.+)_([0-9]{1,5})_([0-9]{1,5})", re.DOTALL)
 
 
@@ -116,10 +111,7 @@ def leads_to_pictures(values: Sequence[str], folder: Path) -> bool:
 def find_file(value: str, folder: Path) -> Path | None:
     """Return the file of this path below the folder, or None if there is none.
 
-    Raises
-    ------
-    OutsideError
-        If the path is absolute, has ".." in it, or follows a link out of the folder. Nothing is opened then.
+    A path that is absolute, has ".." in it, or follows a link out of the folder raises an OutsideError.
     """
     windows = PureWindowsPath(value)  # it knows both slashes, and a table may come from another system
     if windows.root or windows.drive or ".." in windows.parts:
@@ -134,31 +126,58 @@ def find_file(value: str, folder: Path) -> Path | None:
     return path if is_file else None  # a pipe is no file: to open it would wait for ever
 
 
-def read_images(column: pd.Series, folder: Path, *, verbose: int = 0) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Read the image files that a column names: their outlines, and their light and shade.
+@dataclass(frozen=True, eq=False)
+class ImageEncoder(Encoder):
+    """Outlines and a thumbnail of image files, less those of the mean image."""
 
-    Parameters
-    ----------
-    column : Series
-        Paths below the folder.
-    folder : Path
-        The folder that no path may leave.
-    verbose : int, default=0
-        Whether to show a progress bar.
+    mean: Floats
+    lengths: list[float]
 
-    Returns
-    -------
-    features : ndarray of shape (n, n_features)
-        Histograms of oriented gradients and an 8 x 8 thumbnail; zeros where there is no image.
-    found : ndarray of bool, shape (n,)
-        Which rows have an image that can be read.
+    def _check_saved(self) -> None:
+        fits = self.mean.shape == (sum(_SIZES),) and len(self.lengths) == len(_SIZES)
+        require(fits, f"the images of the column {self.column!r} have another size")
+        require(np.isfinite(self.mean).all() and min(self.lengths) > 0, "images have no scale")
 
-    Raises
-    ------
-    ImportError
-        If scikit-image is not installed.
-    ValueError
-        If a path leaves the folder.
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, column: str, folder: Path, verbose: int) -> tuple[Self, Matrix] | None:
+        """Read the images, and return the encoder with their features; None if no two of them differ."""
+        raw, found = _read_images(frame[column], folder, verbose=verbose)
+        if not found.any():
+            return None
+        mean = raw[found].mean(axis=0)
+        centred = np.where(found[:, None], raw - mean, 0.0)
+        centred[np.abs(centred) < 1e-12] = 0.0  # equal images differ from their mean by rounding
+        if not centred.any():
+            return None
+        parts = np.split(centred, [_SIZES[0]], axis=1)
+        lengths = [float(np.sqrt((part**2).sum() / found.sum())) or 1.0 for part in parts]
+        made = cls([column], mean, lengths)
+        return made, made._scaled(raw, found)
+
+    def _scaled(self, raw: Floats, found: npt.NDArray[np.bool_]) -> Floats:
+        scale = np.repeat(self.lengths, _SIZES)
+        return np.where(found[:, None], (raw - self.mean) / scale, 0.0)
+
+    def transform(self, frame: pd.DataFrame, folder: Path | None = None, verbose: int = 0) -> Matrix:
+        """Return the features of a table whose images are in the folder."""
+        if folder is None:
+            raise ValueError(
+                f"column {self.column!r} names images: give their folder, TableVectorizer(folder=...)"
+            )
+        return self._scaled(*_read_images(frame[self.column], folder, verbose=verbose))
+
+    def feature_names(self) -> list[str]:
+        """Return their names."""
+        outlines = [f"{self.column}: outline {i}" for i in range(_SIZES[0])]
+        return outlines + [f"{self.column}: pixel {divmod(i, _THUMBNAIL)}" for i in range(_SIZES[1])]
+
+
+def _read_images(
+    column: pd.Series, folder: Path, *, verbose: int = 0
+) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Read the image files that a column names, and tell which rows have one that can be read.
+
+    Features are histograms of oriented gradients and a thumbnail; zeros where there is no image.
     """
     read = _reader()
     paths = _paths(column, folder)
@@ -170,7 +189,7 @@ def read_images(column: pd.Series, folder: Path, *, verbose: int = 0) -> tuple[F
             known[path] = read(path)
     rows = [None if path is None else known[path] for path in paths]
     found = np.array([row is not None for row in rows], bool)
-    features = np.zeros((len(rows), sum(image_sizes())))
+    features = np.zeros((len(rows), sum(_SIZES)))
     if found.any():
         features[found] = [row for row in rows if row is not None]
     return features, found
@@ -246,17 +265,3 @@ def _paths(column: pd.Series, folder: Path) -> list[Path | None]:
                 "file, or leave the column out"
             ) from error
     return paths
-
-
-def image_sizes() -> tuple[int, int]:
-    """Return how many numbers tell of outlines, and how many of light and shade."""
-    blocks = _SIDE // _CELL - 1  # each of 2 x 2 cells, and they overlap
-    return blocks * blocks * 4 * 9, _THUMBNAIL * _THUMBNAIL
-
-
-def image_feature_names(name: str) -> list[str]:
-    """Return what the numbers of :func:`read_images` are called."""
-    n_outlines, n_pixels = image_sizes()
-    return [f"{name}: outline {i}" for i in range(n_outlines)] + [
-        f"{name}: pixel {divmod(i, _THUMBNAIL)}" for i in range(n_pixels)
-    ]

@@ -17,26 +17,27 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 
 from refpair._saved import IfThere, Savable, require
 
-from ._cells import Matrix, listed
+from ._cells import Matrix, frame_of_matrix, is_missing, listed
+from ._dates import DateEncoder
 from ._encoders import (
-    ENCODERS,
     BooleanEncoder,
     CategoryEncoder,
-    DateEncoder,
-    EmbeddingEncoder,
     Encoder,
-    ImageEncoder,
     MissingEncoder,
     NumberEncoder,
     PixelEncoder,
-    TextEncoder,
-    is_missing,
 )
-from ._matrix import frame_of_matrix
 from ._names import unknown_name
 from .columns import ColumnKind, Kind, check_kinds, find_kinds
+from .images import ImageEncoder
+from .text import EmbeddingEncoder, TextEncoder
 
-__all__ = ["TableVectorizer"]
+__all__ = ["ENCODERS", "TableVectorizer"]
+
+ENCODERS = (
+    BooleanEncoder, CategoryEncoder, DateEncoder, EmbeddingEncoder, ImageEncoder, MissingEncoder,
+    NumberEncoder, PixelEncoder, TextEncoder,
+)  # fmt: skip
 
 _ROW = (str, str, str, int, int)
 _SPARSE_BELOW = 0.3  # of the values are not zero: the features are sparse
@@ -190,7 +191,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         encoders: list[Encoder] = []
         if numbers := of_kind.get("number"):
             encoders.append(NumberEncoder.fit(frame, numbers))
-        encoders += [BooleanEncoder(name) for name in of_kind.get("boolean", [])]
+        encoders += [BooleanEncoder([name]) for name in of_kind.get("boolean", [])]
         encoders += [DateEncoder.fit(frame, name) for name in of_kind.get("date", [])]
         encoders += [CategoryEncoder.fit(frame, name) for name in of_kind.get("category", [])]
         if pixels := of_kind.get("pixel"):
@@ -233,7 +234,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         folder = None if self.folder is None else Path(self.folder)
         return self._joined(
             [
-                encoder.read(frame, folder, self.verbose)
+                encoder.transform(frame, folder, self.verbose)
                 if isinstance(encoder, ImageEncoder)
                 else encoder.transform(frame)
                 for encoder in self._encoders
