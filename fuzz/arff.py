@@ -10,9 +10,10 @@ import numpy as np
 
 from fuzz.choices import Choices
 from fuzz.scratch import check_data, check_table, result_or_refusal, scratch_folder
-from refpair.datasets import read_arff, read_label_names
+from refpair.datasets import read_arff
 from refpair.tables import _arff as rows_code
 from refpair.tables import read_table
+from refpair.tables._arff import read_label_names
 
 INSTRUMENTED = (
     "refpair.datasets.arff", "refpair.tables._arff", "refpair.tables._arff_header", "refpair.tables.read",

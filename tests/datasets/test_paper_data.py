@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from refpair.datasets import list_datasets, load_dataset, read_arff, read_label_names
+from refpair.datasets import list_datasets, load_dataset, read_arff
 from refpair.datasets._download import is_intact
 from refpair.datasets.mulan import REGISTRY
 from refpair.tables import _arff
@@ -71,7 +71,7 @@ def test_labels_are_matched_by_name(paper_data, name):
     lines = path.read_text().splitlines()
     start = lines.index("@data")
     columns = [line.split()[1] for line in lines[:start] if line.startswith("@attribute")]
-    labels = read_label_names(path.with_suffix(".xml"))
+    labels = _arff.read_label_names(path.with_suffix(".xml"))
     assert labels != [column for column in columns if column in set(labels)]
 
     plain = np.zeros((len(lines) - start - 1, len(columns)))

@@ -9,8 +9,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from refpair.datasets import read_arff, read_label_names
+from refpair.datasets import read_arff
 from refpair.tables import _source, read_table
+from refpair.tables._arff import read_label_names
 
 ARFF = "@attribute n numeric\n@attribute y {0,1}\n@data\n"
 BLANKS = " " * 40_000

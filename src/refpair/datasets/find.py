@@ -70,12 +70,6 @@ def find_data(data: str) -> list[str]:
 
     Known data sets are named as they name themselves, whatever the capitals; a folder that is called as one
     is ``./<name>``. Of a folder, those of the paper come first, in its order.
-
-    Examples
-    --------
-    >>> from refpair.datasets import find_data
-    >>> find_data("emotions")
-    ['emotions']
     """
     folder = Path(data)
     if data.lower() in _KNOWN or not folder.is_dir():  # standard input, too

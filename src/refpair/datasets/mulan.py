@@ -98,8 +98,8 @@ def load_dataset(name: str, *, sparse: SparseOption = "auto", download: bool = T
     Parameters
     ----------
     name : str
-        "digits", which needs no files (see `make_overlaid_digits`), or a data set of the paper: Corel5k,
-        CAL500, bibtex, enron, medical, genbase, yeast, flags, scene or emotions. Case does not matter.
+        "digits", which needs no files, or a data set of the paper: Corel5k, CAL500, bibtex, enron, medical,
+        genbase, yeast, flags, scene or emotions. Case does not matter.
     sparse : {"auto", True, False}, default="auto"
         Whether the features are a ``scipy.sparse.csr_array``; see `read_arff` for "auto".
     download : bool, default=True
@@ -117,6 +117,9 @@ def load_dataset(name: str, *, sparse: SparseOption = "auto", download: bool = T
 
     Notes
     -----
+    "digits" are 3000 pictures of 8 x 8 pixels, each of one to three handwritten digits laid over each other,
+    and the labels say which. They are the same, bit for bit, on every machine.
+
     The folder ``$REFPAIR_DATA`` comes first, if it has ``<name>/<name>.arff`` and ``<name>/<name>.xml``;
     these are taken as they are. Then comes the user's cache, then the repository of Mulan on GitHub or
     the mirror ``$REFPAIR_DATA_URL``; these files are checked against known checksums at every use.
@@ -125,8 +128,10 @@ def load_dataset(name: str, *, sparse: SparseOption = "auto", download: bool = T
     --------
     >>> from refpair.datasets import load_dataset
     >>> data = load_dataset("digits")
-    >>> data.X.shape, data.Y.shape
-    ((3000, 64), (3000, 10))
+    >>> data
+    MultiLabelData('digits': 3000 instances, 64 features, 10 labels)
+    >>> [[name for name, there in zip(data.label_names, row) if there] for row in data.Y[:3]]
+    [['0', '5'], ['3'], ['0', '5', '6']]
     """
     check_sparse_option(sparse)
     known = {"digits": "digits", **{each.lower(): each for each in REGISTRY}}

@@ -53,29 +53,7 @@ _MOST_DIGITS = 18  # of an index; int() refuses texts of thousands
 
 
 def read_label_names(path: str | os.PathLike[str]) -> list[str]:
-    """Read the names of the labels from a Mulan XML file.
-
-    Parameters
-    ----------
-    path : path-like
-        The XML file; labels inside labels (a hierarchy) count like all others.
-
-    Returns
-    -------
-    list of str
-        The names in the order of the file.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from refpair.datasets import read_label_names
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "mood.xml")
-    ...     _ = path.write_text('<labels><label name="joy"/><label name="anger"/></labels>')
-    ...     read_label_names(path)
-    ['joy', 'anger']
-    """
+    """Read the names of the labels from a Mulan XML file; a hierarchy of labels counts as a list."""
     try:
         root = ElementTree.parse(path).getroot()
     except (ElementTree.ParseError, LookupError, ValueError) as error:  # the latter two for odd encodings

@@ -36,27 +36,10 @@ class OutsideError(ValueError):
 
 
 def find_picture(names: Sequence[str]) -> list[list[str]] | None:
-    """Find the columns that are the pixels of a picture.
+    """Return the names of the pixels of the largest picture among columns, row by row, or None.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names of columns. Pixels are named ``<prefix>_<row>_<column>``; they must be a full rectangle of at
-        least 2 x 2, each pixel once, counted from 0 or from 1.
-
-    Returns
-    -------
-    list of list of str, or None
-        The names, row by row as the picture is drawn. Of several pictures it is the largest one, and of
-        equally large ones the first. None if there is no picture.
-
-    Examples
-    --------
-    >>> from refpair.tables.images import find_picture
-    >>> find_picture(["age", "p_0_0", "p_0_1", "p_1_0", "p_1_1"])
-    [['p_0_0', 'p_0_1'], ['p_1_0', 'p_1_1']]
-    >>> find_picture(["age", "p_0_0", "p_0_1", "p_1_0"]) is None
-    True
+    Pixels are named ``<prefix>_<row>_<column>``; they must be a full rectangle of at least 2 x 2, each pixel
+    once, counted from 0 or from 1.
     """
     return max(find_pictures(names), key=lambda picture: len(picture) * len(picture[0]), default=None)
 
