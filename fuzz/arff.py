@@ -97,10 +97,11 @@ def _check_made(choices: Choices, path: Path) -> None:
         lines.append(f"{{{listed}}}" if is_sparse else listed)
     content = "\n".join(lines).encode("utf-8", "replace")
     path.write_bytes(content)
-    data = read_arff(path, ["joy"], sparse=False)
+    data = read_arff(path, ["joy"])
     check_data(data)
+    X = data.X if isinstance(data.X, np.ndarray) else data.X.toarray()
     assert data.feature_names == [name for name, _ in columns[1:]]
-    np.testing.assert_array_equal(np.hstack([data.Y, data.X]), np.array(expected, dtype=float))
+    np.testing.assert_array_equal(np.hstack([data.Y, X]), np.array(expected, dtype=float))
     path.write_bytes(choices.damage(content))
     _check_file(path)
 

@@ -11,14 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from refpair.tables._arff import (
-    ArffFile,
-    SparseOption,
-    check_sparse_option,
-    parse_arff,
-    read_label_names,
-    store,
-)
+from refpair.tables._arff import ArffFile, parse_arff, read_label_names, sparsified
 from refpair.tables._cells import Matrix
 from refpair.tables._names import check_known, unknown_name
 from refpair.tables._source import check_cells
@@ -66,7 +59,6 @@ def read_arff(
     labels: Sequence[str] | None = None,
     *,
     drop: Sequence[str] = (),
-    sparse: SparseOption = "auto",
 ) -> MultiLabelData:
     r"""Read a multi-label data set from an ARFF file, dense or sparse.
 
@@ -79,15 +71,13 @@ def read_arff(
         name beside the ARFF file.
     drop : sequence of str, default=()
         Attributes to leave out, such as texts.
-    sparse : {"auto", True, False}, default="auto"
-        Whether the features are a ``scipy.sparse.csr_array``. "auto" means yes for the sparse form of
-        ARFF and for dense files with fewer than 10 % of the features other than zero.
 
     Returns
     -------
     MultiLabelData
         Labels are matched by name and stand in the order of ``labels`` (so: of the XML file), which need
-        not be the order of the columns. Features keep the order of the columns.
+        not be the order of the columns. Features keep the order of the columns;
+        they are a ``scipy.sparse.csr_array`` if the file is sparse or more than 90 % of them are zero.
 
     Raises
     ------
@@ -119,7 +109,6 @@ def read_arff(
     array([[0.5],
            [nan]])
     """
-    check_sparse_option(sparse)
     path = Path(path)
     if labels is None:
         xml = path.with_suffix(".xml")
@@ -134,7 +123,7 @@ def read_arff(
     file = parse_arff(text, str(path), len(raw), numbers_but=drop)
     check_known(str(path), drop, file.names)
     X, Y, names = _split_labels(file, labels)
-    return MultiLabelData(path.stem, store(X, sparse), Y, names, list(labels))
+    return MultiLabelData(path.stem, sparsified(X), Y, names, list(labels))
 
 
 def _split_labels(file: ArffFile, labels: Sequence[str]) -> tuple[Matrix, NDArray[np.uint8], list[str]]:

@@ -9,16 +9,28 @@ from importlib import resources
 from pathlib import Path
 
 import platformdirs
+import pooch
+from rich.console import Console
 
-from refpair.tables._arff import SparseOption, check_sparse_option, store
 from refpair.tables._names import unknown_name
 
-from ._download import DatasetUnavailableError, fetch, is_intact
 from .arff import MultiLabelData, read_arff
 from .digits import N_CLASSES, N_PICTURES, make_overlaid_digits
 
 COMMIT = "43f6389095ad71984264db4387a8074b22bc7d4a"
 URL = f"https://raw.githubusercontent.com/tsoumakas/mulan/{COMMIT}/data/multi-label"
+_TIMEOUT = 30.0  # seconds without an answer after which a server counts as out of reach
+
+
+class DatasetUnavailableError(OSError):
+    """A data set is not on this machine and cannot be brought here.
+
+    Examples
+    --------
+    >>> from refpair.datasets import DatasetUnavailableError
+    >>> issubclass(DatasetUnavailableError, OSError)
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -92,7 +104,7 @@ def list_datasets() -> list[DatasetInfo]:
     ]
 
 
-def load_dataset(name: str, *, sparse: SparseOption = "auto", download: bool = True) -> MultiLabelData:
+def load_dataset(name: str, *, download: bool = True) -> MultiLabelData:
     """Load a data set by name.
 
     Parameters
@@ -100,15 +112,13 @@ def load_dataset(name: str, *, sparse: SparseOption = "auto", download: bool = T
     name : str
         "digits", which needs no files, or a data set of the paper: Corel5k, CAL500, bibtex, enron, medical,
         genbase, yeast, flags, scene or emotions. Case does not matter.
-    sparse : {"auto", True, False}, default="auto"
-        Whether the features are a ``scipy.sparse.csr_array``; see `read_arff` for "auto".
     download : bool, default=True
         Whether to download what is not on this machine, about 6 MB at most, into the user's cache.
 
     Returns
     -------
     MultiLabelData
-        The data; see `read_arff` for how nominal features become numbers.
+        The data; see `read_arff` for what is sparse, and how nominal features become numbers.
 
     Raises
     ------
@@ -133,17 +143,14 @@ def load_dataset(name: str, *, sparse: SparseOption = "auto", download: bool = T
     >>> [[name for name, there in zip(data.label_names, row) if there] for row in data.Y[:3]]
     [['0', '5'], ['3'], ['0', '5', '6']]
     """
-    check_sparse_option(sparse)
     known = {"digits": "digits", **{each.lower(): each for each in REGISTRY}}
     if name.lower() not in known:
         raise ValueError(unknown_name("data set", name, known.values()))
     name = known[name.lower()]
     if name == "digits":
-        data = make_overlaid_digits()
-        # Half the pixels are not zero, so only an explicit wish makes it sparse.
-        return MultiLabelData(name, store(data.X, sparse), data.Y, data.feature_names, data.label_names)
+        return make_overlaid_digits()
     path = _find(name, REGISTRY[name]) or _bring(name, REGISTRY[name], allowed=download)
-    return read_arff(path, sparse=sparse)
+    return read_arff(path)
 
 
 def cache_dir() -> Path:
@@ -162,26 +169,47 @@ def _find(name: str, source: Source) -> Path | None:
         if arff.is_file() and xml.is_file():
             return arff
     arff, xml = _files(cache_dir(), name)
-    if is_intact(arff, source.arff_sha256) and is_intact(xml, source.xml_sha256):
+    if _is_intact(arff, source.arff_sha256) and _is_intact(xml, source.xml_sha256):
         return arff
     return None
 
 
+def _is_intact(path: Path, sha256: str) -> bool:
+    return path.is_file() and pooch.file_hash(str(path), alg="sha256") == sha256
+
+
 def _bring(name: str, source: Source, *, allowed: bool) -> Path:
+    """Download what is not in the cache, which only ever holds the right content."""
     arff, xml = _files(cache_dir(), name)
     try:
         if not allowed:
             raise DatasetUnavailableError("downloads are switched off")
         base = (os.environ.get("REFPAIR_DATA_URL") or URL).rstrip("/")
-        for path, remote, sha256 in (
-            (xml, source.xml, source.xml_sha256),
-            (arff, source.arff, source.arff_sha256),
-        ):
-            if not is_intact(path, sha256):
-                fetch(f"{base}/{remote}", path, sha256)
+        _fetch(f"{base}/{source.xml}", xml, source.xml_sha256)
+        _fetch(f"{base}/{source.arff}", arff, source.arff_sha256)
     except DatasetUnavailableError as error:
         raise DatasetUnavailableError(
             f"the data set {name!r} is not available: {error}; try again later with a network, or set "
             f"REFPAIR_DATA to a folder that holds {name}/{name}.arff and {name}/{name}.xml"
         ) from error
     return arff
+
+
+def _fetch(url: str, path: Path, sha256: str) -> None:
+    """Bring a file from the URL to the path unless it is there: the whole, right file or nothing."""
+    pooch.get_logger().setLevel("WARNING")
+    download = pooch.HTTPDownloader(chunk_size=1 << 16, timeout=_TIMEOUT)
+    try:
+        with Console(stderr=True).status(f"downloading {path.name}"):  # shown on a terminal only
+            pooch.retrieve(url, f"sha256:{sha256}", path.name, path.parent, downloader=download)
+    except ValueError as error:
+        raise DatasetUnavailableError(
+            f"what {url} sent has the wrong checksum (broken or changed)"
+        ) from error
+    except OSError as error:
+        if not hasattr(error, "response"):  # all errors of requests have one, and texts too long to show
+            raise DatasetUnavailableError(f"cannot write to {path.parent} ({error})") from error
+        reason = f"no connection or a broken transfer: {error.strerror or type(error).__name__}"
+        if error.response is not None:
+            reason = f"the server answered {error.response.status_code}"
+        raise DatasetUnavailableError(f"downloading {url} failed ({reason})") from error

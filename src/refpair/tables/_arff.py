@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 import numpy as np
@@ -23,29 +23,23 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from refpair.tables._arff_header import (
-    QUOTED,
-    Attribute,
-    Cell,
-    LineError,
-    cell_of,
-    inside_braces,
-    read_header,
-    split_cells,
-)
-from refpair.tables._cells import Matrix, frame_of_matrix
-from refpair.tables._source import check_cells
+from ._arff_header import QUOTED, Attribute, Cell, LineError, cell_of, inside_braces, read_header, split_cells
+from ._cells import Matrix, frame_of_matrix
+from ._source import check_cells
 
 __all__ = [
-    "ArffFile", "SparseOption", "arff_frame", "check_sparse_option", "labels_beside", "parse_arff",
-    "read_label_names", "store",
-]  # fmt: skip
+    "ArffFile",
+    "arff_frame",
+    "labels_beside",
+    "parse_arff",
+    "read_label_names",
+    "sparsified",
+]
 
-SparseOption: TypeAlias = Literal["auto"] | bool
 Row: TypeAlias = tuple[int, str]  # the number of a line and its text
 Triples: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]  # row, column, value
 
-_SPARSE_BELOW = 0.1  # of the features are not zero: "auto" stores them sparsely
+_SPARSE_BELOW = 0.1  # of the features are not zero
 _UNPLAIN = re.compile(r"['\"%\\]")
 _PLAIN_SPARSE = re.compile(r"\{\s*(?:\d+\s+[^\s,{}]+\s*(?:,\s*\d+\s+[^\s,{}]+\s*)*)?\}", re.ASCII)
 _ENTRY = re.compile(rf"\s*(\d+)\s+(?:{QUOTED}\s*(?=,|$)|([^\s,'\"][^,]*))(?:(,)|$)")
@@ -136,8 +130,8 @@ def arff_frame(file: ArffFile) -> pd.DataFrame:
             codes = codes if isinstance(codes, np.ndarray) else codes.toarray()
             decoded[attribute.name] = _values(attribute, codes[:, 0])
     if not decoded:
-        return frame_of_matrix(store(file.matrix, "auto"), names)
-    frame = frame_of_matrix(store(file.matrix[:, numbers], "auto"), [names[place] for place in numbers])
+        return frame_of_matrix(sparsified(file.matrix), names)
+    frame = frame_of_matrix(sparsified(file.matrix[:, numbers]), [names[place] for place in numbers])
     return pd.concat([frame, pd.DataFrame(decoded)], axis=1)[names]
 
 
@@ -175,19 +169,11 @@ def labels_beside(path: Path) -> list[str] | None:
     return read_label_names(xml) if xml.is_file() else None
 
 
-def store(matrix: Matrix, sparse: SparseOption) -> Matrix:
-    """Return the matrix dense or sparse, as the option says; "auto" keeps a sparse one sparse."""
-    if isinstance(matrix, csr_array):
-        return matrix.toarray() if sparse is False else matrix
-    if sparse == "auto":
-        sparse = np.count_nonzero(matrix) < _SPARSE_BELOW * matrix.size
-    return csr_array(matrix) if sparse else matrix
-
-
-def check_sparse_option(sparse: SparseOption) -> None:
-    """Refuse anything but "auto", True and False before any work is done."""
-    if not (sparse == "auto" or isinstance(sparse, bool)):
-        raise ValueError(f'sparse must be "auto", True or False, not {sparse!r}')
+def sparsified(matrix: Matrix) -> Matrix:
+    """Return a dense matrix of few values other than zero as a sparse one."""
+    if isinstance(matrix, csr_array) or np.count_nonzero(matrix) >= _SPARSE_BELOW * matrix.size:
+        return matrix
+    return csr_array(matrix)
 
 
 def _read_rows(rows: Sequence[Row], attributes: Sequence[Attribute], source: str, n_bytes: int) -> Matrix:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import BinaryIO, NamedTuple, TextIO
 
 __all__ = ["Source", "check_cells", "check_columns", "check_growth", "check_written_cells", "open_source"]
 
@@ -30,8 +30,7 @@ _ALWAYS_ALLOWED_COLUMNS = 10_000
 _MAX_GROWTH = 200
 
 
-@dataclass(frozen=True)
-class TextSize:
+class TextSize(NamedTuple):
     """How large a text is, unpacked: bytes, and lines at most."""
 
     n_bytes: int

@@ -13,20 +13,19 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array, check_is_fitted
+from sklearn.utils.validation import (  # fmt: skip
+    _check_feature_names,
+    _check_feature_names_in,
+    _check_n_features,
+    check_array,
+    check_is_fitted,
+)
 
 from refpair._saved import IfThere, Savable, require
 
 from ._cells import Matrix, frame_of_matrix, is_missing, listed
 from ._dates import DateEncoder
-from ._encoders import (
-    BooleanEncoder,
-    CategoryEncoder,
-    Encoder,
-    MissingEncoder,
-    NumberEncoder,
-    PixelEncoder,
-)
+from ._encoders import BooleanEncoder, CategoryEncoder, Encoder, MissingEncoder, NumberEncoder, PixelEncoder
 from ._names import unknown_name
 from .columns import ColumnKind, Kind, check_kinds, find_kinds
 from .images import ImageEncoder
@@ -106,7 +105,6 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
     feature_names_in_: IfThere[npt.NDArray[np.object_]]
     _encoders: list[Any]
     _weights: npt.NDArray[np.float64]
-    _n_outputs: list[int]
     _sparse: bool
     _found: list[list[Any]]
 
@@ -175,10 +173,16 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         self._encoders = [encoder for group in groups for encoder, _ in group]
         self._weights = np.repeat(weights, [len(group) for group in groups])
         blocks = [features for group in groups for _, features in group]
-        self._n_outputs = [block.shape[1] for block in blocks]
+        n_features = [block.shape[1] for block in blocks]
         n_filled = sum(block.nnz if sp.issparse(block) else np.count_nonzero(block) for block in blocks)
-        self._sparse = bool(n_filled < _SPARSE_BELOW * len(frame) * sum(self._n_outputs))
-        self._found = self._what_became(frame, found)
+        self._sparse = bool(n_filled < _SPARSE_BELOW * len(frame) * sum(n_features))
+        of_column: Counter[str] = Counter()
+        for encoder, n in zip(self._encoders, n_features, strict=True):
+            of_column.update({name: n // len(encoder.columns) for name in encoder.columns})
+        self._found = [
+            [name, kind, why, int(is_missing(frame[name]).sum()), of_column[name]]
+            for name, (kind, why) in found.items()
+        ]
         return self._joined(blocks)
 
     def _fitted(
@@ -250,12 +254,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
             The names of the columns, which must be those of the training table.
         """
         check_is_fitted(self)
-        if input_features is not None:
-            known = list(getattr(self, "feature_names_in_", self.columns_.index))
-            if len(input_features) != self.n_features_in_:
-                raise ValueError("input_features should have length equal to number of features")
-            if hasattr(self, "feature_names_in_") and list(input_features) != known:
-                raise ValueError("input_features is not equal to feature_names_in_")
+        _check_feature_names_in(self, input_features)
         return np.array([name for one in self._encoders for name in one.feature_names()], object)
 
     def _read(self, X: Any, *, reset: bool) -> pd.DataFrame:
@@ -313,17 +312,6 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
             return X
         return np.hstack([block.toarray() if sp.issparse(block) else block for block in scaled])
 
-    def _what_became(self, frame: pd.DataFrame, found: Mapping[str, ColumnKind]) -> list[list[Any]]:
-        """Return the rows of ``columns_``."""
-        features: Counter[str] = Counter()
-        for encoder, n in zip(self._encoders, self._n_outputs, strict=True):
-            for name in encoder.columns:
-                features[name] += n // len(encoder.columns)
-        return [
-            [name, kind, why, int(is_missing(frame[name]).sum()), features[name]]
-            for name, (kind, why) in found.items()
-        ]
-
     @property
     def columns_(self) -> pd.DataFrame:
         """What became of each column of the training table."""
@@ -336,7 +324,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
     @property
     def _n_features_out(self) -> int:
         """The number of features, by the name that scikit-learn has for it."""
-        return sum(self._n_outputs)
+        return sum(len(one.feature_names()) for one in self._encoders)
 
     def _get_saved(self) -> dict[str, Any]:
         saved: dict[str, Any] = super()._get_saved()
@@ -351,13 +339,12 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         require(len(set(names)) == len(names), "a column is there twice")
         kinds = {row[0]: row[1] for row in self._found}
         require(set(kinds.values()) <= set(get_args(Kind)), "a column is of no kind")
-        encoders, n = self._encoders, self._n_outputs
-        fits = all(isinstance(one, ENCODERS) for one in encoders) and len(encoders) == len(n) > 0
-        require(fits and self._weights.shape == (len(n),), "columns have no encoders or weights")
+        encoders = self._encoders
+        fits = all(isinstance(one, ENCODERS) for one in encoders) and len(encoders) > 0
+        require(fits and self._weights.shape == (len(encoders),), "columns have no encoders or weights")
         require(np.isfinite(self._weights).all(), "a weight is not a number")
-        known = all(set(one.columns) <= kinds.keys() and one.columns for one in encoders)
+        known = all(set(one.columns) <= kinds.keys() and one.feature_names() for one in encoders)
         require(known, "an encoder is for no column")
-        require([len(one.feature_names()) for one in encoders] == n, "an encoder has other features")
         if hasattr(self, "feature_names_in_"):
             require(list(self.feature_names_in_) == names, "columns have other names")
 
