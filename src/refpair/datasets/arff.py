@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refpair.tables._arff import ArffFile, parse_arff, read_label_names, sparsified
-from refpair.tables._cells import Matrix
+from refpair.tables._cells import Matrix, dense
 from refpair.tables._names import check_known, unknown_name
 from refpair.tables._source import check_cells
 
@@ -145,8 +145,7 @@ def _split_labels(file: ArffFile, labels: Sequence[str]) -> tuple[Matrix, NDArra
                 f"{', '.join(attribute.values[:5])}; write 0 and 1"
             )
     check_cells(file.source, file.n_bytes, file.matrix.shape[0], len(labels), "labels")
-    Y = file.matrix[:, [position.pop(label) for label in labels]]
-    Y = Y if isinstance(Y, np.ndarray) else Y.toarray()
+    Y = dense(file.matrix[:, [position.pop(label) for label in labels]])
     for row, column in np.argwhere((Y != 0) & (Y != 1))[:1]:
         value = f"{Y[row, column]:g}".replace("nan", "missing")
         raise ValueError(

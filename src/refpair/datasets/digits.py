@@ -7,8 +7,6 @@ from sklearn.datasets import load_digits
 
 from .arff import MultiLabelData
 
-__all__ = ["make_overlaid_digits"]
-
 N_PICTURES = 3000
 N_CLASSES = 10
 MAX_DIGITS = 3

@@ -14,8 +14,6 @@ from refpair.tables._names import check_known
 
 from .mulan import REGISTRY, load_dataset
 
-__all__ = ["find_data", "is_file", "read_data"]
-
 _KNOWN = {name.lower(): name for name in ("digits", *REGISTRY)}
 
 

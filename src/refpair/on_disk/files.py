@@ -17,8 +17,6 @@ import scipy.sparse as sp
 
 from refpair.on_disk.rows import Block, Rows, RowsOnDisk
 
-__all__ = ["open_rows"]
-
 _GAP = 1 << 14  # bytes between two rows that are read along: to skip so few takes longer
 _MOST = 1 << 24  # bytes that are read at a time
 _PARTS = ("data", "indices", "indptr")

@@ -14,8 +14,6 @@ import scipy.sparse as sp
 
 from refpair._files import written_whole
 
-__all__ = ["RowsOnDisk"]
-
 Rows: TypeAlias = npt.NDArray[np.integer[Any]]
 Block: TypeAlias = Any  # a float ndarray or a csr_array; SciPy carries no types
 

@@ -24,20 +24,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ._arff_header import QUOTED, Attribute, Cell, LineError, cell_of, inside_braces, read_header, split_cells
-from ._cells import Matrix, frame_of_matrix
+from ._cells import Floats, Matrix, dense, frame_of_matrix
 from ._source import check_cells
 
-__all__ = [
-    "ArffFile",
-    "arff_frame",
-    "labels_beside",
-    "parse_arff",
-    "read_label_names",
-    "sparsified",
-]
-
+Attributes: TypeAlias = Sequence[Attribute]
 Row: TypeAlias = tuple[int, str]  # the number of a line and its text
-Triples: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]  # row, column, value
+Triples: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Floats]  # row, column, value
 
 _SPARSE_BELOW = 0.1  # of the features are not zero
 _UNPLAIN = re.compile(r"['\"%\\]")
@@ -126,9 +118,7 @@ def arff_frame(file: ArffFile) -> pd.DataFrame:
         if attribute.is_number:
             numbers.append(place)
         else:
-            codes = file.matrix[:, [place]]
-            codes = codes if isinstance(codes, np.ndarray) else codes.toarray()
-            decoded[attribute.name] = _values(attribute, codes[:, 0])
+            decoded[attribute.name] = _values(attribute, dense(file.matrix[:, [place]])[:, 0])
     if not decoded:
         return frame_of_matrix(sparsified(file.matrix), names)
     frame = frame_of_matrix(sparsified(file.matrix[:, numbers]), [names[place] for place in numbers])
@@ -176,11 +166,8 @@ def sparsified(matrix: Matrix) -> Matrix:
     return csr_array(matrix)
 
 
-def _read_rows(rows: Sequence[Row], attributes: Sequence[Attribute], source: str, n_bytes: int) -> Matrix:
-    """Read all rows into one matrix, a ``csr_array`` if the rows are in the sparse form.
-
-    ``n_bytes`` is the size of the file.
-    """
+def _read_rows(rows: Sequence[Row], attributes: Attributes, source: str, n_bytes: int) -> Matrix:
+    """Read all rows into one matrix, a ``csr_array`` if the rows are in the sparse form."""
     is_sparse = rows[0][1].startswith("{")
     for line, text in rows:
         if text.startswith("{") != is_sparse:
@@ -215,7 +202,7 @@ def _encode(attribute: Attribute, cell: Cell, line: int) -> float:
     return number
 
 
-def _fast_dense(texts: Sequence[str], attributes: Sequence[Attribute]) -> NDArray[np.float64] | None:
+def _fast_dense(texts: Sequence[str], attributes: Attributes) -> Floats | None:
     width = len(attributes)
     if any(text.count(",") != width - 1 for text in texts):
         return None
@@ -243,7 +230,7 @@ def _fast_dense(texts: Sequence[str], attributes: Sequence[Attribute]) -> NDArra
     return matrix if _all_allowed(matrix, np.arange(width), attributes) else None
 
 
-def _careful_dense(rows: Sequence[Row], attributes: Sequence[Attribute]) -> NDArray[np.float64]:
+def _careful_dense(rows: Sequence[Row], attributes: Attributes) -> Floats:
     matrix = np.empty((len(rows), len(attributes)))
     for i, (line, text) in enumerate(rows):
         cells = split_cells(text, expected=len(attributes))
@@ -259,7 +246,7 @@ def _careful_dense(rows: Sequence[Row], attributes: Sequence[Attribute]) -> NDAr
     return matrix
 
 
-def _fast_sparse(texts: Sequence[str], attributes: Sequence[Attribute]) -> Triples | None:
+def _fast_sparse(texts: Sequence[str], attributes: Attributes) -> Triples | None:
     if not all(attribute.is_number for attribute in attributes):
         return None
     if not all(map(_PLAIN_SPARSE.fullmatch, texts)):
@@ -283,7 +270,7 @@ def _fast_sparse(texts: Sequence[str], attributes: Sequence[Attribute]) -> Tripl
     return rows, columns, values
 
 
-def _careful_sparse(rows: Sequence[Row], attributes: Sequence[Attribute]) -> Triples:
+def _careful_sparse(rows: Sequence[Row], attributes: Attributes) -> Triples:
     entries: list[tuple[int, int, float]] = []
     for i, (line, text) in enumerate(rows):
         inside = inside_braces(text)
@@ -314,23 +301,17 @@ def _careful_sparse(rows: Sequence[Row], attributes: Sequence[Attribute]) -> Tri
     return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
 
 
-def _to_csr(
-    triples: Triples, n_rows: int, attributes: Sequence[Attribute], source: str, n_bytes: int
-) -> Matrix:
+def _to_csr(triples: Triples, n_rows: int, attributes: Attributes, source: str, n_bytes: int) -> Matrix:
     rows, columns, values = triples
     shape = (n_rows, len(attributes))
     matrix = csr_array((values, (rows, columns)), shape=shape)
-    defaults = np.array([a.default for a in attributes])
+    # What a row leaves out is zero, or the first of a nominal's values: if that is not 0, write it out.
+    defaults = np.array([a.codes[a.values[0]] if a.values else 0.0 for a in attributes])
     filled = np.flatnonzero(defaults)
     if filled.size:
-        # Where the first nominal value is not 0, what is left out is not 0 either: write it out.
         check_cells(source, n_bytes, n_rows, filled.size, "columns whose first value is not 0")
-        absent = np.ones((n_rows, filled.size), dtype=bool)
-        place = np.full(len(attributes), -1)
-        place[filled] = np.arange(filled.size)
-        known = place[columns] >= 0
-        absent[rows[known], place[columns[known]]] = False
-        more_rows, which = np.nonzero(absent)
+        written = csr_array((np.ones(len(rows), bool), (rows, columns)), shape=shape)[:, filled].toarray()
+        more_rows, which = np.nonzero(~written)
         more = csr_array((defaults[filled[which]], (more_rows, filled[which])), shape=shape)
         matrix = (matrix + more).tocsr()
     matrix.eliminate_zeros()
@@ -341,13 +322,8 @@ def _to_csr(
     )
 
 
-def _all_allowed(
-    values: NDArray[np.float64], columns: NDArray[np.int64], attributes: Sequence[Attribute]
-) -> bool:
-    """Whether the cells of whole-number nominals hold listed values (or are missing).
-
-    ``values`` has one column, or one value, for each of ``columns``.
-    """
+def _all_allowed(values: Floats, columns: NDArray[np.int64], attributes: Attributes) -> bool:
+    """Whether the cells of whole-number nominals, values[..., i] in columns[i], are listed or missing."""
     lists: dict[frozenset[float] | None, int] = {}
     # The number of the list of values that each column has; columns of labels mostly share one.
     list_of = np.array(

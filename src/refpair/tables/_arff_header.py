@@ -22,8 +22,7 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _INTEGER = re.compile(r"[+-]?\d+")
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
 
-Cell = tuple[str, bool]
-"""The text of a value and whether it was in quotes: only a bare ``?`` is a missing value."""
+Cell = tuple[str, bool]  # the text of a value and whether it was in quotes: a bare ? is a missing value
 
 
 class LineError(ValueError):
@@ -59,16 +58,6 @@ class Attribute:
         """Return the number of a text in a column of texts; 0 stands for what sparse rows leave out."""
         return self.codes.setdefault(text, float(len(self.codes) + 1))
 
-    @property
-    def default(self) -> float:
-        """The value that a sparse row leaves out: zero, or the first of a nominal's values."""
-        return self.codes[self.values[0]] if self.values else 0.0
-
-
-def _unquote(text: str) -> str:
-    """Resolve the escapes inside a quoted name or value."""
-    return _ESCAPE.sub(_resolve, text) if "\\" in text else text
-
 
 def _resolve(match: re.Match[str]) -> str:
     escaped = match[1]
@@ -78,7 +67,7 @@ def _resolve(match: re.Match[str]) -> str:
 def cell_of(single: str | None, double: str | None, bare: str | None) -> Cell:
     """Make a cell of the three groups that a match of a quoted or a bare value has."""
     quoted = single if single is not None else double
-    return (_unquote(quoted), True) if quoted is not None else ((bare or "").strip(), False)
+    return (_ESCAPE.sub(_resolve, quoted), True) if quoted is not None else ((bare or "").strip(), False)
 
 
 def split_cells(text: str, expected: int | None = None) -> list[Cell] | None:
@@ -169,10 +158,6 @@ def _attribute(text: str, line: int) -> Attribute:
     values = tuple(value for value, _ in cells)
     if len(set(values)) < len(values):
         raise LineError(line, f"attribute {name!r} lists a value twice; remove one")
-    return _nominal(name, line, values)
-
-
-def _nominal(name: str, line: int, values: tuple[str, ...]) -> Attribute:
     numbers = [float(value) for value in values if _INTEGER.fullmatch(value)]
     # {1, 01} are two values but one number: such a list is text as far as codes go.
     is_integer = len(set(numbers)) == len(values)

@@ -12,11 +12,6 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
-__all__ = [
-    "Floats", "Matrix", "Strings", "frame_of_matrix", "is_empty", "is_missing", "is_present", "listed",
-    "not_a_truth", "numbers_of", "parsed_numbers", "row_name", "strings_of", "truth_values",
-]  # fmt: skip
-
 Floats = npt.NDArray[np.float64]
 Strings = npt.NDArray[np.object_]
 
@@ -53,14 +48,9 @@ def _raw_numbers(column: pd.Series) -> Floats | None:
 def _objects_as_numbers(column: pd.Series) -> Floats | None:
     """Numbers that pandas keeps as objects: bools with empty cells, decimals, whole numbers of any size."""
     missing = column.isna().to_numpy(dtype=bool)
-    values = np.full(len(column), np.nan)
-    for i, value in enumerate(column):
-        if missing[i]:
-            continue
-        if not isinstance(value, (Real, Decimal, np.bool_)):
-            return None
-        values[i] = _float(value)
-    return values
+    if not all(isinstance(value, (Real, Decimal, np.bool_)) for value in column[~missing]):
+        return None
+    return np.array([np.nan if gap else _float(value) for value, gap in zip(column, missing, strict=True)])
 
 
 def _float(value: Any) -> float:
@@ -109,6 +99,11 @@ def is_missing(column: pd.Series) -> npt.NDArray[np.bool_]:
     missing = column.isna().to_numpy(dtype=bool)
     blank = [isinstance(cell, str) and not cell.strip() for cell in column]
     return np.asarray(missing | np.asarray(blank, bool))
+
+
+def dense(matrix: Matrix) -> npt.NDArray[Any]:
+    """Return a matrix as an ndarray."""
+    return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix)
 
 
 def frame_of_matrix(matrix: Matrix, names: Sequence[str]) -> pd.DataFrame:

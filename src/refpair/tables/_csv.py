@@ -12,10 +12,8 @@ from typing import Any
 import pandas as pd
 
 from refpair.tables._names import clean_names
-from refpair.tables._source import Source, TextSize, check_columns, check_written_cells
+from refpair.tables._source import Source, TextSize, check_cells, check_columns
 from refpair.tables._values import clean_frame
-
-__all__ = ["read_csv"]
 
 _TOO_MANY = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 _LEADING_ZERO = re.compile(rb"(?<![0-9.])0[0-9]")
@@ -60,7 +58,7 @@ def _parse(source: Source, encoding: str | None, sep: str, size: TextSize) -> pd
         with source.open() as file:
             header = pd.read_csv(file, header=None, nrows=2, dtype=str, **options)
         names = clean_names(header.iloc[0])
-        check_written_cells(source.name, size.n_bytes, size.n_lines, len(names))
+        check_cells(source.name, size.n_bytes, size.n_lines, len(names))
         with source.open() as file:
             frame: pd.DataFrame = pd.read_csv(
                 file,

@@ -15,8 +15,6 @@ from refpair._saved import require
 from ._cells import Matrix, strings_of
 from ._encoders import Encoder, NumberEncoder
 
-__all__ = ["DateEncoder", "date_format"]
-
 PARTS = ("days since the first", "year", "month", "weekday", "hour")
 
 _DAYS = (

@@ -12,9 +12,7 @@ import scipy.sparse as sp
 
 from refpair._saved import Savable, require
 
-from ._cells import Floats, Matrix, is_missing, parsed_numbers, strings_of
-
-__all__ = ["BooleanEncoder", "CategoryEncoder", "Encoder", "MissingEncoder", "NumberEncoder", "PixelEncoder"]
+from ._cells import Floats, Matrix, dense, is_missing, parsed_numbers, strings_of
 
 _MOSTLY_ZERO = 0.2  # of the values are not zero: the column is not centred, so that it stays sparse
 _BEND = 3.0  # standard deviations, from which on values count less and less
@@ -73,9 +71,8 @@ class NumberEncoder(Encoder):
             with np.errstate(over="ignore"):
                 values.data = _bent(values.data / self.scale[values.indices])
             return values
-        dense = values.toarray() if sp.issparse(values) else values
         with np.errstate(over="ignore", invalid="ignore"):
-            return _bent((dense - self.centre) / self.scale)
+            return _bent((dense(values) - self.centre) / self.scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +163,7 @@ def _number_matrix(frame: pd.DataFrame, columns: Sequence[str]) -> Matrix:
 
 def _pixels(frame: pd.DataFrame, columns: Sequence[str]) -> Floats:
     """Return dense numbers, 0 where there is none."""
-    values = _number_matrix(frame, columns)
-    pixels: Floats = np.nan_to_num(values.toarray() if sp.issparse(values) else values)
+    pixels: Floats = np.nan_to_num(dense(_number_matrix(frame, columns)))
     return pixels
 
 

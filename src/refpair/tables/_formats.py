@@ -16,10 +16,8 @@ from sklearn.datasets import load_svmlight_file
 
 from refpair.tables._cells import Matrix
 from refpair.tables._names import check_unique, clean_names
-from refpair.tables._source import Source, check_cells, check_growth, check_written_cells
+from refpair.tables._source import Source, check_cells, check_growth
 from refpair.tables._values import clean_frame, frame_of_cells
-
-__all__ = ["read_excel", "read_json_lines", "read_parquet", "read_svmlight"]
 
 _MAX_EXCEL_ROWS = 1 << 20
 _INDEX = re.compile(r"__index_level_\d+__")  # an index without a name, as pandas writes it
@@ -44,7 +42,7 @@ def read_json_lines(source: Source, encoding: str | None) -> pd.DataFrame:
         raise ValueError(
             f'{source.name}: its rows are empty; each line is an object such as {{"tempo": 120}}'
         )
-    check_written_cells(source.name, size.n_bytes, len(rows), len(keys))
+    check_cells(source.name, size.n_bytes, len(rows), len(keys))
     names = clean_names(keys)
     check_unique(source.name, names)
     columns = {name: [row.get(key) for row in rows] for name, key in zip(names, keys, strict=True)}
@@ -116,7 +114,7 @@ def read_excel(source: Source) -> pd.DataFrame:
                     if row:
                         rows.append(row)
                     n_cells += len(row)
-                    check_written_cells(source.name, n_unpacked, 1, n_cells)
+                    check_cells(source.name, n_unpacked, 1, n_cells)
                     if number >= _MAX_EXCEL_ROWS:
                         raise ValueError("it has more rows than Excel allows")
     except FileNotFoundError:
@@ -128,7 +126,7 @@ def read_excel(source: Source) -> pd.DataFrame:
     if len(rows) < 2:
         raise ValueError(f"{source.name}: there are no rows below the header in the first sheet")
     width = max(map(len, rows))
-    check_written_cells(source.name, n_unpacked, len(rows), width)
+    check_cells(source.name, n_unpacked, len(rows), width)
     if width > len(rows[0]):
         place = next(place for place, cells in enumerate(rows) if len(cells) > len(rows[0]))
         raise ValueError(

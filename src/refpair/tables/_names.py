@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
-__all__ = ["check_known", "check_unique", "clean_names", "unknown_name"]
-
 
 def clean_names(names: Iterable[object]) -> list[str]:
     """Return names as texts without blanks around them; columns without a name get their place."""

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TextIO
 
-__all__ = ["Source", "check_cells", "check_columns", "check_growth", "check_written_cells", "open_source"]
-
 _MAGIC = b"\x1f\x8b"
 _HEAD = 1 << 18  # characters that are looked at to find the separator
 
@@ -145,14 +143,17 @@ def open_source(source: str | os.PathLike[str]) -> Source:
     return Source(str(path), path)
 
 
-def check_cells(source: str, n_bytes: int, n_rows: int, n_columns: int, what: str) -> None:
-    """Refuse a dense matrix of `what` that is out of all proportion to the size of the file."""
-    _check(source, n_bytes, n_rows, n_columns, what, _MAX_CELLS_PER_BYTE)
+def check_cells(source: str, n_bytes: int, n_rows: int, n_columns: int, what: str = "") -> None:
+    """Refuse a matrix of `what` that is out of all proportion to the size of a file.
 
-
-def check_written_cells(source: str, n_bytes: int, n_rows: int, n_columns: int) -> None:
-    """Refuse a table of text most of whose cells are not written in it; ``n_bytes`` is the unpacked size."""
-    _check(source, n_bytes, n_rows, n_columns, "columns", _MAX_WRITTEN_CELLS_PER_BYTE)
+    By default it is a table of text of this size, unpacked, most of whose cells are not written in it.
+    """
+    per_byte = _MAX_CELLS_PER_BYTE if what else _MAX_WRITTEN_CELLS_PER_BYTE
+    if n_rows * n_columns > _ALWAYS_ALLOWED + per_byte * n_bytes:
+        raise ValueError(
+            f"{source}: {n_rows:,} rows times {n_columns:,} {what or 'columns'} are too many for a file of "
+            f"{n_bytes:,} bytes; is it broken? Otherwise split it into files of fewer rows"
+        )
 
 
 def check_columns(source: str, n_bytes: int, n_columns: int) -> None:
@@ -169,12 +170,4 @@ def check_growth(source: str, n_bytes: int, n_unpacked: int) -> None:
         raise ValueError(
             f"{source}: it would grow more than {_MAX_GROWTH} times when unpacked, which tables hardly do; "
             "if you trust it, unpack it first"
-        )
-
-
-def _check(source: str, n_bytes: int, n_rows: int, n_columns: int, what: str, per_byte: int) -> None:
-    if n_rows * n_columns > _ALWAYS_ALLOWED + per_byte * n_bytes:
-        raise ValueError(
-            f"{source}: {n_rows:,} rows times {n_columns:,} {what} are too many for a file of {n_bytes:,} "
-            "bytes; is it broken? Otherwise split it into files of fewer rows"
         )

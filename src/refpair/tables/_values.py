@@ -13,8 +13,6 @@ import pandas as pd
 
 from refpair.tables._names import check_unique, clean_names
 
-__all__ = ["clean_frame", "frame_of_cells"]
-
 # Spellings of a missing number; in a column of texts they are texts.
 _MISSING_WORDS = frozenset(
     [

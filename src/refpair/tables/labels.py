@@ -78,7 +78,10 @@ class LabelFormat(Savable):
             return self.classes[labels[:, 0]]
         if self.kind == "names":
             return self._write_names(labels, index)
-        matrix = labels.astype(self.dtype) if self.values is None else self._write_values(labels)
+        matrix = labels.astype(self.dtype)
+        if self.values is not None:
+            columns = [np.array(pair, self.dtype)[labels[:, i]] for i, pair in enumerate(self.values)]
+            matrix = np.column_stack(columns)
         if self.kind == "sparse":
             return sp.csr_array(matrix)
         if self.kind == "spmatrix":
@@ -90,11 +93,6 @@ class LabelFormat(Savable):
             schema = self.classes.tolist()
             return import_module("polars").DataFrame(matrix.tolist(), schema=schema, orient="row")
         return matrix
-
-    def _write_values(self, labels: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
-        assert self.values is not None
-        columns = [np.array(pair, self.dtype)[labels[:, i]] for i, pair in enumerate(self.values)]
-        return np.column_stack(columns)
 
     def _write_names(self, labels: npt.NDArray[np.uint8], index: Any) -> Any:
         rows = np.empty(len(labels), object)

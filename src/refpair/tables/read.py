@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from refpair.tables._arff import arff_frame, labels_beside, parse_arff
@@ -245,17 +244,10 @@ def _table(source: Source, X: pd.DataFrame, Y: pd.DataFrame | None) -> Table:
 
 def _dense(source: Source, frame: pd.DataFrame) -> pd.DataFrame:
     """Return labels without sparse columns."""
-    if not any(_is_sparse(frame[name]) for name in frame.columns):
-        return frame
-    check_cells(source.name, source.n_bytes, *frame.shape, "labels")
-    columns = {name: frame[name] for name in frame.columns}
-    return pd.DataFrame(
-        {name: np.asarray(column) if _is_sparse(column) else column for name, column in columns.items()}
-    )
-
-
-def _is_sparse(column: pd.Series) -> bool:
-    return isinstance(column.dtype, pd.SparseDtype)
+    sparse = {name: kind.subtype for name, kind in frame.dtypes.items() if isinstance(kind, pd.SparseDtype)}
+    if sparse:
+        check_cells(source.name, source.n_bytes, *frame.shape, "labels")
+    return frame.astype(sparse) if sparse else frame
 
 
 def _from_arff(source: Source, labels: list[str] | None, drop: list[str], encoding: str | None) -> Table:

@@ -133,14 +133,9 @@ def _ways_of(kind: str, texts: Sequence[str]) -> list[tuple[str, ...]]:
     """
     if kind == "string":
         return [("parts", "characters of words"), ("parts",), ("characters",)]
-    if _has_blanks_between_words(texts):
-        return [("words",), ("characters",)]
-    return [("characters",)]
-
-
-def _has_blanks_between_words(texts: Sequence[str]) -> bool:
-    length = sum(map(len, texts))
-    return sum(len(UNSPACED.findall(text)) for text in texts) < _UNSPACED_SHARE * length
+    n_unspaced = sum(len(UNSPACED.findall(text)) for text in texts)
+    has_words = n_unspaced < _UNSPACED_SHARE * sum(map(len, texts))
+    return [("words",), ("characters",)] if has_words else [("characters",)]
 
 
 @cache

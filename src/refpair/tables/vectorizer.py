@@ -23,7 +23,7 @@ from sklearn.utils.validation import (  # fmt: skip
 
 from refpair._saved import IfThere, Savable, require
 
-from ._cells import Matrix, frame_of_matrix, is_missing, listed
+from ._cells import Matrix, dense, frame_of_matrix, is_missing, listed
 from ._dates import DateEncoder
 from ._encoders import BooleanEncoder, CategoryEncoder, Encoder, MissingEncoder, NumberEncoder, PixelEncoder
 from ._names import unknown_name
@@ -165,8 +165,10 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
             for name, (_, why) in found.items():
                 whys.setdefault(why, []).append(name)
             reasons = "; ".join(f"{listed(names)}: {why}" for why, names in whys.items())
+            n_rows, n_columns = frame.shape
+            size = f"{n_columns:,} column{'s' * (n_columns != 1)} and {n_rows:,} row{'s' * (n_rows != 1)}"
             raise ValueError(
-                f"nothing to learn from in {_counted(frame)} ({reasons or 'there are none'}); overrule that "
+                f"nothing to learn from in {size} ({reasons or 'there are none'}); overrule that "
                 "by the kinds of columns, or add others"
             )
         weights = [_weight([features for _, features in group]) for group in groups]
@@ -310,7 +312,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
             X = sp.csr_array(sp.hstack([sp.csr_array(block) for block in scaled], format="csr"))
             X.eliminate_zeros()
             return X
-        return np.hstack([block.toarray() if sp.issparse(block) else block for block in scaled])
+        return np.hstack([dense(block) for block in scaled])
 
     @property
     def columns_(self) -> pd.DataFrame:
@@ -368,12 +370,6 @@ def _kinds_of_array(frame: pd.DataFrame, kinds: Mapping[str, Kind] | None) -> di
     plain = [name for name in names if name not in asked and pd.api.types.is_numeric_dtype(frame[name])]
     found = find_kinds(frame.drop(columns=plain), kinds)
     return {name: found.get(name) or ColumnKind("number", "numbers") for name in names}
-
-
-def _counted(frame: pd.DataFrame) -> str:
-    """Say how large a table is."""
-    n_rows, n_columns = frame.shape
-    return f"{n_columns:,} column{'s' * (n_columns != 1)} and {n_rows:,} row{'s' * (n_rows != 1)}"
 
 
 def _weight(blocks: Sequence[Matrix]) -> float:
