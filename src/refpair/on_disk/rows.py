@@ -59,13 +59,7 @@ class RowsOnDisk(ABC):
 
     @cached_property
     def has_missing(self) -> npt.NDArray[np.bool_]:
-        """Which features have a missing value; found by looking at all rows, once.
-
-        Raises
-        ------
-        ValueError
-            If a value is infinite.
-        """
+        """Which features have a missing value; found by looking at all rows, once. None may be infinite."""
         n_rows, n_features = self.shape
         missing = np.zeros(n_features, bool)
         step = self._n_a_block

@@ -101,6 +101,15 @@ def is_missing(column: pd.Series) -> npt.NDArray[np.bool_]:
     return np.asarray(missing | np.asarray(blank, bool))
 
 
+def from_polars(given: Any) -> Any:
+    """Return a DataFrame or Series of polars as one of pandas, whose cells are those of lists."""
+    if not type(given).__module__.startswith("polars."):
+        return given
+    if not hasattr(given, "columns"):
+        return pd.Series(given.to_list(), name=given.name)
+    return pd.DataFrame({name: given[name].to_list() for name in given.columns})
+
+
 def dense(matrix: Matrix) -> npt.NDArray[Any]:
     """Return a matrix as an ndarray."""
     return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix)

@@ -148,14 +148,11 @@ def _column(cells: list[Any]) -> Any:
             return pd.to_datetime(pd.Series(cells, dtype=object)).array
         except (ValueError, TypeError, OverflowError):  # of several time zones, or too far away
             pass
-    return pd.Series([np.nan if cell is None else _text(cell) for cell in cells]).array
+    texts = [cell.isoformat() if isinstance(cell, dt.date | dt.time) else str(cell) for cell in cells]
+    return pd.Series([np.nan if one is None else text for one, text in zip(cells, texts, strict=True)]).array
 
 
 def _objects(cells: list[Any]) -> Any:
     column = np.empty(len(cells), dtype=object)
     column[:] = [np.nan if cell is None else cell for cell in cells]
     return column
-
-
-def _text(cell: Any) -> str:
-    return cell.isoformat() if isinstance(cell, dt.date | dt.time) else str(cell)

@@ -14,7 +14,7 @@ import pandas as pd
 from ._cells import Floats, numbers_of, parsed_numbers, strings_of, truth_values
 from ._dates import date_format
 from ._names import unknown_name
-from .images import are_file_names, find_pictures, is_pixel_name, leads_to_pictures
+from .images import PIXEL_NAME, are_file_names, find_pictures, leads_to_pictures
 
 __all__ = ["UNSPACED", "ColumnKind", "Kind", "check_kinds", "find_kinds"]
 
@@ -80,7 +80,7 @@ def find_kinds(
 def _pixels(frame: pd.DataFrame, asked: Mapping[str, Kind]) -> dict[str, ColumnKind]:
     """Find the columns that are pixels of a picture; a column that is said to be something else is none."""
     # The names come first: to read all columns of a table as numbers only to find no picture would be slow.
-    names = [str(name) for name in frame.columns if is_pixel_name(str(name))]
+    names = [str(name) for name in frame.columns if PIXEL_NAME.fullmatch(str(name))]
     free = [name for name in names if asked.get(name, "image") == "image"]
     numeric = [name for name in free if numbers_of(frame[name]) is not None]
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 from typing import Any, Self
@@ -19,7 +19,7 @@ from refpair._saved import require
 from ._cells import Floats, Matrix, row_name, strings_of
 from ._encoders import Encoder
 
-__all__ = ["ImageEncoder", "OutsideError", "are_file_names", "find_file", "find_picture", "find_pictures"]
+__all__ = ["ImageEncoder", "OutsideError", "find_file", "find_picture"]
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff")
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")
@@ -28,7 +28,7 @@ _CELL = 16
 _THUMBNAIL = 8
 # Numbers that tell of outlines (blocks of 2 x 2 cells overlap), and of light and shade.
 _SIZES = ((_SIDE // _CELL - 1) ** 2 * 4 * 9, _THUMBNAIL**2)
-_PIXEL = re.compile(r"(.+)_([0-9]{1,5})_([0-9]{1,5})", re.DOTALL)
+PIXEL_NAME = re.compile(r"(.+)_([0-9]{1,5})_([0-9]{1,5})", re.DOTALL)
 
 
 class OutsideError(ValueError):
@@ -48,14 +48,9 @@ def find_pictures(names: Iterable[str]) -> list[list[list[str]]]:
     """Return the pictures of all prefixes, in the order of their first pixels among the names."""
     groups: dict[str, list[tuple[int, int, str]]] = {}
     for name in names:
-        if match := _PIXEL.fullmatch(name):
+        if match := PIXEL_NAME.fullmatch(name):
             groups.setdefault(match[1], []).append((int(match[2]), int(match[3]), name))
     return [picture for group in groups.values() if (picture := _rectangle(group))]
-
-
-def is_pixel_name(name: str) -> bool:
-    """Whether a name may be that of a pixel."""
-    return _PIXEL.fullmatch(name) is not None
 
 
 def _rectangle(group: list[tuple[int, int, str]]) -> list[list[str]] | None:
@@ -124,7 +119,7 @@ class ImageEncoder(Encoder):
     @classmethod
     def fit(cls, frame: pd.DataFrame, column: str, folder: Path, verbose: int) -> tuple[Self, Matrix] | None:
         """Read the images, and return the encoder with their features; None if no two of them differ."""
-        raw, found = _read_images(frame[column], folder, verbose=verbose)
+        raw, found = _read_images(frame[column], folder, verbose)
         if not found.any():
             return None
         mean = raw[found].mean(axis=0)
@@ -147,7 +142,7 @@ class ImageEncoder(Encoder):
             raise ValueError(
                 f"column {self.column!r} names images: give their folder, TableVectorizer(folder=...)"
             )
-        return self._scaled(*_read_images(frame[self.column], folder, verbose=verbose))
+        return self._scaled(*_read_images(frame[self.column], folder, verbose))
 
     def feature_names(self) -> list[str]:
         """Return their names."""
@@ -155,21 +150,17 @@ class ImageEncoder(Encoder):
         return outlines + [f"{self.column}: pixel {divmod(i, _THUMBNAIL)}" for i in range(_SIZES[1])]
 
 
-def _read_images(
-    column: pd.Series, folder: Path, *, verbose: int = 0
-) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Read the image files that a column names, and tell which rows have one that can be read.
-
-    Features are histograms of oriented gradients and a thumbnail; zeros where there is no image.
-    """
-    read = _reader()
+def _read_images(column: pd.Series, folder: Path, verbose: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Return outlines and thumbnails of the images that a column names, and which rows have one to read."""
+    try:
+        from skimage import feature  # noqa: PLC0415  (an extra; and slow to import)
+    except ImportError as error:
+        raise ImportError("images need scikit-image: pip install 'refpair[image]'") from error
     paths = _paths(column, folder)
-    known: dict[Path, Floats | None] = {}
+    different = sorted({path for path in paths if path})
     with progress_bar(visible=verbose > 0) as bar:
-        for path in bar.track(
-            sorted({path for path in paths if path}), description=f"images of {column.name}"
-        ):
-            known[path] = read(path)
+        tracked = bar.track(different, description=f"images of {column.name}")
+        known = {path: _outlines_and_light(path, feature.hog) for path in tracked}
     rows = [None if path is None else known[path] for path in paths]
     found = np.array([row is not None for row in rows], bool)
     features = np.zeros((len(rows), sum(_SIZES)))
@@ -178,24 +169,16 @@ def _read_images(
     return features, found
 
 
-def _reader() -> Callable[[Path], Floats | None]:
+def _outlines_and_light(path: Path, hog: Any) -> Floats | None:
+    """Return the histograms of oriented gradients of an image, and a thumbnail; None if it is broken."""
     try:
-        from skimage import feature  # noqa: PLC0415  (an extra; and slow to import)
-    except ImportError as error:
-        raise ImportError("images need scikit-image: pip install 'refpair[image]'") from error
-    hog: Any = feature.hog
-
-    def read(path: Path) -> Floats | None:
-        try:
-            square = _grey_square(path)
-        except Exception:  # of a broken file Pillow raises nearly anything, SyntaxError and struct.error too
-            return None
-        outlines = hog(square, orientations=9, pixels_per_cell=(_CELL, _CELL), cells_per_block=(2, 2))
-        part = _SIDE // _THUMBNAIL
-        light = square.reshape(_THUMBNAIL, part, _THUMBNAIL, part).mean(axis=(1, 3))
-        return np.concatenate([outlines, light.ravel()])
-
-    return read
+        square = _grey_square(path)
+    except Exception:  # of a broken file Pillow raises nearly anything, SyntaxError and struct.error too
+        return None
+    outlines = hog(square, orientations=9, pixels_per_cell=(_CELL, _CELL), cells_per_block=(2, 2))
+    part = _SIDE // _THUMBNAIL
+    light = square.reshape(_THUMBNAIL, part, _THUMBNAIL, part).mean(axis=(1, 3))
+    return np.concatenate([outlines, light.ravel()])
 
 
 def _grey_square(path: Path) -> Floats:
@@ -208,7 +191,7 @@ def _grey_square(path: Path) -> Floats:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of odd metadata
-        warnings.simplefilter("error", Image.DecompressionBombWarning)  # more than MAX_IMAGE_PIXELS
+        warnings.simplefilter("error", Image.DecompressionBombWarning)  # more than MAX_IMAGEPIXEL_NAMES
         with Image.open(path, formats=_FORMATS) as file:  # by content: no .png may start another decoder
             file.draft("L", (2 * _SIDE, 2 * _SIDE))  # JPEGs can be unpacked small
             if file.mode in ("I", "F") or file.mode.startswith("I;16"):
@@ -216,9 +199,8 @@ def _grey_square(path: Path) -> Floats:
             if not (file.mode.endswith("A") or "transparency" in file.info):
                 return np.asarray(_small(file, "L"), np.float64) / 255
             paper = Image.new("RGBA", (_SIDE, _SIDE), "white")
-            return (
-                np.asarray(Image.alpha_composite(paper, _small(file, "RGBA")).convert("L"), np.float64) / 255
-            )
+            on_paper = Image.alpha_composite(paper, _small(file, "RGBA"))
+            return np.asarray(on_paper.convert("L"), np.float64) / 255
 
 
 def _small(image: Any, mode: str) -> Any:

@@ -21,10 +21,13 @@ from sklearn.utils.validation import column_or_1d
 
 from refpair._saved import Savable, require
 
-from ._cells import is_empty, is_present, listed, not_a_truth, row_name, truth_values
+from ._cells import from_polars, is_empty, is_present, listed, not_a_truth, row_name, truth_values
 from .label_names import CONTAINERS, Container, container_of, names_matrix, rows_of_names, split_rows
 
-__all__ = ["LabelFormat", "LabelMatrix", "label_columns", "labelled_rows", "read_labels", "truth_values"]
+__all__ = [
+    "LabelFormat", "LabelMatrix", "label_columns", "labelled_rows", "read_labels", "read_predictions",
+    "truth_values",
+]  # fmt: skip
 
 Kind = Literal["classes", "array", "sparse", "spmatrix", "pandas", "polars", "names"]
 Within = Literal["list", "array", "series", "frame", "polars series", "polars frame"]
@@ -56,6 +59,11 @@ class LabelFormat(Savable):
     def n_labels(self) -> int:
         """The number of labels: one for the classes of a one-dimensional y."""
         return 1 if self.kind == "classes" else len(self.classes)
+
+    @property
+    def label_names(self) -> list[Any]:
+        """The names of the labels; of a one-dimensional y, the class that is the label."""
+        return list(self.classes[-self.n_labels :].tolist())
 
     def _check_saved(self) -> None:
         names = self.classes
@@ -201,6 +209,24 @@ def read_labels(
     return _read(Y, name, classes, separator, names_first=True)
 
 
+def read_predictions(model: Any, predicted: Any, y: Any) -> tuple[LabelMatrix, LabelMatrix, list[Any]]:
+    """Return true and predicted labels, in whatever form, as 0/1 matrices, and the names of the labels.
+
+    A model of this package tells the form, also within pipelines and searches; for others it is that of y.
+    """
+    while not hasattr(model, "_label_format"):
+        steps = getattr(model, "steps", None)
+        model = steps[-1][1] if steps else getattr(model, "best_estimator_", None)
+        if model is None:
+            # Some rows may lack one of two classes.
+            known = np.concatenate([np.ravel(y), predicted]) if np.ndim(predicted) == 1 else y
+            _, form = read_labels(known, "y")
+            break
+    else:
+        form = model._label_format
+    return form.read_more(y, "y"), form.read_more(predicted, "the prediction"), form.label_names
+
+
 def _read(
     Y: Any, name: str, classes: Sequence[Any] | None, separator: str | None, *, names_first: bool
 ) -> tuple[LabelMatrix, LabelFormat]:
@@ -208,7 +234,8 @@ def _read(
         raise ValueError("requires y to be passed, but the target y is None")
     if sp.issparse(Y):
         return _read_sparse(Y, name)
-    given, is_polars = _from_polars(Y)
+    given = from_polars(Y)
+    is_polars = given is not Y
     is_frame = isinstance(given, pd.DataFrame)
     column = given.iloc[:, 0] if is_frame and given.shape[1] == 1 else given
     separator = getattr(given, "attrs", {}).get(_SEPARATOR, separator)
@@ -227,15 +254,6 @@ def _read(
     if is_frame:
         return _read_frame(given, name, "polars" if is_polars else "pandas")
     return _read_array(np.asarray(given), name)
-
-
-def _from_polars(Y: Any) -> tuple[Any, bool]:
-    """Return a DataFrame or Series of polars as one of pandas, whose cells are those of lists."""
-    if not type(Y).__module__.startswith("polars."):
-        return Y, False
-    if not hasattr(Y, "columns"):
-        return pd.Series(Y.to_list(), name=Y.name), True
-    return pd.DataFrame({one: Y[one].to_list() for one in Y.columns}), True
 
 
 def _is_one_column(Y: Any) -> bool:

@@ -23,7 +23,7 @@ from sklearn.utils.validation import (  # fmt: skip
 
 from refpair._saved import IfThere, Savable, require
 
-from ._cells import Matrix, dense, frame_of_matrix, is_missing, listed
+from ._cells import Matrix, dense, frame_of_matrix, from_polars, is_missing, listed
 from ._dates import DateEncoder
 from ._encoders import BooleanEncoder, CategoryEncoder, Encoder, MissingEncoder, NumberEncoder, PixelEncoder
 from ._names import unknown_name
@@ -261,8 +261,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
 
     def _read(self, X: Any, *, reset: bool) -> pd.DataFrame:
         """Return a table whose columns have different names."""
-        if type(X).__module__.startswith("polars.") and hasattr(X, "columns"):
-            X = pd.DataFrame({name: X[name].to_list() for name in X.columns})
+        X = from_polars(X)
         if not isinstance(X, pd.DataFrame):
             return self._read_array(X, reset=reset)
         names = [str(name) for name in X.columns]
