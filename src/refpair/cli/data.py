@@ -17,13 +17,12 @@ from refpair import TableVectorizer, load
 from refpair._progress import run_chunks
 from refpair.bits.problem import chunks_of
 from refpair.datasets import read_data
-from refpair.tables import Table
+from refpair.tables import Table, TableOptions
 from refpair.tables._cells import strings_of
 from refpair.tables._names import unknown_name
 from refpair.tables.columns import Kind
 from refpair.tables.label_names import names_matrix, split_rows
 from refpair.tables.labels import LabelFormat, label_columns, labelled_rows
-from refpair.tables.options import TableOptions
 
 __all__ = ["Model", "labelled_part", "read_labelled", "split_names", "table_options", "true_labels"]
 

@@ -45,8 +45,8 @@ from refpair.coding import (
 )
 from refpair.posterior import LogOddsLine, Reading
 from refpair.tables import TableVectorizer
-from refpair.tables._encoders import ENCODERS
 from refpair.tables.labels import LabelFormat
+from refpair.tables.vectorizer import ENCODERS
 
 __all__ = ["ADAPTERS", "CLASSES", "Adapter"]
 
