@@ -134,7 +134,8 @@ def _check_one_against_rest(model: Any) -> None:
     if not hasattr(model, "estimators_"):
         return
     binarizer, learnt = model.label_binarizer_, model.estimators_
-    require(type(binarizer) is find_class("LabelBinarizer"), "the classes are not known")
+    known = type(binarizer) is find_class("LabelBinarizer")
+    require(known and np.array_equal(model.classes_, binarizer.classes_), "a class that does not exist")
     n = len(binarizer.classes_)
     expected = 1 if n == 2 and binarizer.y_type_ == "binary" else n
     require(n >= 2 and len(learnt) == expected, "there is not a learner for each class")
