@@ -304,7 +304,6 @@ def test_why_knows_of_no_label_that_was_added_since(session):
 
 
 def test_models_of_other_libraries_are_saved_too(path, tmp_path):
-    pytest.importorskip("skops")
     with open_quick(path, estimator=MultiOutputClassifier(LogisticRegression())) as session:
         teach(session, *range(20))
         session.add_labels(["awe"])  # which no row has

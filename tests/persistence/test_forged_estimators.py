@@ -150,7 +150,7 @@ FORGED = [
     ("powerset logistic", model("learners_", "learnt_", 0, "n_features_in_", value=7), "other features"),
     (
         "powerset logistic",
-        changed("learners_.learnt_.0.label_binarizer_.classes_", at(2, 99)),
+        model("learners_", "learnt_", 0, "label_binarizer_", "classes_", "cells", 2, value=99),
         "class that does not exist",
     ),
     ("logistic chain", changed("links_.estimators.0.classes_", at(1, 7)), "neither a classifier"),
