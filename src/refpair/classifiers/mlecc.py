@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.coding import LabelCode, LabelCodeName, make_label_code
+from refpair.tables.labels import LabelMatrix
 
 __all__ = ["MLECC"]
 
@@ -94,39 +95,17 @@ class MLECC(ReductionClassifier):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
+        super().__init__(estimator, n_jobs=n_jobs, random_state=random_state, verbose=verbose)
         self.code = code
         self.powerset = powerset
         self.code_length = code_length
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Make the code and learn its bits.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
-        y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, labels = self._read(X, y)
+    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
         n_labels = labels.shape[1]
-        rng = self._rng()
         # The code draws from a generator of its own, so that its bits are seeded as those of others are.
         self.code_ = make_label_code(self.code, n_labels, self.code_length, rng=rng.spawn(1)[0])
-        learners = CodeLearners(
-            self.estimator, min(self.powerset, n_labels), n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        learners = CodeLearners(self.estimator, min(self.powerset, n_labels), **self._running())
         self.learners_ = learners.fit(X, distinct_labels(labels), self.code_, rng)
-        return self
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         require(self.code_.n_labels == n_labels, "the code is one of other labels")

@@ -25,7 +25,15 @@ from ._cells import listed, row_name
 from ._truths import is_empty, is_present, not_a_truth, truth_values
 from .label_names import CONTAINERS, Container, container_of, names_matrix, rows_of_names, split_rows
 
-__all__ = ["LabelFormat", "LabelMatrix", "label_columns", "labelled_rows", "read_labels", "truth_values"]
+__all__ = [
+    "LabelFormat",
+    "LabelMatrix",
+    "label_columns",
+    "labelled_rows",
+    "read_labels",
+    "read_predictions",
+    "truth_values",
+]
 
 Kind = Literal["classes", "array", "sparse", "spmatrix", "pandas", "polars", "names"]
 Within = Literal["list", "array", "series", "frame", "polars series", "polars frame"]
@@ -72,6 +80,11 @@ class LabelFormat(Savable):
     def n_labels(self) -> int:
         """The number of labels: one for the classes of a one-dimensional y."""
         return 1 if self.kind == "classes" else len(self.classes)
+
+    @property
+    def label_names(self) -> list[Any]:
+        """The names of the labels; of a one-dimensional y, the class that is the label."""
+        return list(self.classes[-self.n_labels :].tolist())
 
     def _check_saved(self) -> None:
         names = self.classes
@@ -260,6 +273,24 @@ def read_labels(
     ['calm|joy']
     """
     return _read(Y, name, classes, separator, names_first=True)
+
+
+def read_predictions(model: Any, predicted: Any, y: Any) -> tuple[LabelMatrix, LabelMatrix, list[Any]]:
+    """Return true and predicted labels, in whatever form, as 0/1 matrices, and the names of the labels.
+
+    A model of this package tells the form, also within pipelines and searches; for others it is that of y.
+    """
+    while not hasattr(model, "_label_format"):
+        steps = getattr(model, "steps", None)
+        model = steps[-1][1] if steps else getattr(model, "best_estimator_", None)
+        if model is None:
+            # Some rows may lack one of two classes.
+            known = np.concatenate([np.ravel(y), predicted]) if np.ndim(predicted) == 1 else y
+            _, form = read_labels(known, "y")
+            break
+    else:
+        form = model._label_format
+    return form.read_more(y, "y"), form.read_more(predicted, "the prediction"), form.label_names
 
 
 def _read(
