@@ -14,7 +14,7 @@ from refpair.classifiers._code_learners import CodeLearners
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
-from refpair.coding import LabelsetRepetition, draw_labelsets
+from refpair.coding.repetition import LabelsetRepetition, draw_labelsets
 from refpair.tables.labels import LabelMatrix
 
 __all__ = ["RAkEL"]

@@ -37,7 +37,6 @@ from refpair.classifiers._code_learners import CodeLearners
 from refpair.classifiers._label_models import LabelModel
 from refpair.classifiers._links import EstimatorLinks, TreeLinks
 from refpair.coding import (
-    BCHCode,
     HammingRepetition,
     LabelsetRepetition,
     ReferencePairCode,
@@ -51,7 +50,7 @@ from refpair.tables.labels import LabelFormat
 __all__ = ["ADAPTERS", "CLASSES", "Adapter"]
 
 _OWN = (
-    BCHCode, Bags, BayesDecisionClassifier, BinaryLearners, BinaryRelevance, Bins, CSRPEClassifier,
+    Bags, BayesDecisionClassifier, BinaryLearners, BinaryRelevance, Bins, CSRPEClassifier,
     ChainClassifier, ClassLearners, ClassTreeBank, ClassTrees, CodeLearners, CondensedFilterTree,
     EstimatorBank, EstimatorLinks, ForeignClassifier, Forest, HammingRepetition, KernelFeatures, LabelFormat,
     LabelModel, LabelPowerset, LabelsetRepetition, LogOddsLine, Logistic, LogisticBank, MLECC,
