@@ -89,22 +89,7 @@ class CodeBook:
 
 
 def pack_signs(signs: npt.ArrayLike) -> popcount.Words:
-    """Pack rows of −1 and +1 into words of 64 bits, set where the sign is +1 and filled up with zeros.
-
-    Parameters
-    ----------
-    signs : array-like of shape (n, n_bits)
-        Nothing but −1 and +1.
-
-    Returns
-    -------
-    ndarray of shape (n, ceil(n_bits / 64)), dtype uint64
-
-    Examples
-    --------
-    >>> pack_signs([[1, -1, 1, 1]])
-    array([[13]], dtype=uint64)
-    """
+    """Pack rows of −1 and +1 into words of 64 bits, set where the sign is +1; see `pack_bits`."""
     array = np.asarray(signs)
     if array.ndim != 2 or not ((array == 1) | (array == -1)).all():
         raise ValueError("signs must be a matrix of -1 and +1 only")
@@ -114,8 +99,6 @@ def pack_signs(signs: npt.ArrayLike) -> popcount.Words:
 def pack_bits(bits: npt.NDArray[np.bool_]) -> popcount.Words:
     """Pack rows of bits into words of 64, filled up with zeros.
 
-    Examples
-    --------
     >>> pack_bits(np.array([[True, False, True, True]]))
     array([[13]], dtype=uint64)
     """
@@ -126,12 +109,6 @@ def pack_bits(bits: npt.NDArray[np.bool_]) -> popcount.Words:
 
 
 def unpack_bits(words: popcount.Words) -> npt.NDArray[np.bool_]:
-    """Return the bits that `pack_bits` packed, and the zeros that it filled up with.
-
-    Examples
-    --------
-    >>> unpack_bits(pack_bits(np.array([[True, False, True, True]])))[:, :5]
-    array([[ True, False,  True,  True, False]])
-    """
+    """Return the bits that `pack_bits` packed, and the zeros that it filled up with."""
     packed = np.ascontiguousarray(words).astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(packed, axis=1, bitorder="little").astype(np.bool_)
