@@ -125,7 +125,7 @@ def test_estimator_links_ask_the_classifier_of_the_link(small, kind, monkeypatch
     X, Y = small
     first = LogisticRegression().fit(X, Y[:, 0])
     third = LinearSVC(random_state=0).fit(np.hstack([X, Y[:, :2]]), Y[:, 2])
-    links = EstimatorLinks([first, 1, third, -1])
+    links = EstimatorLinks([first, 1, third, 0])
     assert len(links) == 4
     prepared = links.prepare(kind(X))
     row = np.repeat(np.arange(120), 2)

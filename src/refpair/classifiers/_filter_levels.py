@@ -88,13 +88,13 @@ class EstimatorLevels:
         self.estimator = estimator
         self.X = X
         self.seeds = rng.integers(2**63, size=n_levels)
-        self.estimators: list[Any] = [-1] * n_levels
+        self.estimators: list[Any] = [0] * n_levels
 
     def learn(self, k: int, row: Rows, paths: Bytes, gain: Floats, *, draft: bool) -> None:
         """Fit a clone."""
         kept = np.flatnonzero(gain)
         if len(kept) == 0:
-            self.estimators[k] = -1
+            self.estimators[k] = 0
             return
         targets = Targets(np.arange(len(kept), dtype=np.int32), _scaled(gain[kept])[:, None])
         features = append_labels(self.X[row[kept]], paths[kept])

@@ -74,7 +74,7 @@ class EstimatorLinks(Savable):
     Attributes
     ----------
     estimators : list
-        Fitted classifiers with ``predict_proba``, or the number −1 or +1 for a label that never or always is
+        Fitted classifiers with ``predict_proba``, or the number 0 or 1 for a label that never or always is
         there, as in :class:`EstimatorBank`. One without ``predict_proba`` is certain of what it says.
     """
 
@@ -84,7 +84,7 @@ class EstimatorLinks(Savable):
         return len(self.estimators)
 
     def _check_saved(self) -> None:
-        require(all(map(is_answer, self.estimators)), "a link is neither a classifier, -1 nor 1")
+        require(all(map(is_answer, self.estimators)), "a link is neither a classifier, 0 nor 1")
 
     def check_n_features(self, n_features: int) -> None:
         """Refuse links of other features, as far as they tell."""

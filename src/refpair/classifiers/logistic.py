@@ -167,7 +167,7 @@ class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  
 
 
 def classifiers_of(bank: LogisticBank, learner: Logistic, n_features: npt.NDArray[np.int32]) -> list[Any]:
-    """Return the bits of a bank as single classifiers of 0 and 1; −1 or +1 where all rows agree.
+    """Return the bits of a bank as single classifiers of 0 and 1; 0 or 1 where all rows agree.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def classifiers_of(bank: LogisticBank, learner: Logistic, n_features: npt.NDArra
     learnt: list[Any] = []
     for weights, intercept, limit in zip(bank.coef_, bank.intercept_, n_features, strict=True):
         if np.isinf(intercept):
-            learnt.append(1 if intercept > 0 else -1)
+            learnt.append(int(intercept > 0))
             continue
         single = Logistic(**learner.get_params())
         single.classes_ = np.array([0, 1])
