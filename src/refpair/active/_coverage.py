@@ -13,8 +13,8 @@ from refpair._kernels.coverage import products_to_likenesses
 from refpair._progress import run_chunks
 from refpair.active._distances import filled, squared_distances, squared_lengths
 from refpair.active._pool import Indices
-from refpair.bits.axes import products
 from refpair.bits.binning import Matrix
+from refpair.bits.logistic import products
 from refpair.bits.problem import chunks_of
 
 __all__ = ["spread_rows", "variance_removed"]

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from refpair.bits.axes import products
 from refpair.bits.binning import Matrix
+from refpair.bits.logistic import products
 
 __all__ = ["filled", "squared_distances", "squared_lengths"]
 

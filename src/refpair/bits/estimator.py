@@ -14,10 +14,8 @@ from sklearn.base import BaseEstimator, clone
 from refpair._kernels.rng import draw_rows
 from refpair._progress import run_chunks
 from refpair._saved import Savable, require
-from refpair.bits.bags import Bags
 from refpair.bits.binning import Matrix
-from refpair.bits.problem import ALL, BitProblems, chunks_of
-from refpair.bits.sizes import resolve_share
+from refpair.bits.problem import ALL, Bags, BitProblems, chunks_of, resolve_share
 
 __all__ = ["EstimatorBank", "check_features", "fit_clones", "is_answer"]
 

@@ -16,8 +16,7 @@ from refpair.active._foreign import ForeignClassifier
 from refpair.active._kernel import KernelFeatures
 from refpair.bits import Bags, ClassTreeBank, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Bins
-from refpair.bits.class_trees import ClassTrees
-from refpair.bits.trees import Trees
+from refpair.bits.nodes import ClassTrees, Trees
 from refpair.classifiers import (
     MLECC,
     BayesDecisionClassifier,
