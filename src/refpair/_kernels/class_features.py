@@ -10,7 +10,7 @@ the features looked at are the shorter ones, in a small node the bits of its row
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,7 +27,18 @@ from refpair._kernels.grow import (
     part_rows,
     take_slot,
 )
-from refpair._kernels.jit import INLINE, Ints, Longs, Numbers, Words, helper, implements, inline, kernel
+from refpair._kernels.jit import (
+    INLINE,
+    Ints,
+    Longs,
+    Numbers,
+    Words,
+    by_form,
+    helper,
+    implements,
+    inline,
+    kernel,
+)
 from refpair._kernels.sparse import SparseBins, find_slot
 
 # A feature's own list is read if it is no longer than so many times the node. On enron and bibtex
@@ -90,6 +101,9 @@ class SparseRows(NamedTuple):
     exact: bool  # whether no two features share a bit
 
 
+Features: TypeAlias = DenseBins | SparseRows
+
+
 @kernel
 def mark_cells(n_rows: int, column_start: Longs, column_rows: Ints) -> Words:
     """Set the bits of all stored cells, 64 at most for each on average."""
@@ -112,33 +126,10 @@ def with_bits(bins: SparseBins) -> SparseRows:
     return SparseRows(bins, bits, len(bins.common_bins) <= 64 * bits.shape[1])
 
 
-def n_counted(features: DenseBins | SparseRows, max_features: int) -> int:
-    """Return how many slots are worth counting: none if nodes are better searched feature by feature."""
-    raise NotImplementedError
-
-
-def count_cells(
-    features: DenseBins | SparseRows, rows: Numbers, classes: Ints, step: int, kept: Ints
-) -> None:
-    """Add `step` to the counts of all cells of some rows."""
-    raise NotImplementedError
-
-
-def search_feature(
-    features: DenseBins | SparseRows,
-    f: int,
-    rows: Numbers,
-    node: Node,
-    work: Work,
-    counts: Counts,
-    counted: int,
-    floor: float,
-) -> tuple[float, int, int]:
-    """Find the best threshold of a feature, as ``best_threshold`` does.
-
-    `counted` is where the node's counts are, or ``NO_SLOT``.
-    """
-    raise NotImplementedError
+# What the forms of features implement.
+n_counted = by_form("return how many slots are worth counting: none if nodes are better searched by feature")
+count_cells = by_form("add a step to the counts of all cells of some rows")
+search_feature = by_form("find the best threshold of a feature; counts are at `counted`, or ``NO_SLOT``")
 
 
 @implements(n_counted, DenseBins, INLINE)
@@ -154,17 +145,10 @@ def count_cells_dense(features: DenseBins, rows: Numbers, classes: Ints, step: i
 
 @implements(search_feature, DenseBins, INLINE)
 def search_feature_dense(
-    features: DenseBins,
-    f: int,
-    rows: Numbers,
-    node: Node,
-    work: Work,
-    counts: Counts,
-    counted: int,
-    floor: float,
+    features: DenseBins, f: int, node: Node, work: Work, counts: Counts, counted: int, floor: float
 ) -> tuple[float, int, int]:
     """Sort all rows by their bins."""
-    column = features.codes[f]
+    column, rows = features.codes[f], node.rows
     for i in range(rows.shape[0]):
         work.found_bins[i] = column[rows[i]]
     return best_threshold(work, node, work.labels, rows.shape[0], -1, int(features.missing_bins[f]), floor)
@@ -194,13 +178,14 @@ def count_cells_sparse(features: SparseRows, rows: Numbers, classes: Ints, step:
 
 
 @inline
-def gather(features: SparseRows, f: int, rows: Numbers, node: Node, work: Work) -> int:
+def gather(features: SparseRows, f: int, node: Node, work: Work) -> int:
     """Find the rows of a node that a feature stores; return their number.
 
     Their classes are written to `work`, and their bins if the feature has more than one slot. It goes through
     the feature's own list or through the rows, whichever is shorter.
     """
     bins, bits, found, found_bins = features.bins, features.bits, work.found, work.found_bins
+    rows = node.rows
     first, last = bins.column_start[f], bins.column_start[f + 1]
     single = bool(bins.first_slot[f] < bins.n_single)
     n_found = 0
@@ -232,21 +217,14 @@ def gather(features: SparseRows, f: int, rows: Numbers, node: Node, work: Work) 
 
 @implements(search_feature, SparseRows, INLINE)
 def search_feature_sparse(
-    features: SparseRows,
-    f: int,
-    rows: Numbers,
-    node: Node,
-    work: Work,
-    counts: Counts,
-    counted: int,
-    floor: float,
+    features: SparseRows, f: int, node: Node, work: Work, counts: Counts, counted: int, floor: float
 ) -> tuple[float, int, int]:
     """Look at the node's counts, or gather the rows that the feature stores."""
     bins = features.bins
     first, single = bins.first_slot[f], bool(bins.first_slot[f] < bins.n_single)
     if single and counted != NO_SLOT:
         return worth_of_counted(counts, counted, first, node, floor), 0, -1
-    n_found = gather(features, f, rows, node, work)
+    n_found = gather(features, f, node, work)
     if n_found == 0:
         return floor, 0, -1
     if single:
@@ -301,7 +279,7 @@ def part_rows_sparse(
 
 
 @inline
-def count_anew(features: DenseBins | SparseRows, counts: Counts, rows: Numbers, of_row: Ints) -> int:
+def count_anew(features: Features, counts: Counts, rows: Numbers, of_row: Ints) -> int:
     """Count the cells of a large node; return where."""
     counted = take_slot(counts.slots)
     kept = counts.kept[counted]
@@ -313,14 +291,7 @@ def count_anew(features: DenseBins | SparseRows, counts: Counts, rows: Numbers, 
 
 @inline
 def count_node(
-    features: DenseBins | SparseRows,
-    counts: Counts,
-    counted: int,
-    rows: Numbers,
-    of_row: Ints,
-    node: Node,
-    names: Ints,
-    work: Work,
+    features: Features, counts: Counts, counted: int, node: Node, of_row: Ints, names: Ints, work: Work
 ) -> int:
     """Count the cells of a node that is searched, unless they were handed down; return where they are."""
     if not are_used(counts):
@@ -332,16 +303,14 @@ def count_node(
     if counted != NO_SLOT:
         return counted
     if node.n_rows > SMALL_NODE:
-        return count_anew(features, counts, rows, of_row)
+        return count_anew(features, counts, node.rows, of_row)
     counted = counts.kept.shape[0] - 1
-    count_cells(features, rows, of_row, 1, counts.kept[counted])
+    count_cells(features, node.rows, of_row, 1, counts.kept[counted])
     return counted
 
 
 @inline
-def forget_counts(
-    features: DenseBins | SparseRows, counts: Counts, counted: int, rows: Numbers, of_row: Ints
-) -> None:
+def forget_counts(features: Features, counts: Counts, counted: int, rows: Numbers, of_row: Ints) -> None:
     """Let other nodes have the counts of one that is done."""
     if counted == NO_SLOT:
         return
@@ -353,12 +322,7 @@ def forget_counts(
 
 @inline
 def hand_counts_down(
-    features: DenseBins | SparseRows,
-    counts: Counts,
-    counted: int,
-    rows: Numbers,
-    small_rows: Numbers,
-    of_row: Ints,
+    features: Features, counts: Counts, counted: int, rows: Numbers, small_rows: Numbers, of_row: Ints
 ) -> tuple[int, int]:
     """Make the counts of a node those of its larger child; return where the two children's are."""
     if counted == NO_SLOT or rows.shape[0] - small_rows.shape[0] <= SMALL_NODE:

@@ -31,6 +31,7 @@ MASK_BELOW = 24  # rows
 class Node(NamedTuple):
     """What a node knows of its classes."""
 
+    rows: Numbers
     n_rows: int
     n_classes: int  # of those that are there
     square: int  # Σ T_c²

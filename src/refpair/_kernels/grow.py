@@ -7,31 +7,16 @@ the features, so they grow the same trees. ``grow_classes`` grows those of sever
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from refpair._kernels import rng
-from refpair._kernels.jit import (
-    Bools,
-    Bytes,
-    Floats,
-    Ints,
-    Longs,
-    Numbers,
-    Words,
-    helper,
-    inline,
-    kernel,
-)
+from refpair._kernels.jit import Bools, Bytes, Floats, Ints, Longs, Words, by_form, helper, inline, kernel
 from refpair._kernels.packed import Limits, pack_row_weights, signed_sum, weight_sum
 from refpair._kernels.walk import Nodes
 
-if TYPE_CHECKING:
-    from refpair._kernels.dense import DenseBins, DenseWork
-    from refpair._kernels.sparse import SparseBins, SparseWork
-
-# Gain, feature, threshold, side of missing values, packed sum of the left child.
+# Gain, feature, threshold, side of missing values (1 left, 0 right, −1 there are none), sum on the left.
 Split: TypeAlias = tuple[float, int, int, int, int]
 Array = TypeVar("Array", Bools, Bytes, Ints, Longs, Floats)
 
@@ -50,6 +35,17 @@ class Order(NamedTuple):
     n_drawn: int  # how many of them, from the front, a split looks at
 
 
+class BitNode(NamedTuple):
+    """A node of a bit's tree, of the rows from `start` to `end`."""
+
+    rows: Ints  # of the tree
+    by_row: Longs  # the packed weight of each
+    start: int
+    end: int
+    total: int  # the packed sum of its rows
+    slot: int  # of its histogram; −1 if it has none
+
+
 class Slots(NamedTuple):
     """Places for the histograms of nodes that wait."""
 
@@ -57,74 +53,14 @@ class Slots(NamedTuple):
     n_free: Longs  # (1,)
 
 
-# ---- what the forms of features implement ----
-
-
-def first_features(features: DenseBins | SparseBins, n_features: int) -> DenseBins | SparseBins:
-    """Return the features without those from `n_features` on, as far as the form can without a copy."""
-    raise NotImplementedError
-
-
-def make_workspace(
-    features: DenseBins | SparseBins, n_rows: int, keep_histograms: bool, any_drawn: bool
-) -> DenseWork | SparseWork:
-    """Allocate what one call needs, if some trees keep histograms, and if some draw features."""
-    raise NotImplementedError
-
-
-def start_tree(features: DenseBins | SparseBins, work: Any, rows: Ints, n_kept: int, by_row: Longs) -> None:
-    """Note which rows a new tree is grown on."""
-    raise NotImplementedError
-
-
-def make_histogram(
-    features: DenseBins | SparseBins, work: Any, slot: int, rows: Ints, by_row: Longs, start: int, end: int
-) -> None:
-    """Fill the histogram in `slot` with the rows ``start … end``."""
-    raise NotImplementedError
-
-
-def search(
-    features: DenseBins | SparseBins,
-    work: Any,
-    slot: int,
-    rows: Ints,
-    by_row: Longs,
-    start: int,
-    end: int,
-    total: int,
-    order: Order,
-    turn: int,
-    limits: Limits,
-) -> Split:
-    """Return the best split of a node: ``(gain, feature, threshold, side of missing values, left)``.
-
-    The feature is −1 if no split is allowed; the side is 1 (left), 0 (right) or −1 (none is missing).
-    """
-    raise NotImplementedError
-
-
-def part_rows(features: Any, work: Any, split: Split, rows: Ints | Numbers, start: int, end: int) -> int:
-    """Move the rows of the left child to the front; return where the right child starts."""
-    raise NotImplementedError
-
-
-def hand_down(
-    features: DenseBins | SparseBins,
-    work: Any,
-    slot: int,
-    small_slot: int,
-    rows: Ints,
-    by_row: Longs,
-    start: int,
-    end: int,
-) -> None:
-    """Turn a node's histogram into its larger child's.
-
-    The rows ``start … end`` of the smaller child are subtracted. If `small_slot` is not −1, the smaller
-    child's histogram is kept there.
-    """
-    raise NotImplementedError
+# What the forms of features implement.
+first_features = by_form("return the features without those from a number on, as far as possible uncopied")
+make_workspace = by_form("allocate what a call needs, if some trees keep histograms, if some draw features")
+start_tree = by_form("note which rows a new tree is grown on, given its root")
+make_histogram = by_form("fill the histogram in a node's slot with its rows")
+search = by_form("return the best split of a node; its feature is −1 if none is allowed")
+part_rows = by_form("move the rows of the left child to the front; return where the right child starts")
+hand_down = by_form("turn a node's histogram into its larger child's; keep the smaller's if it has a slot")
 
 
 # ---- what all trees share ----
@@ -278,7 +214,7 @@ def needs_histogram(total: int, n_rows: int, depth: int, limits: Limits) -> bool
 
 @kernel
 def grow_trees(
-    features: DenseBins | SparseBins,
+    features: Any,
     n_features: Longs,
     n_drawn: Longs,
     vector_of_row: Ints,
@@ -327,7 +263,7 @@ def grow_trees(
         # With few features a split, a histogram of all features would mostly be thrown away.
         keep_histograms = n_drawn[tree] >= n_allowed
         allowed = first_features(features, n_allowed)
-        start_tree(allowed, work, rows, n_kept, by_row)
+        start_tree(allowed, work, BitNode(rows, by_row, 0, n_kept, total, NO_SLOT))
         order = Order(all_order[:n_allowed], all_place[:n_allowed], int(n_drawn[tree]))
         state = order_features(order.order, seeds[tree])
         if keep_histograms:
@@ -339,39 +275,43 @@ def grow_trees(
         stack[0, 3], stack[0, 4], stack[0, 5] = 0, total, NO_SLOT
         while n_waiting > 0:
             n_waiting -= 1
-            node, start, end = first + stack[n_waiting, 0], stack[n_waiting, 1], stack[n_waiting, 2]
+            at, start, end = first + stack[n_waiting, 0], stack[n_waiting, 1], stack[n_waiting, 2]
             depth, total, slot = stack[n_waiting, 3], stack[n_waiting, 4], stack[n_waiting, 5]
 
             weight = weight_sum(total, weight_bits, count_bits)
-            value[node] = signed_sum(total, weight_bits, count_bits) / weight if weight > 0 else 0.0
-            write_leaf(nodes, node)
+            value[at] = signed_sum(total, weight_bits, count_bits) / weight if weight > 0 else 0.0
+            write_leaf(nodes, at)
             if is_leaf(total, end - start, depth, limits):
                 continue
 
-            if keep_histograms and slot < 0 and end - start > SMALL_NODE:
+            counts_anew = keep_histograms and slot < 0 and end - start > SMALL_NODE
+            if counts_anew:
                 slot = take_slot(slots)
-                make_histogram(allowed, work, slot, rows, by_row, start, end)
+            node = BitNode(rows, by_row, start, end, total, slot)
+            if counts_anew:
+                make_histogram(allowed, work, node)
             state, turn = draw_features(order.order, order.n_drawn, state)
-            split = search(allowed, work, slot, rows, by_row, start, end, total, order, turn, limits)
+            split = search(allowed, work, node, order, turn, limits)
             if split[1] < 0:
                 if slot >= 0:
                     free_slot(slots, slot)
                 continue
 
             middle = part_rows(allowed, work, split, rows, start, end)
-            write_split(nodes, node, split, n_nodes, middle - start, end - middle)
+            write_split(nodes, at, split, n_nodes, middle - start, end - middle)
             left_total, right_total = split[4], total - split[4]
             small_slot, large_slot = NO_SLOT, NO_SLOT
             if slot >= 0:
-                small_start, small_end, small_total, large_total = start, middle, left_total, right_total
+                first_small, end_small, small_total, large_total = start, middle, left_total, right_total
                 if middle - start > end - middle:
-                    small_start, small_end, small_total, large_total = middle, end, right_total, left_total
-                n_small = small_end - small_start
+                    first_small, end_small, small_total, large_total = middle, end, right_total, left_total
+                n_small = end_small - first_small
                 if needs_histogram(large_total, end - start - n_small, depth + 1, limits):
                     large_slot = slot
                     if needs_histogram(small_total, n_small, depth + 1, limits):
                         small_slot = take_slot(slots)
-                    hand_down(allowed, work, slot, small_slot, rows, by_row, small_start, small_end)
+                    small = BitNode(rows, by_row, first_small, end_small, small_total, small_slot)
+                    hand_down(allowed, work, slot, small)
                 else:
                     free_slot(slots, slot)
             n_waiting = push_children(

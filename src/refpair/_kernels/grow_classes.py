@@ -12,7 +12,7 @@ import numpy as np
 from refpair._kernels import rng
 from refpair._kernels.class_features import (
     Counts,
-    SparseRows,
+    Features,
     count_node,
     forget_counts,
     hand_counts_down,
@@ -21,7 +21,6 @@ from refpair._kernels.class_features import (
     search_feature,
 )
 from refpair._kernels.class_split import Node, Work, make_work
-from refpair._kernels.dense import DenseBins
 from refpair._kernels.grow import (
     NO_SLOT,
     Split,
@@ -43,9 +42,9 @@ _LAST_MARK = 1 << 30  # marks are renewed before they leave the range of their t
 
 @inline
 def look_at_classes(
-    classes: Ints, rows: Numbers, mark: int, min_samples_leaf: int, number: Ints, names: Ints, work: Work
-) -> Node:
-    """Give the classes of a node numbers from 0 and count them.
+    classes: Ints, rows: Numbers, mark: int, number: Ints, names: Ints, work: Work
+) -> tuple[int, int]:
+    """Give the classes of a node numbers from 0 and count them; return how many there are, and Σ T_c².
 
     `number` holds −1 for each class, here and after; the classes' names are written to `names`.
     """
@@ -65,13 +64,12 @@ def look_at_classes(
     for c in range(n_classes):
         square += totals[c] * totals[c]
         number[names[c]] = -1
-    return Node(rows.shape[0], n_classes, square, mark, min_samples_leaf)
+    return n_classes, square
 
 
 @inline
 def search(
-    features: DenseBins | SparseRows,
-    rows: Numbers,
+    features: Features,
     node: Node,
     work: Work,
     counts: Counts,
@@ -87,7 +85,7 @@ def search(
         if visited >= max_features and best_feature >= 0:
             break
         f = order[visited + turn if visited + turn < n_features else visited + turn - n_features]
-        worth, threshold, side = search_feature(features, f, rows, node, work, counts, counted, best)
+        worth, threshold, side = search_feature(features, f, node, work, counts, counted, best)
         if worth > best:
             best, best_feature, best_threshold, best_side = worth, f, threshold, side
             if best >= node.n_rows:  # both sides are pure: nothing is worth more
@@ -126,7 +124,7 @@ def sample_rows(n_rows: int, n_sampled: int, seed: np.uint64, rows: Numbers) -> 
 
 @kernel
 def grow_class_trees(
-    features: DenseBins | SparseRows,
+    features: Features,
     n_features: int,
     classes: Ints,
     n_classes: int,
@@ -176,13 +174,14 @@ def grow_class_trees(
             if mark > _LAST_MARK:
                 work.marks[:] = -1
                 mark = 0
-            node = look_at_classes(of_row, own, mark, min_samples_leaf, number, names, work)
+            n_own, square = look_at_classes(of_row, own, mark, number, names, work)
+            node = Node(own, own.shape[0], n_own, square, mark, min_samples_leaf)
             mark += node.n_classes  # what is marked so far no longer counts
             split = (-1.0, -1, 0, -1, 0)
             if node.n_classes > 1 and depth < max_depth and node.n_rows >= 2 * min_samples_leaf:
                 state, turn = draw_features(order, max_features, state)
-                counted = count_node(features, counts, counted, own, of_row, node, names, work)
-                split = search(features, own, node, work, counts, counted, order, turn, max_features)
+                counted = count_node(features, counts, counted, node, of_row, names, work)
+                split = search(features, node, work, counts, counted, order, turn, max_features)
             first_count[at], n_held[at] = n_counts, 0
             if split[1] < 0:
                 forget_counts(features, counts, counted, own, of_row)

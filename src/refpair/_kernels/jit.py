@@ -46,7 +46,7 @@ def helper(function: Function) -> Function:
 
 
 def lean(function: Function) -> Function:
-    """Compile a helper that allocates no array, and spare it the counting of references.
+    """Compile a helper that neither allocates nor returns an array, and spare it the counting of references.
 
     Each time a helper is given the features and the scratch memory, two dozen arrays, numba would count them
     all up and down again, which took longer than the work.
@@ -64,13 +64,17 @@ def inline_sums(function: Function) -> Function:
     return cast(Function, njit(**INLINE, fastmath={"reassoc", "contract", "nsz"})(function))
 
 
-def implements(
-    function: Callable[..., object], form: type, options: Any = PLAIN
-) -> Callable[[Function], Function]:
-    """Decorate what `function` does where its first argument, the features, has the given form.
+def by_form(does: str) -> Any:
+    """Return a function for kernels that has a body for each form of features, its first argument."""
 
-    The body is chosen by the types when numba compiles, with these options.
-    """
+    def function(*_: object) -> None:
+        raise NotImplementedError(does)
+
+    return function
+
+
+def implements(function: Any, form: type, options: Any = PLAIN) -> Callable[[Function], Function]:
+    """Decorate the body that a function by form has for this one: chosen by the types when numba compiles."""
 
     def decorate(implementation: Function) -> Function:
         @wraps(implementation)  # numba compares the names of the parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from refpair._kernels import grow
-from refpair._kernels.grow import Order, Split, n_histograms
+from refpair._kernels.grow import BitNode, Order, Split, n_histograms
 from refpair._kernels.jit import Ints, Longs, helper, implements, inline, lean, trailing_zeros
 from refpair._kernels.packed import Limits
 from refpair._kernels.sparse_search import (
@@ -26,21 +26,13 @@ __all__ = ["SparseBins", "SparseWork", "find_slot"]
 @implements(grow.first_features, SparseBins)
 def first_features(features: SparseBins, n_features: int) -> SparseBins:
     """Return the first features. The rows keep the slots of the others, which a search passes over."""
+    n = n_features
     return SparseBins(
-        features.row_start,
-        features.row_slots,
-        features.column_start[: n_features + 1],
-        features.column_rows,
-        features.column_bins,
-        features.first_slot[:n_features],
-        features.end_slot[:n_features],
-        features.slot_feature,
-        features.slot_bin,
-        features.common_bins[:n_features],
-        features.n_bins[:n_features],
-        features.n_single,
-        features.missing_bins[:n_features],
-    )
+        features.row_start, features.row_slots, features.column_start[: n + 1], features.column_rows,
+        features.column_bins, features.first_slot[:n], features.end_slot[:n], features.slot_feature,
+        features.slot_bin, features.common_bins[:n], features.n_bins[:n], features.n_single,
+        features.missing_bins[:n],
+    )  # fmt: skip
 
 
 @implements(grow.make_workspace, SparseBins)
@@ -75,59 +67,50 @@ def make_workspace(features: SparseBins, n_rows: int, keep_histograms: bool, any
 
 
 @implements(grow.start_tree, SparseBins)
-def start_tree(features: SparseBins, work: SparseWork, rows: Ints, n_kept: int, by_row: Longs) -> None:
+def start_tree(features: SparseBins, work: SparseWork, root: BitNode) -> None:
     """Note where each row stands, and what the rows weigh."""
     if work.inside.shape[0] > 0:
-        note_weights(work, rows, n_kept, by_row)
+        note_weights(work, root)
     for row in range(work.place.shape[0]):
         work.place[row] = -1
-    for i in range(n_kept):
-        work.place[rows[i]] = i
+    for i in range(root.end):
+        work.place[root.rows[i]] = i
 
 
 @implements(grow.make_histogram, SparseBins)
-def make_histogram(
-    features: SparseBins, work: SparseWork, slot: int, rows: Ints, by_row: Longs, start: int, end: int
-) -> None:
+def make_histogram(features: SparseBins, work: SparseWork, node: BitNode) -> None:
     """Sum up the rows of a node, slot by slot, and list the slots that hold any."""
-    histogram, active = work.histograms[slot], work.active[slot]
+    histogram, active = work.histograms[node.slot], work.active[node.slot]
     histogram[:] = 0
-    for i in range(start, end):
-        row = rows[i]
-        value = by_row[row]
-        for j in range(features.row_start[row], features.row_start[row + 1]):
-            histogram[features.row_slots[j]] += value
+    add_rows(features, node, 1, histogram)
     n_active = 0
     for s in range(histogram.shape[0]):
         active[n_active] = s
         n_active += int(histogram[s] != 0)
-    work.n_active[slot] = n_active
+    work.n_active[node.slot] = n_active
+
+
+@lean
+def add_rows(features: SparseBins, node: BitNode, sign: int, histogram: Longs) -> None:
+    """Add the rows of a node, times `sign`."""
+    for i in range(node.start, node.end):
+        row = node.rows[i]
+        value = sign * node.by_row[row]
+        for j in range(features.row_start[row], features.row_start[row + 1]):
+            histogram[features.row_slots[j]] += value
 
 
 @implements(grow.hand_down, SparseBins)
-def hand_down(
-    features: SparseBins,
-    work: SparseWork,
-    slot: int,
-    small_slot: int,
-    rows: Ints,
-    by_row: Longs,
-    start: int,
-    end: int,
-) -> None:
+def hand_down(features: SparseBins, work: SparseWork, slot: int, small: BitNode) -> None:
     """Subtract the smaller child, through its histogram if that is to be kept, else row by row."""
     histogram = work.histograms[slot]
-    if small_slot >= 0:
-        grow.make_histogram(features, work, small_slot, rows, by_row, start, end)
-        for i in range(work.n_active[small_slot]):
-            s = work.active[small_slot, i]
-            histogram[s] -= work.histograms[small_slot, s]
+    if small.slot >= 0:
+        grow.make_histogram(features, work, small)
+        for i in range(work.n_active[small.slot]):
+            s = work.active[small.slot, i]
+            histogram[s] -= work.histograms[small.slot, s]
     else:
-        for i in range(start, end):
-            row = rows[i]
-            value = by_row[row]
-            for j in range(features.row_start[row], features.row_start[row + 1]):
-                histogram[features.row_slots[j]] -= value
+        add_rows(features, small, -1, histogram)
     active, n_active = work.active[slot], 0
     for i in range(work.n_active[slot]):
         s = active[i]
@@ -154,26 +137,17 @@ def sort_slots(slots: Ints, n: int) -> None:
 
 @implements(grow.search, SparseBins)
 def search(
-    features: SparseBins,
-    work: SparseWork,
-    slot: int,
-    rows: Ints,
-    by_row: Longs,
-    start: int,
-    end: int,
-    total: int,
-    order: Order,
-    turn: int,
-    limits: Limits,
+    features: SparseBins, work: SparseWork, node: BitNode, order: Order, turn: int, limits: Limits
 ) -> Split:
     """Search a node, in its kept histogram or, if it has none, in the sums of its rows."""
+    slot, total = node.slot, node.total
     if slot >= 0:
         histogram, slots, n_slots = work.histograms[slot], work.active[slot], work.n_active[slot]
         return search_all(features, work, histogram, slots, n_slots, total, order, turn, limits)
     if order.n_drawn < order.order.shape[0]:
-        return search_drawn(features, work, rows, by_row, start, end, total, order, limits)
+        return search_drawn(features, work, node, order, limits)
     few, touched = work.few, work.touched
-    n_touched = collect(features, rows, by_row, start, end, few, touched)
+    n_touched = collect(features, node, few, touched)
     if features.n_single < features.slot_bin.shape[0]:
         # Some features have several slots: bring them together.
         sort_slots(touched, n_touched)

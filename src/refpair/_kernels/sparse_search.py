@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refpair._kernels.grow import Order, Split
+from refpair._kernels.grow import BitNode, Order, Split
 from refpair._kernels.jit import Bytes, Ints, Longs, Words, count_ones, helper, lean
 from refpair._kernels.packed import Limits, best_threshold, highest_gain, split_gain
 
@@ -72,14 +72,12 @@ class SparseWork(NamedTuple):
 
 
 @lean
-def collect(
-    features: SparseBins, rows: Ints, by_row: Longs, start: int, end: int, few: Longs, touched: Ints
-) -> int:
+def collect(features: SparseBins, node: BitNode, few: Longs, touched: Ints) -> int:
     """Sum a small node's rows into `few`, and list the slots that they touch."""
     n_touched = 0
-    for i in range(start, end):
-        row = rows[i]
-        value = by_row[row]
+    for i in range(node.start, node.end):
+        row = node.rows[i]
+        value = node.by_row[row]
         for j in range(features.row_start[row], features.row_start[row + 1]):
             s = features.row_slots[j]
             touched[n_touched] = s
@@ -210,14 +208,14 @@ def bits_of_columns(features: SparseBins) -> Words:
 
 
 @lean
-def note_weights(work: SparseWork, rows: Ints, n_kept: int, by_row: Longs) -> None:
+def note_weights(work: SparseWork, root: BitNode) -> None:
     """Forget the rows of the last tree, and note the packed weights of + and − if each has only one."""
     work.inside[:] = 0
     work.inside_bits[:] = np.uint64(0)
     work.span[:] = 0
     plus, minus, equal = np.int64(0), np.int64(0), True
-    for i in range(n_kept):
-        value = by_row[rows[i]]
+    for i in range(root.end):
+        value = root.by_row[root.rows[i]]
         if value > 0:
             equal &= plus == 0 or value == plus
             plus = value
@@ -248,26 +246,27 @@ def cheapest_way(features: SparseBins, work: SparseWork, n_rows: int, n_drawn: i
 
 
 @lean
-def flip(bits: Words, rows: Ints, by_row: Longs, first: int, last: int) -> None:
+def flip(bits: Words, node: BitNode, first: int, last: int) -> None:
     """Let some rows enter or leave the bits of the rows inside."""
     for i in range(first, last):
-        row = np.uint64(rows[i])
-        bits[0 if by_row[row] > 0 else 1, row >> np.uint64(6)] ^= np.uint64(1) << (row & np.uint64(63))
+        row = np.uint64(node.rows[i])
+        bits[0 if node.by_row[row] > 0 else 1, row >> np.uint64(6)] ^= np.uint64(1) << (row & np.uint64(63))
 
 
 @lean
-def enter(work: SparseWork, rows: Ints, by_row: Longs, start: int, end: int) -> None:
-    """Make the rows ``start … end`` those that are inside."""
+def enter(work: SparseWork, node: BitNode) -> None:
+    """Make the rows of a node those that are inside."""
     inside, bits, before, after = work.inside, work.inside_bits, work.span[0], work.span[1]
+    rows, start, end = node.rows, node.start, node.end
     work.span[0], work.span[1] = start, end
     # Of a descendant of the node entered last, only the rows that it lacks leave.
     inner = before <= start and end <= after
     first_end, second_start = (start, end) if inner else (after, after)
     if counts_words(work):
-        flip(bits, rows, by_row, before, first_end)
-        flip(bits, rows, by_row, second_start, after)
+        flip(bits, node, before, first_end)
+        flip(bits, node, second_start, after)
         if not inner:
-            flip(bits, rows, by_row, start, end)
+            flip(bits, node, start, end)
         return
     for i in range(before, first_end):
         inside[rows[i]] = 0
@@ -275,19 +274,19 @@ def enter(work: SparseWork, rows: Ints, by_row: Longs, start: int, end: int) -> 
         inside[rows[i]] = 0
     if not inner:
         for i in range(start, end):
-            inside[rows[i]] = by_row[rows[i]]
+            inside[rows[i]] = node.by_row[rows[i]]
 
 
 @lean
-def sum_bits(bits: Words, rows: Ints, by_row: Longs, start: int, end: int, drawn: Ints, sums: Longs) -> None:
+def sum_bits(bits: Words, node: BitNode, drawn: Ints, sums: Longs) -> None:
     """Sum the weights of those of a few rows that the features' bits have."""
     for p in range(drawn.shape[0]):
         total = np.int64(0)
         # Unsigned indices spare the question whether they count from the end.
-        for i in range(np.uint64(start), np.uint64(end)):
-            row = np.uint64(rows[i])
+        for i in range(np.uint64(node.start), np.uint64(node.end)):
+            row = np.uint64(node.rows[i])
             bit = np.int64(bits[drawn[p], row >> np.uint64(6)] >> (row & np.uint64(63))) & 1
-            total += by_row[row] & -bit
+            total += node.by_row[row] & -bit
         sums[p] = total
 
 
@@ -341,23 +340,15 @@ def search_several(
 
 @lean
 def search_drawn(
-    features: SparseBins,
-    work: SparseWork,
-    rows: Ints,
-    by_row: Longs,
-    start: int,
-    end: int,
-    total: int,
-    order: Order,
-    limits: Limits,
+    features: SparseBins, work: SparseWork, node: BitNode, order: Order, limits: Limits
 ) -> Split:
     """Search the first features of a random order, and more until one can be split."""
-    n_touched = 0
-    way = cheapest_way(features, work, end - start, order.n_drawn)
+    n_touched, total = 0, node.total
+    way = cheapest_way(features, work, node.end - node.start, order.n_drawn)
     if way == BY_CELLS:
-        n_touched = collect(features, rows, by_row, start, end, work.few, work.touched)
+        n_touched = collect(features, node, work.few, work.touched)
     elif way != BY_BITS:
-        enter(work, rows, by_row, start, end)
+        enter(work, node)
 
     in_order, n_drawn, n_single, sums = order.order, order.n_drawn, features.n_single, work.drawn_sums
     first_slot, end_slot, slot_bin = features.first_slot, features.end_slot, features.slot_bin
@@ -371,7 +362,7 @@ def search_drawn(
             if way == BY_CELLS:
                 sum_few(work.few, first_slot, drawn, sums)
             elif way == BY_BITS:
-                sum_bits(work.bits, rows, by_row, start, end, drawn, sums)
+                sum_bits(work.bits, node, drawn, sums)
             elif way == BY_WORDS:
                 sum_words(work.bits, work.inside_bits, work.signs, drawn, sums)
             else:
