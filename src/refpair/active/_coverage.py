@@ -11,8 +11,8 @@ from refpair._blas import one_blas_thread
 from refpair._kernels.coverage import products_to_likenesses
 from refpair._progress import run_chunks
 from refpair.active._pool import Floats, Indices
-from refpair.bits.axes import products
 from refpair.bits.binning import Matrix
+from refpair.bits.logistic import products
 from refpair.bits.problem import chunks_of
 
 __all__ = ["spread_rows", "squared_distances", "variance_removed"]

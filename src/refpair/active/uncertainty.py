@@ -13,8 +13,8 @@ from refpair.active._classifier import WrappedClassifier, check_classifier
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import LearningStrategy
 from refpair.bits import BitLearner, BitProblems, LogisticBank
-from refpair.bits.axes import check_finite
 from refpair.bits.binning import Matrix
+from refpair.bits.logistic import check_finite
 from refpair.bits.problem import chunks_of
 from refpair.classifiers import BinaryRelevance, Logistic
 from refpair.classifiers._base_learners import as_base_learner
