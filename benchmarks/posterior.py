@@ -61,10 +61,10 @@ def run_csrpe(name: str, cost: str, split: int, jobs: int, bits: int) -> Result:
         "calibration": calibration_error(model.predict_proba(data.X[test]), truths),
         "seconds_fit": seconds_fit,
         "seconds_predict": seconds_predict,
-        "anchors": model.reading_.anchors,
-        "label_share": model.reading_.label_share,
-        "temperature": model.reading_.temperature,
-        "independent": model.reading_.independent,
+        "anchors": model.posterior_.settings.compared_with,
+        "label_share": model.posterior_.settings.label_share,
+        "temperature": model.posterior_.settings.temperature,
+        "independent": model.posterior_.settings.independent,
         "depth": None if best.isna()["max_depth"] else int(best["max_depth"]),
     }
 

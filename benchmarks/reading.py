@@ -2,9 +2,9 @@
 
 Both decoders have 3,000 bits of code; the posterior has up to twice as many more for single labels. All times
 are the shortest of three, one thread. Parts of the rest of `fit` that choosing takes: "temperature" is the
-search over temperatures for given anchors and label share; "with codes" is the same with the codes of the
-training rows and the code words, which the model needs in any case; "all" is the whole choice: anchors, label
-share, depth and temperature, with the codes at both depths.
+search over temperatures for given known codes and label share; "with codes" is the same with the codes of the
+training rows and the code words, which the model needs in any case; "all" is the whole choice: known codes,
+label share, depth and temperature, with the codes at both depths.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from unittest.mock import patch
 
 from benchmarks.common import COSTS, PAPER_SETS, best_time, half_split, load, print_machine, print_table
 from refpair import CSRPEClassifier
-from refpair.classifiers._posterior_fit import choose_posterior
-from refpair.decision.choice import LABEL_SHARES, View, choose_reading
+from refpair.classifiers._code_bits import LABEL_SHARES, OutOfBagCodes
+from refpair.classifiers._posterior_selection import choose_posterior, search_settings
 
 
 class Stopwatch:
@@ -57,15 +57,16 @@ def measure(name: str, cost: str, bits: int) -> list[Any]:
         choosing = min(choosing, choose.seconds)
 
     learnt, training, *rest = choose.arguments
+    settings = model.posterior_.settings
     by_temperature = Stopwatch(
-        lambda views, *others, **named: choose_reading(
-            [view for view in views if view.kind == model.reading_.anchors], *others, **named
+        lambda seen, *others, **named: search_settings(
+            [codes for codes in seen if codes.kind == settings.compared_with], *others, **named
         )
     )
     with (
-        patch.object(View, "shares", (model.reading_.label_share,)),
-        patch("refpair.decision.choice._FIRST_SHARES", LABEL_SHARES),
-        patch("refpair.classifiers._posterior_fit.choose_reading", by_temperature),
+        patch.object(OutOfBagCodes, "shares", (settings.label_share,)),
+        patch("refpair.classifiers._posterior_selection._FIRST_SHARES", LABEL_SHARES),
+        patch("refpair.classifiers._posterior_selection.search_settings", by_temperature),
     ):
         only_known = replace(training, cut=False, may_be_new=False)
         with_codes = best_time(lambda: choose_posterior(learnt, only_known, *rest), 3)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from refpair.bits.problem import resolve_share
 from refpair.classifiers import CSRPEClassifier
-from refpair.classifiers._posterior_fit import count_votes
+from refpair.classifiers._code_bits import count_votes
 from refpair.classifiers.csrpe import MOST_VECTORS
 
 __all__ = ["FitEstimate", "estimate_fit"]

@@ -10,16 +10,16 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import has_fit_parameter
 
-from refpair._progress import progress_bar
+from refpair._parallel import progress_bar
+from refpair.classifiers._base import check_count
 from refpair.classifiers._chain_fit import check_chain, read_order
 from refpair.classifiers._chain_search import follow
 from refpair.classifiers._filter_levels import Levels, levels_of
 from refpair.classifiers._filter_training import KeyPaths, gains_apart, train_round, train_round_apart
 from refpair.classifiers._links import EstimatorLinks, TreeLinks
-from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.forest import Forest
-from refpair.decision import needs_only_marginals
+from refpair.decision.expected import needs_only_marginals
 from refpair.tables.labels import LabelMatrix
 
 __all__ = ["CondensedFilterTree"]

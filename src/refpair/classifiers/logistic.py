@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from refpair._saved import IfThere, Savable, check_weights, require
 from refpair.bits import LogisticBank
 from refpair.bits.logistic import find_axes, minimise_logistic
-from refpair.classifiers._parameters import check_positive
+from refpair.classifiers._base import check_positive
 
 __all__ = ["Logistic", "classifiers_of"]
 

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair._saved import require
+from refpair.classifiers._base import check_count
 from refpair.classifiers._code_learners import CodeLearners
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.coding.repetition import LabelCode, LabelCodeName, make_label_code
 from refpair.tables.labels import LabelMatrix

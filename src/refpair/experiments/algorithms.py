@@ -28,7 +28,6 @@ from refpair.classifiers import (
     ProbabilisticChain,
     RAkEL,
 )
-from refpair.classifiers._decisions import DecisionMixin
 from refpair.costs import Cost
 from refpair.experiments.names import import_object, is_own
 from refpair.experiments.settings import LABELS_TIMES_ROUNDS, Settings
@@ -97,7 +96,7 @@ class Algorithm:
 
     def answer(self, model: Any, X: Any, cost: Cost) -> Any:
         """Return what a fitted model predicts if it is judged by a cost."""
-        if self.one_fit and isinstance(model, DecisionMixin):
+        if self.one_fit and hasattr(model, "decide"):
             return model.decide(X, cost)
         return model.predict(X)
 

@@ -184,14 +184,14 @@ def _relevant_set(bench: Bench, costs: Mapping[str, Cost]) -> Iterator[tuple[Key
 
 def _chosen_out_of_bag(model: Any) -> dict[str, Any]:
     """Return what a model has chosen by itself in the training half."""
-    if not hasattr(model, "reading_"):
+    if not hasattr(model, "posterior_"):
         return {}
-    reading, depth = model.reading_, model.oob_search_["max_depth"].iloc[0]
+    settings, depth = model.posterior_.settings, model.oob_search_["max_depth"].iloc[0]
     return {
-        "anchors": reading.anchors,
-        "label_share": reading.label_share,
-        "temperature": reading.temperature,
-        "independent": reading.independent,
+        "anchors": settings.compared_with,
+        "label_share": settings.label_share,
+        "temperature": settings.temperature,
+        "independent": settings.independent,
         "max_depth": None if pd.isna(depth) else int(depth),
     }
 

@@ -26,7 +26,7 @@ from joblib import cpu_count
 from rich.progress import TextColumn
 from threadpoolctl import threadpool_limits
 
-from refpair._progress import progress_bar
+from refpair._parallel import progress_bar
 from refpair.experiments.machine import describe_machine
 from refpair.experiments.protocols import run_task
 from refpair.experiments.store import Failure, Store

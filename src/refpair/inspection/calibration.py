@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from refpair.classifiers._parameters import check_count
+from refpair.classifiers._base import check_count
 from refpair.inspection._plotting import add_curve, import_pyplot, new_axes
 from refpair.tables.labels import read_labels
 

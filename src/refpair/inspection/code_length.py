@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from refpair.classifiers import CSRPEClassifier
-from refpair.classifiers._parameters import check_count
+from refpair.classifiers._base import check_count
 from refpair.inspection._plotting import add_curve, import_pyplot, new_axes, with_direction
 from refpair.inspection.scores import (
     direction_of,

@@ -1,10 +1,15 @@
 import numpy as np
 import pytest
 
+from refpair.classifiers import _posterior_selection as selection
+from refpair.classifiers._code_bits import LABEL_SHARES, OutOfBagCodes
+from refpair.classifiers._posterior_selection import TEMPERATURES, costs_of, search_settings
+from refpair.coding.nearest import pack_signs
 from refpair.costs import Cost, get_cost
-from refpair.decision import View, choice, choose_reading, decide, expected_cost
+from refpair.decision import decide, expected_cost
 from refpair.decision.decide import quick_decision
-from refpair.posterior import Anchors, Reader, Reading
+from refpair.posterior import PosteriorSettings
+from refpair.posterior.code import KnownCodes
 from tests import naive
 
 N_LABELS = 3
@@ -21,39 +26,45 @@ def make_views(n, seed=0, labels=True):
     truths = vectors[of_row]
     said = np.clip(0.5 + (truths - 0.5) * rng.uniform(-0.5, 1, truths.shape), 0, 1)
     views = []
-    for kind, anchors, own in [
-        ("words", Anchors.of_words(words, np.bincount(of_row, minlength=6)), of_row.astype(np.int64)),
-        ("rows", Anchors.of_rows(signs, of_row, 6), np.arange(n)),
+    for kind, codes, own in [
+        (
+            "words",
+            KnownCodes.of_words(vectors, words, np.bincount(of_row, minlength=6)),
+            of_row.astype(np.int64),
+        ),
+        ("rows", KnownCodes.of_rows(vectors, pack_signs(signs), of_row, 16), np.arange(n)),
     ]:
-        agreement = anchors.agreement(signs)
-        views.append(View(kind, None, anchors, agreement, own, said if labels and kind == "words" else None))
-    return views, Reader(vectors), truths
+        agreement = codes.agreement(signs)
+        views.append(
+            OutOfBagCodes(kind, None, codes, agreement, own, said if labels and kind == "words" else None)
+        )
+    return views, truths
 
 
-def weights_by_hand(view, reading, vectors, i):
+def weights_by_hand(view, one, vectors, i):
     weights = naive.vector_weights(
         view.agreement[i].tolist(),
-        reading.temperature,
-        view.anchors.count,
-        view.anchors.vector,
+        one.temperature,
+        view.codes.count,
+        view.codes.vector,
         6,
         view.own[i],
     )
     sums = naive.label_sums(weights, vectors)
     if view.labels is None:
         return weights, sums
-    p = naive.mixed(sums, view.labels[i], reading.label_share)
-    if reading.label_share > 0:
+    p = naive.mixed(sums, view.labels[i], one.label_share)
+    if one.label_share > 0:
         factors = [naive.odds(a) / naive.odds(b) for a, b in zip(p, sums, strict=True)]
         weights = naive.tilted(weights, vectors, factors)
     return naive.without_small(weights, 1e-3), p
 
 
-def costs_by_hand(view, reading, vectors, truths, name):
+def costs_by_hand(view, one, vectors, truths, name):
     """For each row the costs of all decisions that are best but for rounding."""
     cost, found = COUNT[name], []
     for i, truth in enumerate(truths.tolist()):
-        weights, p = weights_by_hand(view, reading, vectors, i)
+        weights, p = weights_by_hand(view, one, vectors, i)
         if name == "hamming":
             expected = {
                 z: sum(abs(a - b) for a, b in zip(z, p, strict=True)) for z in naive.all_vectors(N_LABELS)
@@ -73,11 +84,11 @@ def costs_by_hand(view, reading, vectors, truths, name):
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("temperature", [5.0, np.inf])
 def test_costs_are_those_of_decisions_by_hand(name, share, temperature):
-    views, reader, truths = make_views(40)
+    views, truths = make_views(40)
     for view in views:
-        reading = Reading(view.kind, share, temperature)
-        (found,) = choice.costs_of(view, [reading], reader, truths, get_cost(name), slice(5, 40))
-        expected = costs_by_hand(view, reading, reader.vectors, truths, name)[5:]
+        one = PosteriorSettings(view.kind, share, temperature)
+        (found,) = costs_of(view, [one], truths, get_cost(name), slice(5, 40))
+        expected = costs_by_hand(view, one, view.codes.vectors, truths, name)[5:]
         assert len(found) == 35
         assert found.any(), "nothing was hard"
         for cost, possible in zip(found.tolist(), expected, strict=True):
@@ -87,51 +98,55 @@ def test_costs_are_those_of_decisions_by_hand(name, share, temperature):
 def test_views_without_bits_of_labels_have_no_share_of_them():
     with_labels, without = make_views(10)[0]
     assert without.shares == (0.0,)
-    assert with_labels.shares == choice.LABEL_SHARES
+    assert with_labels.shares == LABEL_SHARES
 
 
 def keys(candidates):
-    return [(candidate.view.kind, candidate.reading) for candidate in candidates]
+    return [(candidate.codes.kind, candidate.settings) for candidate in candidates]
 
 
-def chosen_by_hand(views, reader, truths, cost, n_first, n_more, n_kept):
-    """Return the readings that are tried, on how many rows at most, and what they cost there."""
+def chosen_by_hand(views, truths, cost, n_first, n_more, n_kept):
+    """Return the settings that are tried, on how many rows at most, and what they cost there."""
 
     def mean(case, n):
-        view, reading = case
-        (costs,) = choice.costs_of(view, [reading], reader, truths, cost, slice(0, n))
+        view, one = case
+        (costs,) = costs_of(view, [one], truths, cost, slice(0, n))
         return costs.mean()
 
-    def readings(view, t, shares, alone=False):
+    def settings(view, t, shares, alone=False):
         shares = shares if view.labels is not None else (0.0,)
-        return [(view, Reading(view.kind, share, t, alone)) for share in shares if share >= 0.5 or not alone]
+        return [
+            (view, PosteriorSettings(view.kind, share, t, alone))
+            for share in shares
+            if share >= 0.5 or not alone
+        ]
 
     def kept(n):
         return max(1, min(n_kept, n // 2))
 
     tried = {}
-    shares = choice.LABEL_SHARES if cost == get_cost("hamming") else (0.0, 0.5, 1.0)
-    first = [case for view in views for t in choice.TEMPERATURES for case in readings(view, t, shares)]
+    shares = LABEL_SHARES if cost == get_cost("hamming") else (0.0, 0.5, 1.0)
+    first = [case for view in views for t in TEMPERATURES for case in settings(view, t, shares)]
     for case in first:
         tried[case] = (min(n_first, len(truths)), mean(case, n_first))
     best = []
-    for view, reading in sorted(first, key=lambda case: tried[case][1]):
-        if (view, reading.temperature) not in best:
-            best.append((view, reading.temperature))
+    for view, one in sorted(first, key=lambda case: tried[case][1]):
+        if (view, one.temperature) not in best:
+            best.append((view, one.temperature))
     best = best[: kept(len(best))]
-    second = [case for view, t in best for case in readings(view, t, choice.LABEL_SHARES)]
-    alone = [case for view, t in best for case in readings(view, t, choice.LABEL_SHARES, alone=True)]
+    second = [case for view, t in best for case in settings(view, t, LABEL_SHARES)]
+    alone = [case for view, t in best for case in settings(view, t, LABEL_SHARES, alone=True)]
     alone = alone if cost == get_cost("f1") else []
     for case in second + alone:
         tried[case] = (min(n_more, len(truths)), mean(case, n_more))
     finalists = []
-    for view, reading in sorted(second, key=lambda case: tried[case][1]):
-        alike = [r for v, r in finalists if v is view and r.temperature == reading.temperature]
+    for view, one in sorted(second, key=lambda case: tried[case][1]):
+        alike = [r for v, r in finalists if v is view and r.temperature == one.temperature]
         if len(alike) < 3 and len(finalists) < max(1, min(4, len(second) // 2)):
-            finalists.append((view, reading))
+            finalists.append((view, one))
     if cost == get_cost("hamming"):
         groups = dict.fromkeys((v, r.temperature) for v, r in finalists)
-        finalists = [case for v, t in groups for case in readings(v, t, choice.LABEL_SHARES)]
+        finalists = [case for v, t in groups for case in settings(v, t, LABEL_SHARES)]
     finalists += sorted(alone, key=lambda case: tried[case][1])[:3]
     if len(finalists) > 1:
         for case in finalists:
@@ -152,7 +167,7 @@ def small_rounds(monkeypatch):
         "FINALISTS": 4,
         "COSTLY_ROWS": 0,
     }.items():
-        monkeypatch.setattr(choice, f"_{name}", number)
+        monkeypatch.setattr(selection, f"_{name}", number)
 
 
 @pytest.mark.usefixtures("small_rounds")
@@ -160,39 +175,39 @@ def small_rounds(monkeypatch):
 @pytest.mark.parametrize("n", [1, 20, 21, 40, 60, 100])
 @pytest.mark.parametrize("labels", [True, False])
 def test_the_first_rows_choose_who_is_tried_on_more(name, n, labels):
-    views, reader, truths = make_views(n, labels=labels)
+    views, truths = make_views(n, labels=labels)
     cost = get_cost(name)
-    expected = chosen_by_hand(views, reader, truths, cost, *((40, 80) if name == "hamming" else (20, 40)), 3)
-    candidates = choose_reading(views, reader, truths, cost)
+    expected = chosen_by_hand(views, truths, cost, *((40, 80) if name == "hamming" else (20, 40)), 3)
+    candidates = search_settings(views, truths, cost)
     assert len(candidates) == len(expected)
     for candidate in candidates:
-        n_rows, mean = expected[candidate.view, candidate.reading]
+        n_rows, mean = expected[candidate.codes, candidate.settings]
         assert candidate.n_rows == n_rows
         assert candidate.cost == pytest.approx(mean)
     rounds = [candidate.n_rows for candidate in candidates]
     assert rounds == sorted(rounds, reverse=True)
     best = candidates[0]
-    alike = [c for c in candidates if c.reading.independent == best.reading.independent]
+    alike = [c for c in candidates if c.settings.independent == best.settings.independent]
     assert best.cost == min(c.cost for c in alike if c.n_rows == rounds[0])
 
 
 @pytest.mark.usefixtures("small_rounds")
 def test_rows_with_many_labels_are_fewer(monkeypatch):
-    monkeypatch.setattr(choice, "_FIRST_LABELS", 15)
-    views, reader, truths = make_views(60)
+    monkeypatch.setattr(selection, "_FIRST_LABELS", 15)
+    views, truths = make_views(60)
     n_first = int(15 / truths.sum(axis=1).mean())
     assert 6 < n_first < 20
-    expected = chosen_by_hand(views, reader, truths, get_cost("f1"), n_first, 2 * n_first, 3)
-    candidates = choose_reading(views, reader, truths, get_cost("f1"))
-    assert {(c.view, c.reading): c.n_rows for c in candidates} == {k: n for k, (n, _) in expected.items()}
-    monkeypatch.setattr(choice, "_FIRST_LABELS", 1)  # but never less than a third
-    assert min(c.n_rows for c in choose_reading(views, reader, truths, get_cost("f1"))) == 6
+    expected = chosen_by_hand(views, truths, get_cost("f1"), n_first, 2 * n_first, 3)
+    candidates = search_settings(views, truths, get_cost("f1"))
+    assert {(c.codes, c.settings): c.n_rows for c in candidates} == {k: n for k, (n, _) in expected.items()}
+    monkeypatch.setattr(selection, "_FIRST_LABELS", 1)  # but never less than a third
+    assert min(c.n_rows for c in search_settings(views, truths, get_cost("f1"))) == 6
 
 
 @pytest.mark.parametrize("linear", [True, False])
 def test_there_are_enough_rows_that_cost_something(linear):
     def sizes(costs):
-        return choice._round_sizes(np.ones((2000, 3), np.uint8), lambda n: costs[:n], linear)
+        return selection._round_sizes(np.ones((2000, 3), np.uint8), lambda n: costs[:n], linear)
 
     assert sizes(np.full(2000, 0.5)) == ((300, 600) if linear else (150, 300))
     rare = (np.arange(2000) % 40 == 39).astype(float)
@@ -205,23 +220,23 @@ def test_there_are_enough_rows_that_cost_something(linear):
 
 @pytest.mark.usefixtures("small_rounds")
 def test_of_few_candidates_at_most_half_go_on():
-    views, reader, truths = make_views(60, labels=False)
-    candidates = choose_reading(views[:1], reader, truths, get_cost("hamming"))
+    views, truths = make_views(60, labels=False)
+    candidates = search_settings(views[:1], truths, get_cost("hamming"))
     assert [candidate.n_rows for candidate in candidates] == [60] * 3 + [40] * 4
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_what_is_chosen_is_hardly_worse_than_the_best_of_all(seed):
-    views, reader, truths = make_views(200, seed)
+    views, truths = make_views(200, seed)
     cost = get_cost("f1")
     everything = [
         costs.mean()
         for view in views
-        for t in choice.TEMPERATURES
+        for t in TEMPERATURES
         for share in view.shares
-        for costs in choice.costs_of(view, [Reading(view.kind, share, t)], reader, truths, cost, slice(None))
+        for costs in costs_of(view, [PosteriorSettings(view.kind, share, t)], truths, cost, slice(None))
     ]
-    best = choose_reading(views, reader, truths, cost)[0]
+    best = search_settings(views, truths, cost)[0]
     assert max(everything) > 1.1 * min(everything), "nothing to choose"
     assert best.cost <= min(everything) + 0.1 * (max(everything) - min(everything))
 
@@ -232,11 +247,10 @@ def many_labels(n, n_labels):
     vectors = np.unique(rng.integers(0, 2, (30, n_labels), dtype=np.uint8), axis=0)
     of_row = rng.integers(0, len(vectors), n)
     signs = rng.choice(np.int8([-1, 1]), (n, 16))
-    anchors = Anchors.of_words(
-        rng.choice(np.int8([-1, 1]), (len(vectors), 16)), np.bincount(of_row, minlength=len(vectors))
-    )
-    view = View("words", None, anchors, anchors.agreement(signs), of_row, rng.random((n, n_labels)))
-    return view, Reader(vectors), vectors[of_row]
+    words = rng.choice(np.int8([-1, 1]), (len(vectors), 16))
+    codes = KnownCodes.of_words(vectors, words, np.bincount(of_row, minlength=len(vectors)))
+    view = OutOfBagCodes("words", None, codes, codes.agreement(signs), of_row, rng.random((n, n_labels)))
+    return view, vectors[of_row]
 
 
 def likeliest_labels_by_hand(distribution, cost):
@@ -265,10 +279,10 @@ def ones_missing(tp, n_true, n_predicted, n_labels):
     ],
 )
 def test_a_quick_decision_takes_likely_labels_instead_of_a_search(cost, n_labels, searched):
-    view, reader, _ = many_labels(30, n_labels)
-    weighed = reader.weigh(view.anchors, view.agreement, 5.0, view.own)
+    view, _ = many_labels(30, n_labels)
+    weighed = view.weigh(5.0)
     distribution = weighed.distribution(view.labels, 0.5)
-    found = quick_decision(reader.vectors, cost)(distribution)
+    found = quick_decision(view.codes.vectors, cost)(distribution)
     expected = likeliest_labels_by_hand(distribution, cost) if searched else decide(distribution, cost)
     np.testing.assert_allclose(
         expected_cost(distribution, found, cost), expected_cost(distribution, expected, cost)
@@ -276,16 +290,16 @@ def test_a_quick_decision_takes_likely_labels_instead_of_a_search(cost, n_labels
 
 
 def test_only_finalists_are_decided_on_by_a_search():
-    view, reader, truths = many_labels(30, 11)
+    view, truths = many_labels(30, 11)
     cost = get_cost("accuracy")
-    quick = quick_decision(reader.vectors, cost)
-    candidates = choose_reading([view], reader, truths, cost)
+    quick = quick_decision(view.codes.vectors, cost)
+    candidates = search_settings([view], truths, cost)
     n_finalists = 7 + 3  # half of three temperatures with five shares each, and independent ones
     differ = False
     for at, candidate in enumerate(candidates):
-        readings, rows = [candidate.reading], slice(0, 30)
-        (exact,) = choice.costs_of(view, readings, reader, truths, cost, rows)
-        (roughly,) = choice.costs_of(view, readings, reader, truths, cost, rows, quick)
+        settings, rows = [candidate.settings], slice(0, 30)
+        (exact,) = costs_of(view, settings, truths, cost, rows)
+        (roughly,) = costs_of(view, settings, truths, cost, rows, quick)
         expected = exact if at < n_finalists else roughly
         assert candidate.cost == pytest.approx(expected.mean())
         differ |= exact.mean() != pytest.approx(roughly.mean())
@@ -293,15 +307,15 @@ def test_only_finalists_are_decided_on_by_a_search():
 
 
 def test_threads_change_nothing():
-    views, reader, truths = make_views(50)
-    alone = choose_reading(views, reader, truths, get_cost("f1"))
-    together = choose_reading(views, reader, truths, get_cost("f1"), n_jobs=2)
+    views, truths = make_views(50)
+    alone = search_settings(views, truths, get_cost("f1"))
+    together = search_settings(views, truths, get_cost("f1"), n_jobs=2)
     assert keys(alone) == keys(together)
     assert [c.cost for c in alone] == [c.cost for c in together]
 
 
 def test_costs_that_are_never_above_zero_count_by_their_size():
     costs = np.array([-1e100, 0.0, -1e100])
-    np.testing.assert_allclose(choice._count_costly(costs), [1, 1, 2])
-    np.testing.assert_array_equal(choice._count_costly(costs), choice._count_costly(-costs))
-    np.testing.assert_array_equal(choice._count_costly(np.zeros(3)), np.zeros(3))
+    np.testing.assert_allclose(selection._count_costly(costs), [1, 1, 2])
+    np.testing.assert_array_equal(selection._count_costly(costs), selection._count_costly(-costs))
+    np.testing.assert_array_equal(selection._count_costly(np.zeros(3)), np.zeros(3))

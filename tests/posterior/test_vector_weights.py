@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refpair.posterior import Anchors, Reader
+from refpair.coding.nearest import pack_signs
+from refpair.posterior.code import KnownCodes
 from tests import naive
 
 seeds = st.integers(0, 2**32 - 1)
@@ -14,7 +15,7 @@ KEPT = 1e-3
 
 
 class Case:
-    """A few codes to read, 8 bits long so that agreements are exact, and their readings by loops."""
+    """A few codes of 8 bits, so that agreements are exact, and the weights of their vectors by loops."""
 
     def __init__(self, kind, seed, temperature, n_rows=4):
         rng = np.random.default_rng(seed)
@@ -25,23 +26,23 @@ class Case:
         if kind == "words":
             counts = rng.integers(0, 4, n)
             counts[0] += 2  # its own row is never the only one
-            self.anchors = Anchors.of_words(rng.choice(np.int8([-1, 0, 1]), (n, 8)), counts)
+            self.codes = KnownCodes.of_words(self.vectors, rng.choice(np.int8([-1, 0, 1]), (n, 8)), counts)
         else:
             of_row = rng.integers(0, n, 9).astype(np.int32)
-            self.anchors = Anchors.of_rows(rng.choice(np.int8([-1, 1]), (9, 8)), of_row, n)
-        self.agreement = self.anchors.agreement(rng.choice(np.int8([-1, 1]), (n_rows, 8)))
+            signs = rng.choice(np.int8([-1, 1]), (9, 8))
+            self.codes = KnownCodes.of_rows(self.vectors, pack_signs(signs), of_row, 8)
+        self.agreement = self.codes.agreement(rng.choice(np.int8([-1, 1]), (n_rows, 8)))
         self.labels = rng.random((n_rows, n_labels))
-        self.own = rng.choice(np.flatnonzero(self.anchors.count >= 1), n_rows)
+        self.own = rng.choice(np.flatnonzero(self.codes.count >= 1), n_rows)
         self.own[-1] = -1
-        self.reader = Reader(self.vectors)
         self.weights = [
-            naive.vector_weights(row.tolist(), temperature, self.anchors.count, self.anchors.vector, n, own)
+            naive.vector_weights(row.tolist(), temperature, self.codes.count, self.codes.vector, n, own)
             for row, own in zip(self.agreement, self.own, strict=True)
         ]
         self.sums = [naive.label_sums(row, self.vectors) for row in self.weights]
 
     def weigh(self, temperature=4.0):
-        return self.reader.weigh(self.anchors, self.agreement, temperature, self.own)
+        return self.codes.weigh(self.agreement, temperature, self.own)
 
 
 cases = st.builds(Case, st.sampled_from(["words", "rows"]), seeds, st.just(4.0))
@@ -71,7 +72,7 @@ def test_without_bits_of_single_labels_the_code_alone_speaks(share):
     close(dense(case.weigh().distribution(None, share)), expected)
 
 
-def test_the_temperature_is_that_of_the_reading():
+def test_temperatures():
     for temperature in (0.0, 1.0, 20.0, np.inf):
         case = Case("rows", 7, temperature)
         close(case.weigh(temperature).marginals(None, 0.0), case.sums)
@@ -92,10 +93,10 @@ def test_weights_of_vectors_are_tilted_by_the_odds_of_their_labels(share, case):
 
 def test_vectors_of_one_label_each_follow_the_mixed_odds():
     # Equal agreements: the counts are the weights, 0.6, 0.2 and 0.2.
-    anchors = Anchors.of_words(np.int8([[1], [1], [1]]), np.array([6, 2, 2]))
-    reader = Reader(np.uint8([[1, 0], [0, 1], [0, 0]]))
-    agreement, labels = anchors.agreement(np.int8([[1]])), np.array([[0.2, 0.4]])
-    weighed = reader.weigh(anchors, agreement, 9.0)
+    vectors = np.uint8([[1, 0], [0, 1], [0, 0]])
+    codes = KnownCodes.of_words(vectors, np.int8([[1], [1], [1]]), np.array([6, 2, 2]))
+    agreement, labels = codes.agreement(np.int8([[1]])), np.array([[0.2, 0.4]])
+    weighed = codes.weigh(agreement, 9.0)
     close(weighed.marginals(labels, 0.5), [[0.4, 0.3]])
     (weights,) = dense(weighed.distribution(labels, 0.5))
     # Odds of the first label fall from 3/2 to 2/3, of the second they rise from 1/4 to 3/7.
@@ -115,9 +116,8 @@ def test_labels_that_say_the_same_tilt_nothing():
 def test_odds_are_taken_to_be_999_at_most(sure):
     # One row in a million speaks for what the label is sure of: odds of 1 to 9,999 rise to 9,999 to 1.
     counts = np.array([1, 999_999]) if sure else np.array([999_999, 1])
-    anchors = Anchors.of_words(np.int8([[1], [1]]), counts)
-    reader, agreement = Reader(np.uint8([[1], [0]])), anchors.agreement(np.int8([[1]]))
-    weighed, labels = reader.weigh(anchors, agreement, 1.0), np.array([[sure]])
+    codes = KnownCodes.of_words(np.uint8([[1], [0]]), np.int8([[1], [1]]), counts)
+    weighed, labels = codes.weigh(codes.agreement(np.int8([[1]])), 1.0), np.array([[sure]])
     (found,) = dense(weighed.distribution(labels, 1.0))
     with_label, without = found
     ratio = with_label / without if sure else without / with_label
@@ -125,15 +125,15 @@ def test_odds_are_taken_to_be_999_at_most(sure):
     assert weighed.marginals(labels, 1.0).item() == sure
 
 
-def test_a_vector_without_labels_and_one_with_all_are_read():
-    reader = Reader(np.uint8([[0, 0, 0], [1, 1, 1]]))
-    anchors = Anchors.of_words(np.int8([[1, 1], [-1, 1]]), np.array([1, 3]))
-    agreement = anchors.agreement(np.int8([[1, 1]]))
+def test_a_vector_without_labels_and_one_with_all():
+    vectors = np.uint8([[0, 0, 0], [1, 1, 1]])
+    codes = KnownCodes.of_words(vectors, np.int8([[1, 1], [-1, 1]]), np.array([1, 3]))
+    agreement = codes.agreement(np.int8([[1, 1]]))
     p = 3 * np.exp(-2.0) / (1 + 3 * np.exp(-2.0))
-    close(reader.weigh(anchors, agreement, 2.0).marginals(None, 0.0), [[p, p, p]])
+    close(codes.weigh(agreement, 2.0).marginals(None, 0.0), [[p, p, p]])
 
 
-def test_reading_again_gives_the_same():
+def test_asking_again_gives_the_same():
     case = Case("rows", 5, 4.0)
     weighed = case.weigh()
     before = weighed.weights.copy()

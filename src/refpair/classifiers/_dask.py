@@ -2,58 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import update_wrapper, wraps
 from importlib import import_module
 from itertools import pairwise
-from types import MethodType
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from refpair._cluster import Envelope
-from refpair.classifiers._dask_blocks import is_frame, is_lazy, row_blocks
-from refpair.classifiers._parameters import check_count
+from refpair._parallel import Pickled, is_lazy
 
-__all__ = ["BY_BLOCKS", "by_blocks"]
-
-BY_BLOCKS = ("predict", "predict_proba", "predict_set_proba", "expected_cost", "decide", "predict_code")
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-class _ByBlocks:
-    """A method of a classifier, ``method(X, …)``, which answers lazily if X is lazy."""
-
-    def __init__(self, method: Any) -> None:
-        self.method = method
-        update_wrapper(cast(Any, self), method)
-
-        @wraps(method)
-        def ask(model: Any, X: Any, *given: Any, **named: Any) -> Any:
-            asked = method.__get__(model, type(model))
-            if not is_lazy(X):
-                return asked(X, *given, **named)
-            how = inspect.signature(asked).bind(X, *given, **named)
-            how.apply_defaults()
-            return _ask_lazily(model, method.__name__, **how.arguments)
-
-        self.ask = ask
-
-    def __get__(self, model: Any, owner: type | None = None) -> Any:
-        found = self.method.__get__(model, owner)  # raises an AttributeError if the model has no such method
-        return found if model is None else MethodType(self.ask, model)
-
-
-def by_blocks(method: Method) -> Method:
-    """Let a method take Dask collections, too."""
-    return cast(Method, method if isinstance(method, _ByBlocks) else _ByBlocks(method))
+__all__ = ["answer_lazily", "is_frame", "row_blocks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,33 +47,14 @@ class _Form:
         return np.asarray(answer)
 
 
-def _forms(model: Any, method: str, X: Any, k: int) -> tuple[_Form, ...]:
-    """Return the forms of what a method returns."""
-    labels, classes = model._label_format, model.classes_
-    n_labels = 1 if labels.kind == "classes" else len(classes)
-    if method in ("predict", "decide"):
-        if labels.kind == "classes":
-            return (_Form((), classes.dtype),)
-        named = labels.kind in ("pandas", "polars") and is_frame(X)
-        kind = "frame" if named else labels.kind if "sp" in labels.kind else "array"
-        return (_Form((n_labels,), labels.dtype, kind, classes if named else None),)
-    if method == "predict_proba":
-        return (_Form((len(classes),), np.dtype(np.float64)),)
-    if method == "predict_set_proba":
-        return _Form((k, n_labels), np.dtype(np.uint8)), _Form((k,), np.dtype(np.float64))
-    if method == "predict_code":
-        return (_Form((len(model.code_),), np.dtype(np.int8)),)
-    return (_Form((), np.dtype(np.float64)),)  # expected_cost
-
-
+@dataclass(frozen=True, eq=False)
 class _Question:
     """A model, and what it is asked of each block."""
 
-    def __init__(self, model: Any, method: str, how: dict[str, Any], forms: Sequence[_Form]) -> None:
-        self.model = model
-        self.method = method
-        self.how = how
-        self.forms = forms
+    model: Any
+    method: str
+    how: dict[str, Any]
+    forms: Sequence[_Form]
 
     def ask(self, block: Any, more: dict[str, Any]) -> tuple[Any, ...]:
         """Return the answers for the rows of a block."""
@@ -121,21 +65,20 @@ class _Question:
         return tuple(form.of(one, block) for form, one in zip(self.forms, answers, strict=True))
 
 
-def _ask_lazily(model: Any, method: str, X: Any, Y: Any = None, **how: Any) -> Any:
-    """Return the answer as a Dask array, or as a Dask DataFrame where labels and features have names."""
-    check_is_fitted(model)
+def answer_lazily(model: Any, method: str, X: Any, Y: Any = None, **how: Any) -> Any:
+    """Return what a method of a fitted model says of X, a Dask collection, as a Dask array.
+
+    It is a Dask DataFrame where the labels and the features have names. `how` are the method's other
+    arguments, and Y is cut into the same blocks as X.
+    """
     delayed = import_module("dask").delayed
     blocks, n_rows = row_blocks(X)
     # Whatever can be told without the rows is checked now.
     like = X._meta if is_frame(X) else np.empty((0, X.shape[1]))
     validate_data(model, like, reset=False, skip_check_array=True)
-    if "cost" in how:
-        how["cost"] = model._check_cost(how["cost"])
-    if "k" in how:
-        check_count("k", how["k"])
-    forms = _forms(model, method, X, how.get("k", 0))
+    forms = _forms(model, method, is_frame(X), **how)
     # A task of its own: the model is sent once, not along with each block.
-    question = delayed(_itself, pure=False)(Envelope(_Question(model, method, how, forms)))
+    question = delayed(_itself, pure=False)(Pickled(_Question(model, method, how, forms)))
     ask = delayed(_ask, pure=False, nout=len(forms))
     given = [{}] * len(blocks) if Y is None else [{"Y": labels} for labels in _label_blocks(Y, n_rows)]
     answers = [ask(question, block, more) for block, more in zip(blocks, given, strict=True)]
@@ -143,6 +86,29 @@ def _ask_lazily(model: Any, method: str, X: Any, Y: Any = None, **how: Any) -> A
         _joined([answer[place] for answer in answers], form, n_rows, X) for place, form in enumerate(forms)
     ]
     return tuple(parts) if len(parts) > 1 else parts[0]
+
+
+def _forms(
+    model: Any, method: str, of_frame: bool, *, k: int = 0, as_frame: bool = False, cost: Any = None
+) -> tuple[_Form, ...]:
+    """Return the forms of what a method returns."""
+    labels, classes = model._label_format, model.classes_
+    n_labels = 1 if labels.kind == "classes" else len(classes)
+    if method in ("predict", "decide"):
+        if labels.kind == "classes":
+            return (_Form((), classes.dtype),)
+        named = labels.kind in ("pandas", "polars") and of_frame
+        kind = "frame" if named else labels.kind if "sp" in labels.kind else "array"
+        return (_Form((n_labels,), labels.dtype, kind, classes if named else None),)
+    if method == "predict_proba":
+        if as_frame and not of_frame:
+            raise ValueError("as_frame=True is for a Dask DataFrame: the rows of a Dask array have no index")
+        return (_Form((len(classes),), np.dtype(np.float64), "frame" if as_frame else "array", classes),)
+    if method == "predict_set_proba":
+        return _Form((k, n_labels), np.dtype(np.uint8)), _Form((k,), np.dtype(np.float64))
+    if method == "predict_code":
+        return (_Form((len(model.code_),), np.dtype(np.int8)),)
+    return (_Form((), np.dtype(np.float64)),)  # expected_cost
 
 
 def _joined(parts: list[Any], form: _Form, n_rows: list[float], X: Any) -> Any:
@@ -178,10 +144,29 @@ def _label_blocks(Y: Any, n_rows: list[float]) -> list[Any]:
     return [_safe_indexing(Y, slice(first, last)) for first, last in pairwise(ends)]
 
 
-def _itself(question: Envelope) -> Envelope:
+def is_frame(X: Any) -> bool:
+    """Whether a Dask collection is a DataFrame."""
+    return hasattr(X, "map_partitions") and getattr(X, "ndim", 0) == 2
+
+
+def row_blocks(X: Any, name: str = "X") -> tuple[list[Any], list[float]]:
+    """Return a Dask collection as blocks of whole rows, and how many rows each has; NaN if nobody knows yet.
+
+    An array that is cut by columns, too, is put together first. The error names the argument.
+    """
+    if is_frame(X):
+        blocks = X.to_delayed()
+        return blocks, [np.nan] * len(blocks)
+    if not hasattr(X, "rechunk") or X.ndim != 2:
+        raise ValueError(f"{name} must be a Dask array of shape (n, n_columns) or a Dask DataFrame")
+    whole = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+    return whole.to_delayed().ravel().tolist(), list(whole.chunks[0])
+
+
+def _itself(question: Pickled) -> Pickled:
     return question
 
 
-def _ask(question: Envelope, block: Any, more: dict[str, Any]) -> tuple[Any, ...]:
-    answers: tuple[Any, ...] = question.open().ask(block, more)
+def _ask(question: Pickled, block: Any, more: dict[str, Any]) -> tuple[Any, ...]:
+    answers: tuple[Any, ...] = question.content().ask(block, more)
     return answers
