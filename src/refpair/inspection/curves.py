@@ -1,9 +1,9 @@
-"""How the score grows with the length of the code."""
+"""How the score grows with the length of the code, or with the number of labelled rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,27 +12,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from refpair.classifiers import CSRPEClassifier
 from refpair.classifiers._parameters import check_count
-from refpair.inspection._plotting import add_curve, import_pyplot, new_axes, with_direction
-from refpair.inspection.scores import (
-    direction_of,
+from refpair.costs import get_cost
+from refpair.inspection._display import (
+    CurveDisplay,
     flat_from,
+    import_pyplot,
     labels_and_predictions,
     mean_and_error,
-    rows_of,
     score_and_error,
-    scores_by_split,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CodeLengthDisplay"]
+__all__ = ["CodeLengthDisplay", "LearningCurveDisplay"]
 
 _SHORTEST, _N_LENGTHS = 10, 12  # of the lengths that are looked at by default
 _WIDE = 10  # lengths that differ by this factor are drawn on a logarithmic axis
 
 
-class CodeLengthDisplay:
+class CodeLengthDisplay(CurveDisplay):
     """The score of a model by the length of its code.
 
     Parameters
@@ -69,6 +68,10 @@ class CodeLengthDisplay:
     True
     """
 
+    _size = "n_bits"
+    _x_label = "bits of the code"
+    _line_kw: ClassVar[dict[str, Any]] = {"marker": "o", "markersize": 4}
+
     def __init__(
         self,
         n_bits: npt.ArrayLike,
@@ -79,14 +82,10 @@ class CodeLengthDisplay:
         cost_name: str,
         greater_is_better: bool,
     ) -> None:
-        lengths = np.asarray(n_bits)
-        order = np.argsort(lengths)
-        self.n_bits = lengths[order]
-        self.scores = _in_order("scores", scores, order)
-        self.errors = None if errors is None else _in_order("errors", errors, order)
-        self.name = name
-        self.cost_name = cost_name
-        self.greater_is_better = greater_is_better
+        super().__init__(
+            n_bits, scores, errors, name=name, cost_name=cost_name, greater_is_better=greater_is_better
+        )
+        self.n_bits = self._x
 
     @classmethod
     def from_estimator(
@@ -173,76 +172,177 @@ class CodeLengthDisplay:
             Of the splits that all lengths have.
         """
         import_pyplot()
-        up = direction_of(greater_is_better, cost)
-        rows = rows_of(results, data=data, cost=cost, algorithm=algorithm)
-        table = scores_by_split(rows, "n_bits", sorted(rows["n_bits"].unique()))
-        scores, errors = mean_and_error(table)
-        return cls(
-            table.columns,
-            scores,
-            errors if len(table) > 1 else None,
-            name=name or f"{algorithm} on {data}",
-            cost_name=cost,
-            greater_is_better=up,
-        ).plot(ax)
+        shown = name or f"{algorithm} on {data}"
+        return cls._averaged(results, data, cost, algorithm, greater_is_better, shown).plot(ax)
 
     @property
     def flat_from(self) -> int | None:
-        """The length from which on longer codes are not worth it; see `refpair.inspection.scores.flat_from`.
+        """The length from which on longer codes are not worth it; None if that is only the longest.
 
-        None if that is only the longest one: the curve may not have flattened.
+        From it on no score is worse than that of the longest code by more than a standard error or 1 %,
+        whichever is more.
         """
         errors = np.zeros(len(self.n_bits)) if self.errors is None else self.errors
         first = flat_from(self.n_bits, self.scores, errors, self.greater_is_better)
         return first if first < self.n_bits[-1] else None
 
-    def plot(self, ax: Axes | None = None, **line_kw: Any) -> Self:
-        """Draw the line, and a band of one standard error up and down.
+    def _draw(self, line_kw: dict[str, Any]) -> None:
+        super()._draw(line_kw)
+        self.flat_line_ = None
+        if (first := self.flat_from) is not None:
+            how = {"color": self.line_.get_color(), "ls": ":", "lw": 1, "label": f"flat from {first} bits"}
+            self.flat_line_ = self.ax_.axvline(first, **how)
+            self.ax_.legend(fontsize="small")
+        if self.n_bits.max() >= _WIDE * self.n_bits.min() > 0:
+            _set_log_scale(self.ax_)
+
+
+class LearningCurveDisplay(CurveDisplay):
+    """The score of a classifier by the number of rows that a strategy has asked for.
+
+    Parameters
+    ----------
+    n_labelled : array-like of int, shape (n_points,)
+        In any order; they are kept in rising order.
+    scores : array-like of float, shape (n_points,)
+    errors : array-like of float, shape (n_points,), optional
+        Their standard errors over runs.
+    name : str
+        What the legend calls the strategy.
+    cost_name : str
+        What the axis calls the score.
+    greater_is_better : bool
+
+    Attributes
+    ----------
+    ax_ : Axes
+    figure_ : Figure
+    line_ : Line2D
+    band_ : PolyCollection or None
+        One standard error up and down.
+
+    Examples
+    --------
+    >>> from refpair import BinaryRelevance
+    >>> from refpair.active import RandomQuery, learning_curve
+    >>> from refpair.datasets import load_dataset
+    >>> from refpair.inspection import LearningCurveDisplay
+    >>> digits = load_dataset("digits")
+    >>> halves = digits.X[:900], digits.Y[:900], digits.X[900:], digits.Y[900:]
+    >>> how = {"start": range(20), "n_queries": 60, "test_each": 20}
+    >>> learner = BinaryRelevance("logistic")
+    >>> curves = [learning_curve(RandomQuery(random_state=i), learner, *halves, **how) for i in range(3)]
+    >>> display = LearningCurveDisplay.from_curves(curves, cost="f1", name="random")
+    >>> display.n_labelled
+    array([20, 40, 60, 80])
+    """
+
+    _size = "n_labelled"
+    _x_label = "labelled rows"
+    _band_alpha = 0.15
+
+    def __init__(
+        self,
+        n_labelled: npt.ArrayLike,
+        scores: npt.ArrayLike,
+        errors: npt.ArrayLike | None = None,
+        *,
+        name: str,
+        cost_name: str,
+        greater_is_better: bool,
+    ) -> None:
+        super().__init__(
+            n_labelled, scores, errors, name=name, cost_name=cost_name, greater_is_better=greater_is_better
+        )
+        self.n_labelled = self._x
+
+    @classmethod
+    def from_curves(
+        cls,
+        curves: Sequence[pd.DataFrame],
+        *,
+        cost: Any = "f1",
+        name: str = "strategy",
+        ax: Axes | None = None,
+    ) -> Self:
+        """Average curves of several runs, and plot them.
 
         Parameters
         ----------
+        curves : sequence of DataFrame
+            As :func:`refpair.active.learning_curve` returns them; those numbers of labelled rows count that
+            all have.
+        cost : str, Cost or callable, default="f1"
+            What was scored.
+        name : str, default="strategy"
         ax : Axes, optional
-            Where to plot, beside what is there; by default in a new figure.
-        **line_kw
-            For the line, as ``Axes.plot`` takes it.
+            Where to plot; by default in a new figure.
 
         Returns
         -------
-        self
+        LearningCurveDisplay
         """
-        ax = new_axes() if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
-        line = add_curve(
-            ax,
-            self.n_bits,
-            self.scores,
-            name=self.name,
-            label=self.name,
-            **{"marker": "o", "markersize": 4} | line_kw,
-        )
-        self.line_, self.band_, self.flat_line_ = line, None, None
-        if self.errors is not None:
-            ends = self.scores - self.errors, self.scores + self.errors
-            self.band_ = ax.fill_between(self.n_bits, *ends, color=line.get_color(), alpha=0.2, linewidth=0)
-        if (first := self.flat_from) is not None:
-            self.flat_line_ = ax.axvline(
-                first, color=line.get_color(), ls=":", lw=1, label=f"flat from {first} bits"
-            )
-        if self.n_bits.max() >= _WIDE * self.n_bits.min() > 0:
-            _set_log_scale(ax)
-        ax.set_xlabel("bits of the code")
-        ax.set_ylabel(with_direction(self.cost_name, self.greater_is_better))
-        ax.legend(fontsize="small")
-        return self
+        import_pyplot()
+        if len(curves) == 0:
+            raise ValueError("curves must not be empty")
+        measure = get_cost(cost)
+        table = pd.concat([curve.set_index("n_labelled")["score"] for curve in curves], axis=1, join="inner")
+        if table.empty:
+            raise ValueError("curves must have some number of labelled rows in common")
+        scores, errors = mean_and_error(table.T)
+        return cls(
+            table.index,
+            scores,
+            errors if len(curves) > 1 else None,
+            name=name,
+            cost_name=measure.name,
+            greater_is_better=measure.greater_is_better,
+        ).plot(ax)
 
+    @classmethod
+    def from_results(
+        cls,
+        results: pd.DataFrame,
+        data: str,
+        cost: str,
+        *,
+        strategy: str,
+        greater_is_better: Mapping[str, bool],
+        name: str | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Average the results of a simulation over its runs, and plot them.
 
-def _in_order(name: str, values: npt.ArrayLike, order: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
-    array = np.asarray(values, np.float64)
-    if order.ndim != 1 or len(order) == 0 or array.shape != order.shape:
-        raise ValueError(
-            f"{name} must have one number for each of n_bits, so the shape {order.shape}, not {array.shape}"
-        )
-    return array[order]
+        Parameters
+        ----------
+        results : DataFrame
+            One row a result, with the columns data, cost, algorithm, n_labelled, split and score.
+        data, cost : str
+            Which of the results.
+        strategy : str
+            The algorithm.
+        greater_is_better : mapping of str to bool
+            The direction of each cost.
+        name : str, optional
+            By default the strategy.
+        ax : Axes, optional
+            Where to plot; by default in a new figure.
+
+        Returns
+        -------
+        LearningCurveDisplay
+            Of the runs that have all numbers of labelled rows.
+        """
+        import_pyplot()
+        return cls._averaged(results, data, cost, strategy, greater_is_better, name or strategy).plot(ax)
+
+    @property
+    def area(self) -> float:
+        """The mean height of the curve, as the trapezoidal rule has it."""
+        if len(self.n_labelled) == 1:
+            return float(self.scores[0])
+        means = (self.scores[1:] + self.scores[:-1]) / 2
+        return float(np.average(means, weights=np.diff(self.n_labelled)))
 
 
 def _check_lengths(lengths: Iterable[int] | None, n_bits: int) -> list[int]:
