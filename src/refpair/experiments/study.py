@@ -238,7 +238,8 @@ def plan_tasks(part: Part, sources: Sequence[Source], costs: Sequence[str], sett
                         fingerprint(source.digest, part.experiment, algorithm, cost, settings)
                         for cost in group
                     )
-                    tasks.append(Task(part.experiment, source, group, algorithm, split, settings, marks))
+                    what = part.experiment, source, group, algorithm, split, settings, marks
+                    tasks.append(Task(*what, source_digest()))
     return tasks
 
 

@@ -28,7 +28,8 @@ class Task:
     """A part of an experiment.
 
     It has several costs only if one fitted model answers for all. In a simulation the algorithm is the
-    strategy. A fingerprint for each cost is of all else that the results depend on: see `fingerprint`.
+    strategy. A fingerprint for each cost is of all else that the results depend on: see `fingerprint`. The
+    sources are those that the study was planned with, whatever a worker finds on the disk later.
     """
 
     experiment: Experiment
@@ -38,6 +39,7 @@ class Task:
     split: int
     settings: Settings
     fingerprints: tuple[str, ...]
+    sources: str = ""
 
     @property
     def name(self) -> str:
@@ -50,9 +52,8 @@ class Task:
 
     def result_keys(self, cost: str | None = None) -> list[Key]:
         """Return what the results will be results of, all or those for one of the costs."""
-        sources = source_digest()
         return [
-            Key(self.experiment, self.source.name, name, algorithm, size, self.split, mark, sources)
+            Key(self.experiment, self.source.name, name, algorithm, size, self.split, mark, self.sources)
             for name, mark in zip(self.costs, self.fingerprints, strict=True)
             if cost is None or name == cost
             for algorithm, size in self._variants()
