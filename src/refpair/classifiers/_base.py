@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeVar, cast
 
@@ -23,7 +25,7 @@ from sklearn.utils.validation import (
 from refpair._parallel import in_memory, is_lazy
 from refpair._saved import IfThere, Savable, require
 from refpair.classifiers._dask import answer_lazily
-from refpair.costs import Cost, PerLabelCost, get_cost
+from refpair.costs import Cost, get_cost
 from refpair.costs._probe import check_probe, is_function, probe
 from refpair.decision.decide import decide, decide_blocks
 from refpair.decision.expected import expected_cost, worst_cost
@@ -139,10 +141,20 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         """Return a cost as an object, if it is one for the labels of this model."""
         if not isinstance(cost, str | Cost) and not callable(cost):
             raise ValueError(f"cost must be a name, a Cost or a function, not {cost!r}")
-        found = get_cost(cost)
-        if isinstance(found, PerLabelCost):  # raises if there are not as many prices as labels
-            found.prices(self._label_format.n_labels)
-        return found
+        return get_cost(cost).for_labels(self._label_format.label_names)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; warn of a search over costs that compares the numbers of different measures."""
+        old = getattr(self, "cost", None)
+        if repr(params.get("cost", old)) != repr(old) and _is_own_score():
+            warnings.warn(
+                "the search compares models by their own costs, which are different measures: say by which "
+                'one they are compared, as in GridSearchCV(..., scoring=get_cost("f1").scorer())',
+                UserWarning,
+                stacklevel=2,
+            )
+        model: Self = super().set_params(**params)
+        return model
 
     def _get_saved(self) -> dict[str, Any]:
         saved = super()._get_saved()
@@ -330,14 +342,20 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         Returns
         -------
         score : float
-            The mean of 1 − cost for F1, jaccard and F-beta; minus the mean cost for all others. Greater is
-            better, so that model selection works; ``cost_.mean`` has the number as it is usually reported.
+            By ``cost_``, and greater is better: the mean of 1 − cost for F-beta, Jaccard and the zero-one
+            loss (there it is the share of rows whose labels are all right, as scikit-learn's classifiers have
+            it); minus the mean cost for all others. ``cost_.mean`` has the number as papers report it.
+
+        Notes
+        -----
+        Models with different costs are compared by one of them: ``get_cost("f1").scorer()(model, X, y)``.
+        Classifiers that know no cost (binary relevance, chains, label powersets, RAkEL, ML-ECC) have the
+        zero-one loss as ``cost_``.
         """
         check_is_fitted(self)
         predicted = self._predict_labels(self._read_features(X, reset=False))
         truths = self._label_format.read_more(in_memory(y))
-        reported = self.cost_.mean(truths, predicted, in_memory(sample_weight))
-        return reported if self.cost_.greater_is_better else -reported
+        return self.cost_._score(truths, predicted, in_memory(sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -354,6 +372,20 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         elif hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type):
             tags.input_tags = get_tags(learner).input_tags
         return tags
+
+
+def _is_own_score() -> bool:
+    """Whether scikit-learn's search sets parameters of a model that it scores by its own ``score``; once."""
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if frame.f_code.co_name == "_fit_and_score" and "sklearn" in frame.f_globals["__name__"]:
+            scorer: Any = frame.f_locals.get("scorer")
+            is_own = type(scorer).__name__ == "_PassthroughScorer" and not hasattr(scorer, "_has_warned")
+            if is_own:
+                scorer._has_warned = True
+            return is_own
+    return False
 
 
 def _check_numbers(model: Any, X: pd.DataFrame) -> None:

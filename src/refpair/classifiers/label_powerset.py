@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,9 @@ from refpair.bits.problem import chunks_of
 from refpair.classifiers._class_learners import ClassLearners
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier
-from refpair.costs import Cost, get_cost
+from refpair.costs import Cost
 from refpair.posterior import LabelDistribution
+from refpair.tables.labels import LabelMatrix
 
 __all__ = ["LabelPowerset"]
 
@@ -75,41 +76,11 @@ class LabelPowerset(ReductionClassifier):
     vectors_: npt.NDArray[np.uint8]
     learners_: ClassLearners
 
-    def __init__(
-        self,
-        estimator: Any = "forest",
-        *,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the label vectors.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
-        y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, labels = self._read(X, y)
-        self.cost_ = get_cost("zero_one")
+    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
         distinct = distinct_labels(labels)
         self.vectors_ = distinct.vectors
-        learners = ClassLearners(self.estimator, n_jobs=self.n_jobs, verbose=self.verbose)
-        self.learners_ = learners.fit(X, distinct.of_row[:, None], self._rng())
-        return self
+        learners = ClassLearners(self.estimator, **self._running())
+        self.learners_ = learners.fit(X, distinct.of_row[:, None], rng)
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         right = self.vectors_.ndim == 2 and self.vectors_.shape[1] == n_labels

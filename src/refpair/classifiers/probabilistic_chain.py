@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.forest import Forest
 from refpair.costs import Cost, CountCost, _counts
 from refpair.posterior.distribution import MOST_ENUMERATED, LabelDistribution
+from refpair.tables.labels import LabelMatrix
 
 __all__ = ["ProbabilisticChain"]
 
@@ -129,33 +130,14 @@ class ProbabilisticChain(ReductionClassifier):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
+        super().__init__(estimator, n_jobs=n_jobs, random_state=random_state, verbose=verbose)
         self.cost = cost
         self.n_samples = n_samples
         self.inference = inference
         self.beam_width = beam_width
         self.order = order
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn all links, each from the true labels of those before it.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
-        y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, labels = self._read(X, y)
-        self.cost_ = self._check_cost(self.cost)
+    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
         if self.inference != "sample" and not _is_zero_one(self.cost_):
             raise ValueError(
                 f"inference={self.inference!r} finds the most probable label vector, which is best for "
@@ -163,13 +145,9 @@ class ProbabilisticChain(ReductionClassifier):
             )
         distinct = distinct_labels(labels)
         self._n_drawn, self._is_exact = self._n_vectors(distinct.vectors)
-        rng = self._rng()
         self.order_ = read_order(self.order, labels.shape[1], rng)
-        self.links_ = fit_links(
-            self.estimator, X, distinct, self.order_, rng, n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        self.links_ = fit_links(self.estimator, X, distinct, self.order_, rng, **self._running())
         self._uniforms = rng.random(len(self.order_))
-        return self
 
     @property
     def _samples(self) -> ChainSamples:

@@ -10,8 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._kernels import local_search
-from refpair._kernels.independent_prefixes import best_prefixes_of_independent
-from refpair._kernels.prefixes import best_prefixes
+from refpair._kernels.expected import best_prefixes, best_prefixes_of_independent
 from refpair.costs import Cost, CountCost
 from refpair.decision.expected import CostTable, bounded_table, mean_costs
 from refpair.posterior.distribution import Distribution, LabelDistribution, all_vectors

@@ -20,7 +20,7 @@ from typing import Any, Literal, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from refpair._kernels import popcount
+from refpair._kernels import code_words
 from refpair._kernels.posterior import keep_large, partial_agreements, sum_labels, sum_votes, tilt, weigh
 from refpair._parallel import run_chunks
 from refpair._saved import Savable, require
@@ -98,8 +98,8 @@ class KnownCodes:
     """
 
     vectors: Bytes
-    plus: popcount.Words
-    mask: popcount.Words
+    plus: code_words.Words
+    mask: code_words.Words
     n_known: npt.NDArray[np.int64]
     vector: npt.NDArray[np.int32]
     count: Floats
@@ -115,7 +115,7 @@ class KnownCodes:
 
     @classmethod
     def of_rows(
-        cls, vectors: Bytes, packed: popcount.Words, vector: npt.NDArray[np.int32], n_bits: int
+        cls, vectors: Bytes, packed: code_words.Words, vector: npt.NDArray[np.int32], n_bits: int
     ) -> Self:
         """Make them of the packed codes that training samples are predicted to have."""
         n, mask = len(vector), pack_bits(np.ones((1, n_bits), dtype=bool))
@@ -135,7 +135,7 @@ class KnownCodes:
         """Return s · e / M of each row of signs and each code; of its M known bits alone, if that is told."""
         packed = pack_signs(signs)
         if known is None:
-            products = popcount.products(packed, self.plus, self.mask, self.n_known).astype(np.float32)
+            products = code_words.products(packed, self.plus, self.mask, self.n_known).astype(np.float32)
             products /= np.float32(max(self.n_bits, 1))
             return products
         out = np.empty((len(signs), len(self)), np.float32)
