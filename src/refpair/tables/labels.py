@@ -234,7 +234,7 @@ def _read(
         raise ValueError("requires y to be passed, but the target y is None")
     if sp.issparse(Y):
         return _read_sparse(Y, name)
-    given = Y if isinstance(Y, np.ndarray) else from_polars(Y)
+    given = from_polars(Y)
     is_polars = given is not Y
     is_frame = isinstance(given, pd.DataFrame)
     column = given.iloc[:, 0] if is_frame and given.shape[1] == 1 else given
