@@ -8,7 +8,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from refpair.bits import BitLearner, EstimatorBank, LogisticBank, TreeBank
-from refpair.classifiers.logistic import Logistic
+from refpair.classifiers.base_estimators import Logistic
 
 __all__ = ["as_bit_learner", "check_bit_learner", "is_estimator", "make_bank"]
 

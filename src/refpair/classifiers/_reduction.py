@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._base_learners import allowed_input, check_base_learner
 from refpair.classifiers._parameters import check_running
-from refpair.classifiers.forest import Forest
+from refpair.classifiers.base_estimators import Forest
 from refpair.tables.labels import LabelMatrix
 
 __all__ = ["ReductionClassifier", "if_learner_tells_probabilities"]

@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from refpair.classifiers._chain_fit import check_chain, fit_links, read_order
 from refpair.classifiers._chain_search import chances_along, follow
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._links import EstimatorLinks, TreeLinks
+from refpair.classifiers._links import EstimatorLinks, TreeLinks, check_chain, fit_links, read_order
 from refpair.classifiers._reduction import ReductionClassifier, if_learner_tells_probabilities
 from refpair.tables.labels import LabelMatrix
 

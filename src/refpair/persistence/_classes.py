@@ -31,11 +31,10 @@ from refpair.classifiers import (
     ProbabilisticChain,
     RAkEL,
 )
-from refpair.classifiers._base_learners import BinaryLearners
-from refpair.classifiers._class_learners import ClassLearners
-from refpair.classifiers._code_learners import CodeLearners
-from refpair.classifiers._label_models import LabelModel
+from refpair.classifiers._base_learners import BinaryLearners, ClassLearners
 from refpair.classifiers._links import EstimatorLinks, TreeLinks
+from refpair.classifiers.bayes_decision import LabelModel
+from refpair.classifiers.mlecc import CodeLearners
 from refpair.coding import (
     HammingRepetition,
     LabelsetRepetition,
