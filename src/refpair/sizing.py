@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from refpair.bits.sizes import resolve_share
+from refpair.bits.problem import resolve_share
 from refpair.classifiers import CSRPEClassifier
 from refpair.classifiers._posterior_fit import count_votes
 from refpair.classifiers.csrpe import MOST_VECTORS

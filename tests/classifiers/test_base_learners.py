@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from refpair.bits.estimator import fit_clones
 from refpair.classifiers import _base_learners, mlecc
 from refpair.classifiers._base_learners import (
     BinaryLearners,
@@ -22,7 +23,6 @@ from refpair.classifiers._base_learners import (
     as_base_learner,
     check_base_learner,
 )
-from refpair.classifiers._clones import fit_clones
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers.base_estimators import Forest, Logistic
 from refpair.classifiers.mlecc import CodeLearners

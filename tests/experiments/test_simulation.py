@@ -12,7 +12,7 @@ from sklearn.multioutput import MultiOutputClassifier
 
 from refpair import BinaryRelevance, Logistic, get_cost
 from refpair.active import RandomQuery, learning_curve
-from refpair.datasets import make_overlaid_digits
+from refpair.datasets.digits import make_overlaid_digits
 from refpair.experiments import Part, Settings, Study
 from refpair.experiments.report import simulate_section
 from refpair.experiments.report.simulation_report import areas_under_curves

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair._blas import one_blas_thread
-from refpair.active._classifier import Classifier, check_classifier
-from refpair.active._pool import Indices, Pool
+from refpair.active._classifier import WrappedClassifier, check_classifier
+from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import LearningStrategy
 from refpair.bits import BitLearner, BitProblems, LogisticBank
-from refpair.bits.axes import check_finite
 from refpair.bits.binning import Matrix
+from refpair.bits.logistic import check_finite
 from refpair.bits.problem import chunks_of
 from refpair.classifiers import BinaryRelevance, Logistic
 from refpair.classifiers._base_learners import as_base_learner
@@ -28,8 +28,6 @@ from refpair.costs import get_cost
 __all__ = ["CostSensitiveUncertainty"]
 
 _ROWS_A_CALL = 512
-
-Floats = npt.NDArray[np.float64]
 
 
 class CostSensitiveUncertainty(LearningStrategy):
@@ -112,9 +110,9 @@ class CostSensitiveUncertainty(LearningStrategy):
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
         along = self.part != "estimation" and _are_of_a_kind(self.estimator, self.bit_estimator)
         with one_blas_thread() if along else nullcontext():  # other learners have threads of their own
-            return self._look_at(pool, rng, along)
+            return self._uncertainties(pool, rng, along)
 
-    def _look_at(self, pool: Pool, rng: np.random.Generator, along: bool) -> Floats:
+    def _uncertainties(self, pool: Pool, rng: np.random.Generator, along: bool) -> Floats:
         """Return what each candidate is worth, with the classifier learnt along with the bits or apart."""
         distinct = distinct_labels(pool.labels)
         uses_classifier = self.part != "estimation"
@@ -125,7 +123,7 @@ class CostSensitiveUncertainty(LearningStrategy):
         bits = self._learn(pool.features, pool.labelled, code, problems)
         classifier = None
         if uses_classifier and not along:
-            classifier = Classifier(self.estimator, pool.rows(pool.labelled), pool.labels)
+            classifier = WrappedClassifier(self.estimator).fit(pool.rows(pool.labelled), pool.labels)
         words = np.sign(problems.differences(slice(0, len(code)))).astype(np.int8)
         book = CodeBook(words)
 

@@ -22,8 +22,7 @@ from sklearn.utils.validation import has_fit_parameter
 from refpair._saved import Savable, require
 from refpair.bits import BitProblems, ClassProblems, ClassTreeBank, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Matrix
-from refpair.bits.estimator import check_features
-from refpair.classifiers._clones import fit_clones
+from refpair.bits.estimator import check_features, fit_clones
 from refpair.classifiers.base_estimators import Forest, Logistic
 
 __all__ = [

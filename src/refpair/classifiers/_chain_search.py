@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from refpair._kernels.chains import round_draws
+from refpair._kernels.walk import round_draws
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
 from refpair.classifiers._distinct_labels import distinct_labels

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from refpair._kernels.chains import sum_values
+from refpair._kernels.walk import sum_values
 from refpair._progress import run_chunks
 from refpair._saved import Savable, require
 from refpair.bits import LogisticBank, TreeBank
@@ -47,13 +47,13 @@ def append_labels(X: Matrix, labels: Bytes) -> Matrix:
 class EstimatorLinks(Savable):
     """A classifier of scikit-learn for each link; without ``predict_proba`` it is certain of what it says."""
 
-    estimators: Sequence[Any]  # fitted, or −1 or +1 for a label that never or always is there
+    estimators: Sequence[Any]  # fitted, or 0 or 1 for a label that never or always is there
 
     def __len__(self) -> int:
         return len(self.estimators)
 
     def _check_saved(self) -> None:
-        require(all(map(is_answer, self.estimators)), "a link is neither a classifier, -1 nor 1")
+        require(all(map(is_answer, self.estimators)), "a link is neither a classifier, 0 nor 1")
 
     def check_n_features(self, n_features: int) -> None:
         """Refuse links of other features, as far as they tell."""
@@ -155,13 +155,12 @@ class TreeLinks(Savable):
         """Send the paths down the trees of the link."""
         trees = self.bank.trees_
         start = trees.start[k * self.n_trees : (k + 1) * self.n_trees + 1]
+        nodes = trees.nodes._replace(start=start)
         sums = np.empty(len(row))
 
         def follow(part: slice) -> None:
-            sum_values(
-                prepared, row[part], np.ascontiguousarray(paths[part]), start, trees.feature, trees.threshold,
-                trees.missing_left, trees.left_child, trees.value, sums[part],
-            )  # fmt: skip
+            own = np.ascontiguousarray(paths[part])
+            sum_values(prepared, row[part], own, nodes, trees.value, sums[part])
 
         run_chunks(
             follow,

@@ -14,9 +14,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from refpair._saved import IfThere, Savable, check_weights, require
 from refpair.bits import LogisticBank
-from refpair.bits.axes import find_axes
-from refpair.bits.newton import minimise_logistic
-from refpair.bits.sizes import MaxFeatures
+from refpair.bits.logistic import find_axes, minimise_logistic
+from refpair.bits.problem import MaxFeatures
 from refpair.classifiers._parameters import check_amount, check_count, check_positive, is_integer
 
 __all__ = ["Forest", "Logistic"]
@@ -244,14 +243,14 @@ class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  
 
 
 def classifiers_of(bank: LogisticBank, learner: Logistic, n_features: npt.NDArray[np.int32]) -> list[Any]:
-    """Return the bits of a bank as single classifiers of 0 and 1; −1 or +1 where all rows agree.
+    """Return the bits of a bank as single classifiers of 0 and 1; 0 or 1 where all rows agree.
 
     The bank had the parameters of the learner, and each bit its own number of first features.
     """
     learnt: list[Any] = []
     for weights, intercept, limit in zip(bank.coef_, bank.intercept_, n_features, strict=True):
         if np.isinf(intercept):
-            learnt.append(1 if intercept > 0 else -1)
+            learnt.append(int(intercept > 0))
             continue
         single = Logistic(**learner.get_params())
         single.classes_ = np.array([0, 1])

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from refpair._kernels.independent_prefixes import best_prefixes_of_independent
+from refpair._kernels.expected import best_prefixes_of_independent
 from refpair.costs import CountCost
 from refpair.decision.exhaustive import MOST_LABELS, all_vectors
 from refpair.decision.table import bounded_table

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair._kernels import local_search
-from refpair._kernels.prefixes import best_prefixes
+from refpair._kernels.expected import best_prefixes
 from refpair.costs import CountCost
 from refpair.decision.f_measure import best_f_beta
 from refpair.decision.function_search import function_search_rule

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from refpair.costs import Cost
-from refpair.datasets import MultiLabelData, find_data, list_datasets
-from refpair.datasets.find import is_file
+from refpair.datasets import MultiLabelData, list_datasets
+from refpair.datasets.find import find_data, is_file
 from refpair.experiments.algorithms import find_algorithm
 from refpair.experiments.names import find_cost, is_own
 from refpair.experiments.settings import Settings

@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
 from refpair.active import learning_curve
-from refpair.active._classifier import Classifier
+from refpair.active._classifier import WrappedClassifier
 from refpair.classifiers import BinaryRelevance, CSRPEClassifier, Logistic
 from refpair.costs import Cost
 from refpair.datasets import MultiLabelData
@@ -98,7 +98,8 @@ def choose_c(X: Any, Y: Any, cost: Cost, seed: int) -> float:
         model = BinaryRelevance(Logistic(C, tol=_TOL))
         parts = [
             cost.rows(
-                Y[held_out], Classifier(model, X[kept], np.asarray(Y[kept], np.uint8)).predict(X[held_out])
+                Y[held_out],
+                WrappedClassifier(model).fit(X[kept], np.asarray(Y[kept], np.uint8)).predict(X[held_out]),
             )
             for kept, held_out in folds
         ]

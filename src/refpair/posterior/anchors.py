@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from refpair._kernels import popcount
+from refpair._kernels import code_words
 from refpair._kernels.posterior import partial_agreements, weigh
 from refpair.coding.nearest import pack_bits, pack_signs, unpack_bits
 
@@ -42,8 +42,8 @@ class Anchors:
         How many label vectors there are.
     """
 
-    plus: popcount.Words
-    mask: popcount.Words
+    plus: code_words.Words
+    mask: code_words.Words
     n_known: npt.NDArray[np.int64]
     vector: npt.NDArray[np.int32]
     count: npt.NDArray[np.float64]
@@ -133,7 +133,7 @@ class Anchors:
         """
         packed = pack_signs(signs)
         if known is None:
-            products = popcount.products(packed, self.plus, self.mask, self.n_known).astype(np.float32)
+            products = code_words.products(packed, self.plus, self.mask, self.n_known).astype(np.float32)
             products /= np.float32(max(self.n_bits, 1))
             return products
         out = np.empty((len(signs), len(self)), np.float32)

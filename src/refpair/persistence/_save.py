@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy.typing as npt
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from refpair._saved import Savable, require
+from refpair._saved import require
 from refpair.costs import Cost, get_cost
 from refpair.costs._probe import OtherCostError
-from refpair.persistence._classes import ADAPTERS
-from refpair.persistence._codec import CostNeededError, Reader, Writer
-from refpair.persistence._file import Contents, damaged, read_model_file, write_model_file
-from refpair.persistence._foreign import Foreign, to_skops
+from refpair.persistence._file import damaged, read_model_file, write_model_file
+from refpair.persistence._values import OWN, CostNeededError, ValueReader, ValueWriter
 
 __all__ = ["load", "save"]
 
@@ -35,10 +32,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Notes
     -----
-    The file holds no pickle. Estimators of scikit-learn in the model are written by skops
-    (``pip install 'refpair[save]'``), those alone whose contents can be checked on loading: linear models,
-    naive Bayes, trees, forests, scalers, encoders and what is made of them. Others get an error that names
-    them. A ``Pipeline`` whose steps are all of the package needs no skops; its ``memory`` is not stored.
+    The file holds no pickle. Of scikit-learn's estimators, a model may have those whose contents can be
+    checked on loading: linear models, naive Bayes, trees, forests, scalers, encoders and what is made of
+    them. Others get an error that names them. The ``memory`` of a ``Pipeline`` is not stored.
 
     A cost that is a Python function cannot be stored: the file then has its name only, and :func:`load` asks
     for it. A ``random_state`` that is not a number is not stored either; the loaded model has None there.
@@ -63,19 +59,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"not a {type(model).__name__}"
         )
     check_is_fitted(model)
-    writer, inner = Writer(), list[Any]()
-
-    def number_of_own(value: Any) -> int | None:
-        if type(value) not in ADAPTERS:
-            return None
-        number = len(inner)
-        inner.append(None)
-        inner[number] = writer.write(value, f"inner.{number}")
-        return number
-
-    header = {"refpair": version("refpair"), "model": writer.write(model), "inner": inner}
-    foreign = to_skops(writer.foreign, number_of_own) if writer.foreign else None
-    write_model_file(Path(path), Contents(header, writer.arrays, foreign))
+    writer = ValueWriter()
+    header = {"refpair": version("refpair"), "model": writer.write(model)}
+    write_model_file(Path(path), header, writer.arrays)
 
 
 def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
@@ -100,8 +86,6 @@ def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
         If the file is no model, is damaged or too new. It is a ValueError.
     ValueError
         If a cost is needed, or the one given is not that of the model.
-    ImportError
-        If the model has estimators of scikit-learn, and skops is not installed.
 
     Examples
     --------
@@ -120,10 +104,9 @@ def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
     """
     path = Path(path)
     given = None if cost is None else get_cost(cost)
-    contents = read_model_file(path)
+    header, arrays = read_model_file(path)
     try:
-        with _refusing(path):
-            model = _put_together(contents, given)
+        model = _read_model(header, arrays, given)
     except CostNeededError as needed:
         raise ValueError(
             f"{path}: the model's cost {needed.args[0]!r} is a Python function, which a file cannot hold; "
@@ -131,34 +114,24 @@ def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
         ) from None
     except OtherCostError as wrong:
         raise _other_cost(path, wrong.args[0]) from wrong
+    except Exception as error:  # contents that nothing is known of go wrong in many ways
+        raise damaged(path, f"{type(error).__name__}: {error}") from error
     if given is not None:
         _set_cost(path, model, cost, given)
     return model
 
 
 def _is_model(model: Any) -> bool:
-    if type(model) is Pipeline:
-        return True
-    is_own = type(model) in ADAPTERS and isinstance(model, Savable)
-    return is_own and hasattr(model, "fit") and hasattr(model, "get_params")
+    known = type(model) is Pipeline or type(model) is OWN.get(type(model).__name__)
+    return known and hasattr(model, "fit") and hasattr(model, "get_params")
 
 
-def _put_together(contents: Contents, cost: Cost | None) -> Any:
-    """Return the model; contents that are wrong raise errors of many kinds."""
-    inner, found = contents.header["inner"], dict[int, Any]()
-
-    def find_own(number: int) -> Any:
-        if number not in found:
-            require(isinstance(inner, list) and number < len(inner), "an inner object is missing")
-            found[number] = reader.read(inner[number])
-        return found[number]
-
-    foreign = Foreign(contents.foreign, find_own)
-    reader = Reader(dict(contents.arrays), foreign.find, cost)
-    model = reader.read(contents.header["model"])
+def _read_model(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]], cost: Cost | None) -> Any:
+    reader = ValueReader(arrays, cost)
+    model = reader.read(header["model"])
     require(_is_model(model), "it holds no model")
     check_is_fitted(model)
-    require(not reader.arrays, f"{next(iter(reader.arrays), '')!r} does not belong here")
+    require(not arrays, f"{next(iter(arrays), '')!r} does not belong here")
     return model
 
 
@@ -174,14 +147,3 @@ def _set_cost(path: Path, model: Any, cost: Any, given: Cost) -> None:
 
 def _other_cost(path: Path, name: str) -> ValueError:
     return ValueError(f"{path}: the model was not fitted with the cost {name!r} but with another one")
-
-
-@contextmanager
-def _refusing(path: Path) -> Iterator[None]:
-    """Turn whatever goes wrong with contents that nothing is known of into one error."""
-    try:
-        yield
-    except (CostNeededError, OtherCostError, ImportError):
-        raise
-    except Exception as error:
-        raise damaged(path, f"{type(error).__name__}: {error}") from error

@@ -1,11 +1,11 @@
-"""Labels of a session: their names, the columns of a table that have some, and answers in any form."""
+"""How a session's table has its labels: their names, the columns that have some, and answers in any form."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,51 +14,47 @@ import scipy.sparse as sp
 from refpair.tables.columns import find_kinds
 from refpair.tables.labels import LabelFormat, read_labels, truth_values
 
-__all__ = ["LabelForm", "TableAnswers", "find_labels", "read_answers", "read_names", "table_answers"]
+__all__ = ["LabelColumns", "check_column_names", "find_labels", "read_answers", "read_names", "table_answers"]
 
 
-class LabelForm(NamedTuple):
+class LabelColumns(NamedTuple):
     """How a table has its labels, and predictions are to have them.
 
-    Attributes
-    ----------
-    column : str or None
-        One column of joined names, such as "joy|calm"; None if each label has a column of 0 and 1.
-    separator : str
-        Between these names.
+    Either one column of joined names, such as "joy|calm", or a column of 0 and 1 for each label.
     """
 
-    column: str | None = None
+    joined: str | None = None
     separator: str = "|"
 
-    def columns(self, labels: Sequence[str]) -> list[str]:
+    def of(self, labels: Sequence[str]) -> list[str]:
         """Return the columns that labels have in tables."""
-        return list(labels) if self.column is None else [self.column]
+        return list(labels) if self.joined is None else [self.joined]
 
     def check_names(self, labels: Sequence[str]) -> None:
         """Refuse names that would be several ones in a column of joined names."""
         for name in labels:
-            if self.column is not None and self.separator in name:
+            if self.joined is not None and self.separator in name:
                 raise ValueError(
                     f"the label {name!r} holds {self.separator!r}, which separates the names in the column "
-                    f"{self.column!r}; choose another name"
+                    f"{self.joined!r}; choose another name"
                 )
 
     def applied_to(self, how: LabelFormat) -> LabelFormat:
         """Return a format of predictions such that they have this form."""
-        if self.column is None:
-            return how
-        names = np.asarray(how.classes, str)
-        dtype = np.dtype(np.uint8)
-        return LabelFormat("names", names, dtype, None, "series", "joined", self.separator, self.column)
+        return how if self.joined is None else self._joined_names(how.classes, "series")
 
     def write(self, answers: pd.DataFrame) -> pd.DataFrame:
         """Return 0 and 1 of each label in this form."""
-        if self.column is None:
+        if self.joined is None:
             return answers
-        names = np.asarray(answers.columns, object)
-        joined = [self.separator.join(names[row]) for row in answers.to_numpy(dtype=bool)]
-        return pd.DataFrame({self.column: joined}, index=answers.index)
+        written: pd.DataFrame = self._joined_names(answers.columns, "frame").write(
+            answers.to_numpy(dtype=np.uint8), answers
+        )
+        return written
+
+    def _joined_names(self, labels: Any, within: Literal["series", "frame"]) -> LabelFormat:
+        names, dtype = np.asarray(labels, str), np.dtype(np.uint8)
+        return LabelFormat("names", names, dtype, None, within, "joined", self.separator, self.joined)
 
 
 def read_names(labels: Any) -> list[str]:
@@ -76,41 +72,41 @@ def read_names(labels: Any) -> list[str]:
     return names
 
 
+def check_column_names(labels: Sequence[str]) -> None:
+    """Refuse labels whose columns in the table of all rows would have the names of others."""
+    own = {label: [label, f"{label}_predicted", f"{label}_probability"] for label in labels}
+    times = Counter(["id", "skipped", "who", "at", "expected_cost"])
+    for columns in own.values():
+        times.update(columns)
+    for label, columns in reversed(own.items()):  # names that are there already stay
+        for column in columns:
+            if times[column] > 1:
+                raise ValueError(
+                    f"the label {label!r} needs a column {column!r} in tables, where another one has that "
+                    "name; choose another name"
+                )
+
+
 def find_labels(
     X: Any,
     labels: Sequence[str] | None,
     known: Sequence[str],
-    form: LabelForm,
+    columns: LabelColumns,
     separator: str | None = None,
-) -> tuple[list[str], LabelForm]:
+) -> tuple[list[str], LabelColumns]:
     """Return all labels of a session, and how its table has them.
 
-    Parameters
-    ----------
-    X : DataFrame or anything else
-    labels : sequence of str or None
-        Labels that are named, or one column of joined names.
-    known : sequence of str
-        Labels that the session has already.
-    form : LabelForm
-        What the session remembers.
-    separator : str, optional
-        Between joined names; what the session remembers, or found out, by default.
-
-    Examples
-    --------
-    >>> songs = pd.DataFrame({"title": ["Hey", "Oh", "So"], "mood": ["joy|calm", "anger", None]})
-    >>> find_labels(songs, ["mood"], [], LabelForm())
-    (['anger', 'calm', 'joy'], LabelForm(column='mood', separator='|'))
+    `labels` are those that are named, or one column of joined names; `known` and `columns` are what the
+    session has already.
     """
     named = None if labels is None else read_names(labels)
-    columns = [str(name) for name in X.columns] if isinstance(X, pd.DataFrame) else []
-    if named is None or named == [form.column]:
+    there = [str(name) for name in X.columns] if isinstance(X, pd.DataFrame) else []
+    if named is None or named == [columns.joined]:
         named = None
-        column = form.column
+        column = columns.joined
     else:
         column = named[0] if len(named) == 1 and named[0] not in known else None
-    if column in columns:
+    if column in there:
         assert column is not None
         cells = _filled(X[[column]])
         if cells.empty and not known:
@@ -119,17 +115,17 @@ def find_labels(
                 "labels=['joy', 'anger'] or --labels joy,anger"
             )
         if cells.empty:
-            return list(known), form
-        if separator is None and column == form.column:
-            separator = form.separator
+            return list(known), columns
+        if separator is None and column == columns.joined:
+            separator = columns.separator
         names = _names_in(cells, separator)
         if names is not None:
             found, separator = names
-            return [*known, *(name for name in found if name not in known)], LabelForm(column, separator)
+            return [*known, *(name for name in found if name not in known)], LabelColumns(column, separator)
     if named is None:
-        return list(known), form
-    _check_columns(named, known, columns)
-    return named, form
+        return list(known), columns
+    _check_columns(named, known, there)
+    return named, columns
 
 
 def _check_columns(named: Sequence[str], known: Sequence[str], columns: Sequence[str]) -> None:
@@ -152,39 +148,25 @@ def _hint(names: Sequence[str], columns: Sequence[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-class TableAnswers(NamedTuple):
-    """The labels that a table has already.
+def table_answers(X: Any, labels: Sequence[str], columns: LabelColumns) -> tuple[dict[int, list[int]], int]:
+    """Return the places of the labels of rows all of whose cells of labels are filled, by the row's place.
 
-    Attributes
-    ----------
-    labels : dict of int to list of int
-        Of each row that has some, by its place: the places of its labels.
-    n_labels : int
-        How many there were to choose from.
+    And how many labels there were to choose from: those that were added later may have no columns. If others
+    than the last ones have none, no row counts.
     """
-
-    labels: dict[int, list[int]]
-    n_labels: int
-
-
-def table_answers(X: pd.DataFrame, labels: Sequence[str], form: LabelForm) -> TableAnswers:
-    """Return the labels of rows all of whose cells of labels are filled.
-
-    Labels that were added later may have no columns; if others than the last ones have none, no row counts.
-    """
-    columns = [name for name in form.columns(labels) if name in X.columns]
-    if not columns or (form.column is None and columns != list(labels[: len(columns)])):
-        return TableAnswers({}, 0)
-    some = _filled(X[columns].set_axis(range(len(X)), axis=0))
+    there = [name for name in columns.of(labels) if isinstance(X, pd.DataFrame) and name in X.columns]
+    if not there or (columns.joined is None and there != list(labels[: len(there)])):
+        return {}, 0
+    some = _filled(X[there].set_axis(range(len(X)), axis=0))
     if some.empty:
-        return TableAnswers({}, 0)
-    if form.column is not None:
-        matrix, _ = read_labels(some, classes=labels, separator=form.separator)
+        return {}, 0
+    if columns.joined is not None:
+        matrix, _ = read_labels(some, classes=labels, separator=columns.separator)
     else:
         _check_cells(some)
         matrix, _ = read_labels(some)
     places = [np.flatnonzero(row).tolist() for row in matrix]
-    return TableAnswers(dict(zip(some.index.tolist(), places, strict=True)), matrix.shape[1])
+    return dict(zip(some.index.tolist(), places, strict=True)), matrix.shape[1]
 
 
 def _names_in(cells: pd.DataFrame, separator: str | None) -> tuple[list[str], str] | None:
@@ -220,15 +202,7 @@ def _check_cells(some: pd.DataFrame) -> None:
 
 
 def read_answers(Y: Any, n: int, labels: Sequence[str]) -> list[list[int]]:
-    """Return the places of the labels that each of n rows has; Y may have any form of labels.
-
-    Examples
-    --------
-    >>> read_answers([[0, 1], [0, 0]], 2, ["joy", "anger"])
-    [[1], []]
-    >>> read_answers([["anger", "joy"], []], 2, ["joy", "anger"])
-    [[0, 1], []]
-    """
+    """Return the places of the labels that each of n rows has; Y may have any form of labels."""
     if n == 0 and (Y.shape[0] if hasattr(Y, "shape") else len(Y)) == 0:
         return []
     matrix = LabelFormat("names", np.array(labels, object), np.dtype(np.uint8)).read_more(Y)
