@@ -7,9 +7,8 @@ import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from sklearn.preprocessing import normalize
 
-from refpair._blas import one_blas_thread
 from refpair._kernels.coverage import products_to_likenesses
-from refpair._progress import run_chunks
+from refpair._parallel import one_blas_thread, run_chunks
 from refpair.active._pool import Floats, Indices
 from refpair.bits.binning import Matrix
 from refpair.bits.logistic import products

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from refpair.active._coverage import spread_rows, squared_distances
 from refpair.active._pool import Floats, Indices, Pool, read_pool
 from refpair.bits.binning import Matrix
-from refpair.classifiers._parameters import check_count, check_running, is_integer
+from refpair.classifiers._base import check_count, check_running, is_integer
 
 __all__ = ["LearningStrategy", "QueryStrategy", "best_rows"]
 

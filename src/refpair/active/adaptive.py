@@ -12,8 +12,8 @@ from refpair.active._strategy import LearningStrategy
 from refpair.bits import BitProblems, LogisticBank
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
+from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import check_base_learner
-from refpair.classifiers._parameters import check_count
 
 __all__ = ["AdaptiveActive"]
 

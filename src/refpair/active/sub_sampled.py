@@ -8,7 +8,7 @@ import numpy as np
 
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import QueryStrategy
-from refpair.classifiers._parameters import check_count
+from refpair.classifiers._base import check_count
 
 __all__ = ["SubSampled"]
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from refpair._blas import one_blas_thread
+from refpair._parallel import one_blas_thread
 from refpair.active._classifier import WrappedClassifier, check_classifier
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import LearningStrategy
@@ -17,11 +17,10 @@ from refpair.bits.binning import Matrix
 from refpair.bits.logistic import check_finite
 from refpair.bits.problem import chunks_of
 from refpair.classifiers import BinaryRelevance, Logistic
+from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import as_base_learner
-from refpair.classifiers._bit_learners import as_bit_learner, check_bit_learner, make_bank
+from refpair.classifiers._code_bits import as_bit_learner, bit_problems, check_bit_learner, make_bank
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._parameters import check_count
-from refpair.classifiers._posterior_fit import bit_problems
 from refpair.coding import CodeBook, ReferencePairCode, draw_code
 from refpair.costs import get_cost
 
@@ -119,7 +118,7 @@ class CostSensitiveUncertainty(LearningStrategy):
         code = draw_code(get_cost(self.cost), distinct.vectors, self.n_bits, "uniform", rng)
         seeds = rng.integers(2**64, size=len(code), dtype=np.uint64)
         seeds = np.append(seeds, np.zeros(along * distinct.vectors.shape[1], np.uint64))  # unused
-        problems = bit_problems(code, distinct, int(along), seeds).at_hand()
+        problems = bit_problems(code, distinct.vectors, distinct.of_row, int(along), seeds).at_hand()
         bits = self._learn(pool.features, pool.labelled, code, problems)
         classifier = None
         if uses_classifier and not along:

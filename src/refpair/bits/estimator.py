@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
 
 from refpair._kernels.rng import draw_rows
-from refpair._progress import run_chunks
+from refpair._parallel import run_chunks
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import ALL, Bags, BitProblems, chunks_of, resolve_share

@@ -15,10 +15,9 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite
 
-from refpair._blas import one_blas_thread
 from refpair._kernels.newton import Csr, minimise_logistic_losses
 from refpair._kernels.rng import draw_rows
-from refpair._progress import run_chunks
+from refpair._parallel import one_blas_thread, run_chunks
 from refpair._saved import Savable, check_weights, require
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import ALL, Bags, BitProblems, chunks_of, resolve_share

@@ -18,7 +18,7 @@ from refpair._kernels.grow_classes import grow_class_trees
 from refpair._kernels.packed import Limits, field_widths
 from refpair._kernels.rng import draw_rows
 from refpair._kernels.walk import Nodes, class_votes, find_leaves, leaf_signs, leaf_values, most_voted
-from refpair._progress import run_chunks
+from refpair._parallel import run_chunks
 from refpair._saved import Savable, require
 from refpair.bits.binning import Bins, Features, Matrix, bin_for_training, find_bins
 from refpair.bits.nodes import ClassTrees, Trees

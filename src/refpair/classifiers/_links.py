@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._kernels.walk import sum_values
-from refpair._progress import run_chunks
+from refpair._parallel import run_chunks
 from refpair._saved import Savable, require
 from refpair.bits import LogisticBank, TreeBank
 from refpair.bits.binning import Bins, Matrix

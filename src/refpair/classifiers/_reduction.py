@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 
-from refpair.classifiers._base import MultiLabelClassifier
+from refpair.classifiers._base import MultiLabelClassifier, check_running
 from refpair.classifiers._base_learners import allowed_input, check_base_learner
-from refpair.classifiers._parameters import check_running
 from refpair.classifiers.base_estimators import Forest
 from refpair.tables.labels import LabelMatrix
 
-__all__ = ["ReductionClassifier", "if_learner_tells_probabilities"]
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def if_learner_tells_probabilities(method: Method) -> Method:
-    """Hide a method of a :class:`ReductionClassifier` whose base learner has no ``predict_proba``."""
-    return cast(Method, available_if(lambda model: model._has_predict_proba())(method))
-
-
-_NEVER = 1e-6  # no label is thought less likely than this, nor more likely than 1 minus this
+__all__ = ["ReductionClassifier"]
 
 
 class ReductionClassifier(MultiLabelClassifier):
@@ -85,10 +71,6 @@ class ReductionClassifier(MultiLabelClassifier):
         """Return a generator of all that is random in ``fit``."""
         state = check_random_state(self.random_state)
         return np.random.default_rng(state.randint(2**31, size=4, dtype=np.int64))
-
-    def _write_probabilities(self, marginals: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the probabilities of labels as ``predict_proba`` gives them, none of them certain."""
-        return self._label_format.write_probabilities(np.clip(marginals, _NEVER, 1.0 - _NEVER))
 
     def _has_predict_proba(self) -> bool:
         """Return True, or raise an AttributeError: the base learner tells no probabilities."""

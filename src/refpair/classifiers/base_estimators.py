@@ -16,7 +16,7 @@ from refpair._saved import IfThere, Savable, check_weights, require
 from refpair.bits import LogisticBank
 from refpair.bits.logistic import find_axes, minimise_logistic
 from refpair.bits.problem import MaxFeatures
-from refpair.classifiers._parameters import check_amount, check_count, check_positive, is_integer
+from refpair.classifiers._base import check_amount, check_count, check_positive, is_integer
 
 __all__ = ["Forest", "Logistic"]
 

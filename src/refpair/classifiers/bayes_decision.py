@@ -19,13 +19,12 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import _num_samples, validate_data
 
 from refpair._saved import Savable, require
-from refpair.classifiers._base import MultiLabelClassifier
+from refpair.classifiers._base import MultiLabelClassifier, check_count, check_running
 from refpair.classifiers._chain_search import ChainSamples
-from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._leaf_vectors import LeafVectors, read_leaves
 from refpair.classifiers._links import EstimatorLinks
-from refpair.classifiers._parameters import check_count, check_running
+from refpair.costs import Cost
 from refpair.posterior import IndependentLabels, LabelDistribution
 from refpair.tables.labels import LabelMatrix
 
@@ -114,7 +113,7 @@ class LabelModel(Savable):
 
 
 # scikit-learn carries no types, so mypy sees a class of type Any among the bases.
-class BayesDecisionClassifier(DecisionMixin, MetaEstimatorMixin, MultiLabelClassifier):  # type: ignore[misc]
+class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type: ignore[misc]
     """Makes a multi-label classifier of scikit-learn answer with the label vector of least expected cost.
 
     The classifier is fitted as it is, whatever the cost. What it then knows of a row is read as a
@@ -255,7 +254,7 @@ class BayesDecisionClassifier(DecisionMixin, MetaEstimatorMixin, MultiLabelClass
             model.estimator_ = model._label_model.model
         return model
 
-    def _distributions(self, X: Any) -> Iterator[tuple[slice, Distribution]]:
+    def _distributions(self, X: Any, cost: Cost | None) -> Iterator[tuple[slice, Distribution]]:
         return self._label_model.distributions(X, self.n_jobs)
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
@@ -277,12 +276,6 @@ class BayesDecisionClassifier(DecisionMixin, MetaEstimatorMixin, MultiLabelClass
             )
         check_count("n_samples", self.n_samples)
         check_running(n_jobs=self.n_jobs, random_state=self.random_state, verbose=self.verbose)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type):
-            tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
 
 
 def _seed(estimator: Any, state: np.random.RandomState) -> None:

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from refpair._saved import require
 from refpair.classifiers._base_learners import BinaryLearners, Targets
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._reduction import ReductionClassifier, if_learner_tells_probabilities
+from refpair.classifiers._reduction import ReductionClassifier
 from refpair.tables.labels import LabelMatrix
 
 __all__ = ["BinaryRelevance"]
@@ -69,19 +68,8 @@ class BinaryRelevance(ReductionClassifier):
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return self.learners_.labels(X)
 
-    @if_learner_tells_probabilities
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the probability of each label.
+    def _tells_probabilities(self) -> bool:
+        return self._has_predict_proba()
 
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n, n_labels)
-            From 0.000001 to 0.999999: what was never seen cannot be ruled out. If y was one-dimensional in
-            ``fit``, a column for each of its classes.
-        """
-        check_is_fitted(self)
-        return self._write_probabilities(self.learners_.probabilities(self._read_features(X, reset=False)))
+    def _marginals(self, X: Any) -> npt.NDArray[np.float64]:
+        return self.learners_.probabilities(X)

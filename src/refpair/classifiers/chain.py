@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from refpair.classifiers._chain_search import chances_along, follow
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._links import EstimatorLinks, TreeLinks, check_chain, fit_links, read_order
-from refpair.classifiers._reduction import ReductionClassifier, if_learner_tells_probabilities
+from refpair.classifiers._reduction import ReductionClassifier
 from refpair.tables.labels import LabelMatrix
 
 __all__ = ["ChainClassifier"]
@@ -95,24 +94,10 @@ class ChainClassifier(ReductionClassifier):
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return follow(self.links_, X)[:, np.argsort(self.order_)]
 
-    @if_learner_tells_probabilities
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the probability of each label, given the labels that are predicted before it.
+    def _tells_probabilities(self) -> bool:
+        return self._has_predict_proba()
 
-        Only for the first label of the chain is that how probable it is at all: see
-        :class:`ProbabilisticChain` for the others.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n, n_labels)
-            From 0.000001 to 0.999999: what was never seen cannot be ruled out. If y was one-dimensional in
-            ``fit``, a column for each of its classes.
-        """
-        check_is_fitted(self)
-        X = self._read_features(X, reset=False)
+    def _marginals(self, X: Any) -> npt.NDArray[np.float64]:
+        # Given the labels that are predicted before: only of the first one that is how probable it is at all.
         chances = chances_along(self.links_, X, follow(self.links_, X))
-        return self._write_probabilities(chances[:, np.argsort(self.order_)])
+        return chances[:, np.argsort(self.order_)]

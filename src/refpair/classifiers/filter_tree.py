@@ -17,15 +17,15 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import has_fit_parameter
 
-from refpair._progress import progress_bar, run_chunks
+from refpair._parallel import progress_bar, run_chunks
 from refpair.bits.problem import chunks_of
+from refpair.classifiers._base import check_count
 from refpair.classifiers._chain_search import follow
 from refpair.classifiers._filter_levels import Levels, bit_of, levels_of
 from refpair.classifiers._links import Links, check_chain, read_order
-from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.base_estimators import Forest
-from refpair.decision import needs_only_marginals
+from refpair.decision.expected import needs_only_marginals
 from refpair.tables.labels import LabelMatrix
 
 __all__ = ["CondensedFilterTree"]

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from refpair._saved import require
 from refpair.bits.problem import chunks_of
 from refpair.classifiers._base_learners import ClassLearners
-from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier
+from refpair.costs import Cost
 from refpair.posterior import LabelDistribution
 from refpair.tables.labels import LabelMatrix
 
@@ -22,7 +22,7 @@ __all__ = ["LabelPowerset"]
 _CELLS = 4_000_000  # of probabilities, kept at a time: 32 MB
 
 
-class LabelPowerset(DecisionMixin, ReductionClassifier):
+class LabelPowerset(ReductionClassifier):
     """Learn label vectors as the classes of one problem, so that labels are predicted as a whole.
 
     It aims at vectors that are right in all labels (``cost="zero_one"`` elsewhere), and predicts only vectors
@@ -99,7 +99,7 @@ class LabelPowerset(DecisionMixin, ReductionClassifier):
     def _tells_probabilities(self) -> bool:
         return self._has_predict_proba()
 
-    def _distributions(self, X: Any) -> Iterator[tuple[slice, LabelDistribution]]:
+    def _distributions(self, X: Any, cost: Cost | None) -> Iterator[tuple[slice, LabelDistribution]]:
         for rows in chunks_of(X.shape[0], max(1, _CELLS // len(self.vectors_))):
             probabilities = self.learners_.probabilities(X[rows], 0)
             yield rows, LabelDistribution.from_dense(self.vectors_, probabilities)

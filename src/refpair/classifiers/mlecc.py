@@ -11,9 +11,9 @@ import numpy.typing as npt
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
+from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import BinaryLearners, ClassLearners, Targets
 from refpair.classifiers._distinct_labels import DistinctLabels, distinct_labels
-from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.coding.repetition import LabelCode, LabelCodeName, make_label_code
 from refpair.tables.labels import LabelMatrix

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._saved import require
+from refpair.classifiers._base import check_count
 from refpair.classifiers._chain_search import (
     MOST_SAMPLES,
     ChainSamples,
@@ -17,15 +18,12 @@ from refpair.classifiers._chain_search import (
     chances_along,
     exact_search,
 )
-from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._links import EstimatorLinks, TreeLinks, check_chain, fit_links, read_order
-from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.base_estimators import Forest
 from refpair.costs import Cost, CountCost, _counts
-from refpair.decision.exhaustive import MOST_LABELS
-from refpair.posterior import LabelDistribution
+from refpair.posterior.distribution import MOST_ENUMERATED, LabelDistribution
 from refpair.tables.labels import LabelMatrix
 
 __all__ = ["ProbabilisticChain"]
@@ -36,7 +34,7 @@ Bytes = npt.NDArray[np.uint8]
 _INFERENCES = ("sample", "beam", "exact")
 
 
-class ProbabilisticChain(DecisionMixin, ReductionClassifier):
+class ProbabilisticChain(ReductionClassifier):
     """Predict the label vector of least expected cost under a classifier chain.
 
     The links of a chain tell the probability of each label given those before it. Their product is that of
@@ -187,14 +185,14 @@ class ProbabilisticChain(DecisionMixin, ReductionClassifier):
         if self.n_samples is not None:
             exact = 2**n_varying <= self.n_samples
             return 2**n_varying if exact else self.n_samples, exact
-        if n_varying > MOST_LABELS:
+        if n_varying > MOST_ENUMERATED:
             raise ValueError(
-                f"n_samples=None looks at all label vectors, which is for at most {MOST_LABELS} labels that "
-                f"vary; here are {n_varying}. Give the number of label vectors to draw, such as 100"
+                f"n_samples=None looks at all label vectors, which is for at most {MOST_ENUMERATED} labels "
+                f"that vary; here are {n_varying}. Give the number of label vectors to draw, such as 100"
             )
         return 2**n_varying, True
 
-    def _distributions(self, X: Any) -> Iterator[tuple[slice, LabelDistribution]]:
+    def _distributions(self, X: Any, cost: Cost | None) -> Iterator[tuple[slice, LabelDistribution]]:
         first = 0
         for part in self._samples.distributions(X):
             yield slice(first, first + len(part)), part

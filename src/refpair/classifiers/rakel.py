@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from refpair._saved import require
+from refpair.classifiers._base import check_count
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.mlecc import CodeLearners
 from refpair.coding.repetition import LabelsetRepetition, draw_labelsets
@@ -126,9 +125,9 @@ class RAkEL(ReductionClassifier):
         self.learners_.learners_.check_n_features(n_features)
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
-        return (self._votes(X) > 0.5).astype(np.uint8)
+        return (self._marginals(X) > 0.5).astype(np.uint8)
 
-    def _votes(self, X: Any) -> npt.NDArray[np.float64]:
+    def _marginals(self, X: Any) -> npt.NDArray[np.float64]:
         """Return which share of the sets with a label predict it."""
         labels = self.labelsets_.ravel()
         by_label = np.argsort(labels, kind="stable")
@@ -138,22 +137,6 @@ class RAkEL(ReductionClassifier):
         for rows, words in self.learners_.words(X):
             shares[rows] = np.add.reduceat(words[:, by_label], start, axis=1, dtype=np.int64) / n_sets
         return shares
-
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the share of votes for each label: of the sets that it is in, how many predict it.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n, n_labels)
-            From 0.000001 to 0.999999: what no set votes for cannot be ruled out. If y was one-dimensional in
-            ``fit``, a column for each of its classes.
-        """
-        check_is_fitted(self)
-        return self._write_probabilities(self._votes(self._read_features(X, reset=False)))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from refpair._progress import run_chunks
+from refpair._parallel import run_chunks
 from refpair.active import RepresentativeUncertainty, SubSampled
 from refpair.active._classifier import WrappedClassifier, check_classifier
 from refpair.active._kernel import KernelFeatures
@@ -22,8 +22,7 @@ from refpair.active._strategy import QueryStrategy
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
 from refpair.classifiers import CSRPEClassifier, Logistic
-from refpair.classifiers._base import MultiLabelClassifier
-from refpair.classifiers._parameters import check_count
+from refpair.classifiers._base import MultiLabelClassifier, check_count
 from refpair.costs import Cost
 from refpair.labeling.label_columns import LabelColumns
 from refpair.tables.vectorizer import TableVectorizer

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from refpair.active._strategy import QueryStrategy
 from refpair.active.stopping import LowGain, StablePredictions, StoppingRule
-from refpair.classifiers._parameters import check_count, check_positive
+from refpair.classifiers._base import check_count, check_positive
 from refpair.labeling.label_columns import check_column_names, read_answers, read_names, table_answers
 from refpair.labeling.model import SessionModel
 from refpair.labeling.opening import (

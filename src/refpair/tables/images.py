@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from refpair._progress import progress_bar
+from refpair._parallel import progress_bar
 from refpair._saved import require
 
 from ._cells import Floats, Matrix, row_name, strings_of
