@@ -16,7 +16,7 @@ from refpair._kernels.code_words import pack_signs
 from refpair.bits import Bags, BitLearner, BitProblems, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Matrix
 from refpair.classifiers._distinct_labels import DistinctLabels
-from refpair.classifiers.logistic import Logistic
+from refpair.classifiers.base_estimators import Logistic
 from refpair.coding import ReferencePairCode
 from refpair.costs import Cost
 from refpair.posterior.code import CodeKind, KnownCodes, VectorWeights, label_probabilities
