@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._kernels import f_measure
-from refpair.costs import check_labels
+from refpair.costs import Labels, check_labels
 
 __all__ = [
     "MOST_ENUMERATED",
@@ -21,6 +21,7 @@ __all__ = [
     "IndependentLabels",
     "LabelDistribution",
     "all_vectors",
+    "dense_labels",
     "label_lists",
 ]
 
@@ -114,7 +115,7 @@ class LabelDistribution:
         >>> LabelDistribution.from_dense([[0, 1], [1, 1]], [[2, 6]]).weight
         array([0.25, 0.75])
         """
-        labels, matrix = _dense_labels(vectors, "vectors"), np.asarray(weights, dtype=np.float64)
+        labels, matrix = dense_labels(vectors, "vectors"), np.asarray(weights, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[1] != len(labels):
             raise ValueError(f"weights must have shape (n, {len(labels)}), got shape {matrix.shape}")
         if not (np.isfinite(matrix) & (matrix >= 0)).all():
@@ -149,7 +150,7 @@ class LabelDistribution:
         if array.ndim != 3 or array.shape[1] == 0:
             raise ValueError(f"samples must have shape (n, n_samples, n_labels), got shape {array.shape}")
         n, n_samples, n_labels = array.shape
-        flat = _dense_labels(array.reshape(n * n_samples, n_labels), "samples")
+        flat = dense_labels(array.reshape(n * n_samples, n_labels), "samples")
         packed = np.packbits(flat, axis=1)
         # One number or one string of bytes a vector: far faster to sort than np.unique(axis=0) is.
         if packed.shape[1] <= 8:
@@ -280,9 +281,9 @@ class IndependentLabels:
     >>> p = IndependentLabels([[0.5, 1.0]])
     >>> p
     <IndependentLabels of 1 rows and 2 labels>
-    >>> p.sample(1000, np.random.default_rng(0)).vectors
-    array([[0, 1],
-           [1, 1]], dtype=uint8)
+    >>> p.most_likely(2)[0]
+    array([[[0, 1],
+            [1, 1]]], dtype=uint8)
     """
 
     is_independent: ClassVar[bool] = True
@@ -360,34 +361,7 @@ class IndependentLabels:
         step = max(1, _BLOCK // (1 << self.n_labels if few else _N_SAMPLES * self.n_labels))
         for first in range(0, len(self), step):
             rows = slice(first, min(first + step, len(self)))
-            if few:
-                yield rows, _all_weights(self._marginals[rows])
-            else:
-                yield rows, self[rows].sample(_N_SAMPLES, np.random.default_rng(_SEED), common=True)
-
-    def sample(self, n_samples: int, rng: np.random.Generator, *, common: bool = False) -> LabelDistribution:
-        """Return the frequencies of sampled label vectors.
-
-        Parameters
-        ----------
-        n_samples : int
-            How many vectors to draw for each row.
-        rng : numpy.random.Generator
-            Where the random numbers come from.
-        common : bool, default=False
-            Whether all rows get the same random numbers. What is drawn for a row is then the same whatever
-            the other rows are.
-        """
-        if n_samples < 1:
-            raise ValueError(f"n_samples must be at least 1, got {n_samples}")
-        n, n_labels = self._marginals.shape
-        samples = np.empty((n, n_samples, n_labels), np.uint8)
-        draws = rng.random((n_samples, n_labels))
-        for i in range(n):
-            if i and not common:
-                draws = rng.random((n_samples, n_labels))
-            np.less(draws, self._marginals[i], out=samples[i].view(np.bool_))
-        return LabelDistribution.from_samples(samples)
+            yield rows, (_all_weights if few else _drawn)(self._marginals[rows])
 
 
 Distribution: TypeAlias = LabelDistribution | IndependentLabels  # whatever a decision asks, both answer
@@ -416,7 +390,13 @@ def _all_weights(marginals: Floats) -> LabelDistribution:
     return LabelDistribution.from_dense(vectors, weights)
 
 
-def _dense_labels(labels: npt.ArrayLike, name: str) -> Bytes:
+def _drawn(marginals: Floats) -> LabelDistribution:
+    draws = np.random.default_rng(_SEED).random((_N_SAMPLES, marginals.shape[1]))
+    return LabelDistribution.from_samples((draws < marginals[:, None]).view(np.uint8))
+
+
+def dense_labels(labels: Labels, name: str) -> Bytes:
+    """Check a matrix of labels and return it as an array."""
     checked = check_labels(labels, name)
     return np.ascontiguousarray(checked.toarray() if sp.issparse(checked) else checked, dtype=np.uint8)
 
