@@ -15,15 +15,7 @@ import scipy.sparse as sp
 from refpair._kernels import f_measure
 from refpair.costs import Labels, check_labels
 
-__all__ = [
-    "MOST_ENUMERATED",
-    "Distribution",
-    "IndependentLabels",
-    "LabelDistribution",
-    "all_vectors",
-    "dense_labels",
-    "label_lists",
-]
+__all__ = ["Distribution", "IndependentLabels", "LabelDistribution"]
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
