@@ -20,7 +20,6 @@ from refpair.costs import Cost, get_cost
 from refpair.datasets import read_data
 from refpair.datasets.find import is_file
 from refpair.labeling import Session
-from refpair.labeling.guard import kept_token
 from refpair.labeling.label_studio import check_tasks_name, import_annotations, write_project
 from refpair.labeling.opening import session_labels
 from refpair.tables.write import check_table_path
@@ -131,7 +130,7 @@ def _serve(
 ) -> None:
     serving = import_module("refpair.labeling.server")  # only now: files can be exchanged without the extra
     with serving.open_socket(host, port) as listening:
-        token = token or kept_token(session.path)
+        token = token or serving.kept_token(session.path)
         address = serving.page_address(listening, token)
 
         def ready() -> None:
