@@ -21,7 +21,7 @@ from refpair.datasets import read_data
 from refpair.datasets.find import is_file
 from refpair.labeling import Session
 from refpair.labeling.label_studio import check_tasks_name, import_annotations, write_project
-from refpair.labeling.opening import session_labels
+from refpair.labeling.table import session_labels
 from refpair.tables.write import check_table_path
 
 __all__ = ["run"]

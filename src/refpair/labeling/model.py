@@ -25,7 +25,7 @@ from refpair.classifiers import CSRPEClassifier, Logistic
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._parameters import check_count
 from refpair.costs import Cost
-from refpair.labeling.label_columns import LabelColumns
+from refpair.labeling.table import LabelColumns
 from refpair.tables.vectorizer import TableVectorizer
 
 __all__ = ["Fit", "Reason", "SessionModel"]
