@@ -38,7 +38,7 @@ def run(
     fitted = Model(model)
     table = read_data(data, **table_options(**reading).reading)
     if id_column is not None:
-        check_known(table.name, [id_column], list(table.X.columns))
+        check_known([id_column], list(table.X.columns), table.name)
     try:
         answers = _answers(fitted, table, proba=proba, expected_cost=expected_cost, sets=sets)
     except ValueError as error:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from refpair.tables._arff import ArffFile, parse_arff, read_label_names, sparsified
 from refpair.tables._cells import Matrix, dense
-from refpair.tables._names import check_known, unknown_name
+from refpair.tables._names import TableError, check_known, naming, unknown_name
 from refpair.tables._source import check_cells
 
 
@@ -120,9 +120,10 @@ def read_arff(
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = raw.decode("latin-1")
-    file = parse_arff(text, str(path), len(raw), numbers_but=drop)
-    check_known(str(path), drop, file.names)
-    X, Y, names = _split_labels(file, labels)
+    with naming(str(path)):
+        file = parse_arff(text, len(raw), numbers_but=drop)
+        check_known(drop, file.names)
+        X, Y, names = _split_labels(file, labels)
     return MultiLabelData(path.stem, sparsified(X), Y, names, list(labels))
 
 
@@ -131,24 +132,18 @@ def _split_labels(file: ArffFile, labels: Sequence[str]) -> tuple[Matrix, NDArra
     position = {attribute.name: i for i, attribute in enumerate(file.attributes)}
     for label, times in Counter(labels).items():
         if times > 1:
-            raise ValueError(f"{file.source}: the label {label!r} is named twice; remove one")
+            raise TableError(f"the label {label!r} is named twice; remove one")
         if label not in position:
-            raise ValueError(f"{file.source}: {unknown_name('label', label, position)}")
+            raise TableError(unknown_name("label", label, position))
         if label in file.repeated:
-            raise ValueError(
-                f"{file.source}: several attributes are named {label!r}; rename all but the label"
-            )
+            raise TableError(f"several attributes are named {label!r}; rename all but the label")
         attribute = file.attributes[position[label]]
         if attribute.values and not attribute.is_integer:
-            raise ValueError(
-                f"{file.source}, line {attribute.line}: label {label!r} has the values "
-                f"{', '.join(attribute.values[:5])}; write 0 and 1"
-            )
-    check_cells(file.source, file.n_bytes, file.matrix.shape[0], len(labels), "labels")
+            told = f"label {label!r} has the values {', '.join(attribute.values[:5])}; write 0 and 1"
+            raise TableError(told, f"line {attribute.line}")
+    check_cells(file.n_bytes, file.matrix.shape[0], len(labels), "labels")
     Y = dense(file.matrix[:, [position.pop(label) for label in labels]])
     for row, column in np.argwhere((Y != 0) & (Y != 1))[:1]:
         value = f"{Y[row, column]:g}".replace("nan", "missing")
-        raise ValueError(
-            f"{file.source}, line {file.lines[row]}: label {labels[column]!r} is {value}; write 0 or 1"
-        )
+        raise TableError(f"label {labels[column]!r} is {value}; write 0 or 1", f"line {file.lines[row]}")
     return file.matrix[:, list(position.values())], Y.astype(np.uint8), list(position)

@@ -115,7 +115,7 @@ def _with_names(X: Any) -> Any:
     if not isinstance(X, pd.DataFrame):
         return X
     names = [str(name) for name in X.columns]
-    check_unique("X", names)
+    check_unique(names, "X")
     return X.set_axis(pd.Index(names, dtype=object), axis=1)
 
 
