@@ -280,7 +280,7 @@ def test_other_encodings_must_be_named(tmp_path, name):
     assert cells(read_table(path, encoding="latin-1").X) == {"größe": [1], "y": [0]}
     with pytest.raises(ValueError, match=f"{name}: the encoding 'latin-99' is unknown"):
         read_table(path, encoding="latin-99")
-    with pytest.raises(ValueError, match=f"{name} is not ascii"):
+    with pytest.raises(ValueError, match=f"{name}: it is not ascii"):
         read_table(path, encoding="ascii")
 
 
