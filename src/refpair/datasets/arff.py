@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from refpair.tables._arff import ArffFile, parse_arff, read_label_names, sparsified
+from refpair.tables._arff import ArffFile, labels_beside, parse_arff, sparsified
 from refpair.tables._cells import Matrix, dense
 from refpair.tables._names import TableError, check_known, naming, unknown_name
 from refpair.tables._source import check_cells
@@ -110,11 +110,9 @@ def read_arff(
            [nan]])
     """
     path = Path(path)
+    labels = labels_beside(path) if labels is None else labels
     if labels is None:
-        xml = path.with_suffix(".xml")
-        if not xml.is_file():
-            raise ValueError(f"{path}: there is no {xml.name} beside it; add it or name the labels")
-        labels = read_label_names(xml)
+        raise ValueError(f"{path}: there is no {path.stem}.xml beside it; add it or name the labels")
     raw = path.read_bytes()
     try:
         text = raw.decode("utf-8-sig")

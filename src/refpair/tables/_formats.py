@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_svmlight_file
 
 from refpair.tables._cells import Matrix
-from refpair.tables._names import TableError, check_unique, clean_names
+from refpair.tables._names import TableError, clean_names
 from refpair.tables._source import Source, check_cells, check_growth
 from refpair.tables._values import clean_frame, frame_of_cells
 
@@ -42,7 +42,6 @@ def read_json_lines(source: Source, encoding: str | None) -> pd.DataFrame:
         raise TableError('its rows are empty; each line is an object such as {"tempo": 120}')
     check_cells(size.n_bytes, len(rows), len(keys))
     names = clean_names(keys)
-    check_unique(names)
     columns = {name: [row.get(key) for row in rows] for name, key in zip(names, keys, strict=True)}
     return frame_of_cells(columns)
 
@@ -128,7 +127,6 @@ def read_excel(source: Source) -> pd.DataFrame:
         told = f"{len(rows[place])} cells, but the header has {len(rows[0])}; name all columns"
         raise TableError(told, f"row {place}")
     names = clean_names(rows[0])
-    check_unique(names)
     columns = {
         name: [cells[place] if place < len(cells) else None for cells in rows[1:]]
         for place, name in enumerate(names)

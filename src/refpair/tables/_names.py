@@ -25,9 +25,11 @@ def naming(source: str) -> Iterator[None]:
 
 
 def clean_names(names: Iterable[object]) -> list[str]:
-    """Return names as texts without blanks around them; columns without a name get their place."""
+    """Return names as texts without blanks around them, all different; one that is empty gets its place."""
     texts = ("" if name is None else str(name).strip() for name in names)
-    return [text or f"Unnamed: {i}" for i, text in enumerate(texts)]
+    cleaned = [text or f"Unnamed: {i}" for i, text in enumerate(texts)]
+    check_unique(cleaned)
+    return cleaned
 
 
 def check_unique(names: Iterable[str], source: str = "") -> None:

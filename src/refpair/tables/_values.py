@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refpair.tables._names import TableError, check_unique, clean_names
+from refpair.tables._names import TableError, clean_names
 
 # Spellings of a missing number; in a column of texts they are texts.
 _MISSING_WORDS = frozenset(
@@ -44,7 +44,6 @@ def clean_frame(
     and truths, and in columns of `decimal_comma` ``3,5`` for a number, if all cells are so.
     """
     names = clean_names(frame.columns)
-    check_unique(names)
     if not len(frame):
         raise TableError("there are no rows below the header")
     if all(dtype in _CLEAN for dtype in frame.dtypes.unique()):

@@ -6,7 +6,7 @@ import codecs
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from refpair.tables._arff import arff_frame, labels_beside, parse_arff
 from refpair.tables._cells import frame_of_matrix
 from refpair.tables._csv import read_csv
 from refpair.tables._formats import read_excel, read_json_lines, read_parquet, read_svmlight
-from refpair.tables._names import TableError, check_known, check_unique, clean_names, naming
+from refpair.tables._names import TableError, check_known, clean_names, naming
 from refpair.tables._source import Source, check_cells, open_source
 from refpair.tables.columns import Kind
 
@@ -170,7 +170,8 @@ def read_table(
     with naming(found.name):
         form = _format(found)
         if form == "libsvm":
-            return _from_svmlight(found, labels, drop)
+            X, names, Y = read_svmlight(found, labels)
+            return replace(_split(found, frame_of_matrix(X, names), [], drop), Y=Y)
         if both := set(labels or ()) & set(drop):
             raise TableError(f"{min(both)!r} is named as a label and to be dropped; choose one")
         if form == "arff":
@@ -228,23 +229,13 @@ def _split(source: Source, frame: pd.DataFrame, labels: list[str], drop: list[st
     rest = [name for name in frame.columns if name not in gone]
     if not rest:
         raise TableError("no columns are left besides labels and dropped ones")
-    Y = _dense(source, frame[labels]) if labels else None
+    Y = frame[labels] if labels else None
+    if Y is not None and any(isinstance(kind, pd.SparseDtype) for kind in Y.dtypes):
+        check_cells(source.n_bytes, *Y.shape, "labels")
+        Y = Y.astype({name: kind.subtype for name, kind in Y.dtypes.items() if hasattr(kind, "subtype")})
     X = frame if len(rest) == frame.shape[1] else frame[rest]
-    return _table(source, X, Y)
-
-
-def _table(source: Source, X: pd.DataFrame, Y: pd.DataFrame | None) -> Table:
-    if source.path is None:
-        return Table(source.name, X, Y, None)
-    return Table(source.path.name, X, Y, source.path.parent)
-
-
-def _dense(source: Source, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return labels without sparse columns."""
-    sparse = {name: kind.subtype for name, kind in frame.dtypes.items() if isinstance(kind, pd.SparseDtype)}
-    if sparse:
-        check_cells(source.n_bytes, *frame.shape, "labels")
-    return frame.astype(sparse) if sparse else frame
+    name, folder = (source.name, None) if source.path is None else (source.path.name, source.path.parent)
+    return Table(name, X, Y, folder)
 
 
 def _from_arff(source: Source, labels: list[str] | None, drop: list[str], encoding: str | None) -> Table:
@@ -256,18 +247,5 @@ def _from_arff(source: Source, labels: list[str] | None, drop: list[str], encodi
         if label in file.repeated:
             raise TableError(f"several attributes are named {label!r}; rename all but the label")
     frame = arff_frame(file)
-    names = clean_names(frame.columns)
-    check_unique(names)
-    frame.columns = pd.Index(names)
+    frame.columns = pd.Index(clean_names(frame.columns))
     return _split(source, frame, labels or [], drop)
-
-
-def _from_svmlight(source: Source, labels: list[str] | None, drop: list[str]) -> Table:
-    X, names, Y = read_svmlight(source, labels)
-    check_known(drop, names)
-    kept = [place for place, name in enumerate(names) if name not in set(drop)]
-    if not kept:
-        raise TableError("no columns are left besides labels and dropped ones")
-    if drop:
-        X, names = X[:, kept], [names[place] for place in kept]
-    return _table(source, frame_of_matrix(X, names), Y)
