@@ -55,10 +55,7 @@ class MultiLabelData:
 
 
 def read_arff(
-    path: str | os.PathLike[str],
-    labels: Sequence[str] | None = None,
-    *,
-    drop: Sequence[str] = (),
+    path: str | os.PathLike[str], labels: Sequence[str] | None = None, *, drop: Sequence[str] = ()
 ) -> MultiLabelData:
     r"""Read a multi-label data set from an ARFF file, dense or sparse.
 
@@ -75,9 +72,9 @@ def read_arff(
     Returns
     -------
     MultiLabelData
-        Labels are matched by name and stand in the order of ``labels`` (so: of the XML file), which need
-        not be the order of the columns. Features keep the order of the columns;
-        they are a ``scipy.sparse.csr_array`` if the file is sparse or more than 90 % of them are zero.
+        Labels are matched by name and stand in the order of ``labels`` (so: of the XML file), features in
+        that of the columns. These are a ``scipy.sparse.csr_array`` if the file is sparse or less than 10 % of
+        them are not zero.
 
     Raises
     ------
