@@ -133,7 +133,7 @@ def with_text_names(X: Any) -> Any:
     if not isinstance(X, pd.DataFrame):
         return X
     names = [str(name) for name in X.columns]
-    check_unique("X", names)
+    check_unique(names, "X")
     return X.set_axis(pd.Index(names, dtype=object), axis=1)
 
 
