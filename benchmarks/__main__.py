@@ -5,14 +5,9 @@ from __future__ import annotations
 import importlib
 import sys
 
-QUICK = ("bits", "decoding", "forest", "startup", "memory", "reading")
+QUICK = ("bits", "decoding", "forest", "startup", "memory")
 LONG = (
-    "bins",
-    "distances",
-    "quality",
-    "posterior",
-    "ablation",
-    "competitors",
+    "variants",
     "competitor_speed",
     "interruptions",
     "published",

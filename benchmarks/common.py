@@ -24,6 +24,7 @@ __all__ = [
     "Results",
     "best_time",
     "dense_float32",
+    "find_data",
     "half_split",
     "load",
     "print_machine",
@@ -42,14 +43,19 @@ PAPER_SETS = (
     "Corel5k",
     "bibtex",
 )
-COSTS = ("f1", "accuracy", "hamming", "rank")
+COSTS = ("f1", "jaccard", "hamming", "rank")
 
 
-def load(name: str) -> MultiLabelData:
-    """Load one of the paper's data sets; in a checkout they may stand beside the repository."""
+def find_data() -> None:
+    """Let the paper's data sets be found beside the repository, where they may stand in a checkout."""
     beside = Path(__file__).parents[2] / "shared" / "data"
     if "REFPAIR_DATA" not in os.environ and beside.is_dir():
         os.environ["REFPAIR_DATA"] = str(beside)
+
+
+def load(name: str) -> MultiLabelData:
+    """Load one of the paper's data sets."""
+    find_data()
     return load_dataset(name)
 
 

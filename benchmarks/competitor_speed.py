@@ -19,7 +19,6 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 
 from benchmarks.common import best_time, dense_float32, half_split, load, print_machine, print_table
-from benchmarks.posterior import dense
 from refpair import BinaryRelevance, ChainClassifier, ProbabilisticChain, RAkEL
 
 
@@ -33,7 +32,7 @@ def measure(name: str, n_labels: int) -> list[list[Any]]:
     """Return a row for each algorithm."""
     data = load(name)
     train, _ = half_split(len(data.Y), 0)
-    X, Y = data.X[train], dense(data.Y[train])
+    X, Y = data.X[train], data.Y[train]
     Y = Y[:, np.argsort(-Y.sum(axis=0), kind="stable")[:n_labels]]
     algorithms = {
         "BR": (BinaryRelevance, MultiOutputClassifier),

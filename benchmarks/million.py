@@ -16,7 +16,6 @@ from pathlib import Path
 from benchmarks.common import print_machine, print_table
 from benchmarks.synthetic import draw_like_bibtex
 from refpair import CSRPEClassifier
-from refpair.sizing import estimate_fit
 
 GIGABYTE = 2**30
 
@@ -34,10 +33,8 @@ def measure(n_rows: int, n_bits: int, gigabytes: int) -> dict[str, float]:
     fitted = time.perf_counter()
     score = model.score(new.X, new.Y)
     peak = int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 2**20
-    plan = estimate_fit(n_rows, 100, cells_a_row=data.X.nnz / n_rows, n_bits=n_bits)
     return {
         "fit": fitted - start,
-        "estimated": plan.seconds(n_cores=2),
         "predict": time.perf_counter() - fitted,
         "peak": peak,
         "score": score,
@@ -57,10 +54,10 @@ def main() -> None:
     done = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     print_table(
-        ["rows", "bits", "fit, s", "estimated", "predict 3000, s", "peak, GB", "F1"],
+        ["rows", "bits", "fit, s", "predict 3000, s", "peak, GB", "F1"],
         [
             [
-                f"{given.rows:,}", given.bits, f"{found['fit']:.0f}", f"{found['estimated']:.0f}",
+                f"{given.rows:,}", given.bits, f"{found['fit']:.0f}",
                 f"{found['predict']:.1f}", f"{found['peak']:.1f}", f"{found['score']:.3f}",
             ]
         ],

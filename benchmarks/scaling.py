@@ -3,8 +3,6 @@
 Rows shaped like bibtex (``benchmarks/synthetic.py``); from a middle point one size at a time goes up and
 down. Each case is measured in a process of its own, by one thread, in seconds of the processor, which other
 work on the machine disturbs least. Results are kept as they come; what is there is not measured again.
-
-The estimates of :func:`refpair.sizing.estimate_fit` are printed beside what was measured.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ from benchmarks.common import Results, print_machine, print_table
 from benchmarks.synthetic import draw_like_bibtex
 from refpair import CSRPEClassifier
 from refpair.classifiers import csrpe
-from refpair.sizing import estimate_fit
 
 RESULTS = Path(__file__).parent / "results" / "scaling.jsonl"
 N_NEW = 2000  # rows that are predicted
@@ -46,7 +43,7 @@ AXES = {
     "labels": (10, 30, 100, 300, 1_000),
     "bits": (30, 100, 300, 1_000, 3_000),
 }
-# What the estimates were not fitted to.
+# What the formula in docs/scale.md was not fitted to.
 CHECKS = (
     Case(rows=7_395, features=1_836, labels=159, bits=3_000),  # the sizes of bibtex
     Case(rows=50_000, features=1_000, labels=50, bits=500),
@@ -54,28 +51,6 @@ CHECKS = (
 )
 # Of a million rows, 300 bits would take half an hour.
 MIDDLE = {"rows": Case(bits=100), "features": Case(), "labels": Case(), "bits": Case()}
-
-
-def compare_with_estimates(results: list[dict[str, Any]]) -> list[list[object]]:
-    """Return a row for each case: what was estimated, divided by what was measured."""
-    rows: list[list[object]] = []
-    for one in results:
-        plan = estimate_fit(
-            one["rows"],
-            one["labels"],
-            cells_a_row=one["n_cells"] / one["rows"],
-            n_bits=one["bits"],
-            n_vectors=one["n_vectors"],
-        )
-        ratios = (
-            plan.seconds() / one["fit"],
-            plan.predict * N_NEW / 1000 / one["predict"],
-            plan.memory / 2**20 / one["memory"],
-        )
-        rows.append(
-            [*(one[name] for name in AXES), f"{one['fit']:.1f}", *(f"{ratio:.2f}" for ratio in ratios)]
-        )
-    return rows
 
 
 def cases_of(axis: str) -> list[Case]:
@@ -183,10 +158,6 @@ def main() -> None:
     for case in CHECKS:
         if case.rows <= arguments.most and not results.has(**asdict(case)):
             results.add(measure_apart(case))
-    print("\nestimated / measured\n")
-    print_table(
-        [*AXES, "fit", "ratio of fit", "of predict", "of memory"], compare_with_estimates(list(results))
-    )
     print("\nexponents: time grows as this power of the size\n")
     print_table(["size", "fit", "of that, bits", "predict"], exponents)
 

@@ -51,7 +51,6 @@ WORDS = (
     "header.json",
     "sha256",
     ".npy",
-    "foreign.skops",
     "refpair model",
     "\\u0000",
 )
@@ -62,9 +61,10 @@ _ODD_VALUES: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2, 3, 255, 2**31, 2**63, -(2**63), 10**30, 0.5, 1e308, "", "a", "f1", "O",
     "U", "<f8", "tree", "posterior", [], {}, [[]], [1, 2], ["a", "a"], {"a": 1}, "x" * 1000, {"float": "inf"},
     {"float": "nan"}, {"names": ["a", 1, None], "kind": "O"}, {"names": ["a", "b"], "kind": "U"},
-    {"foreign": 0},
     {"function": "f"}, {"cost": {"name": "f1"}}, {"dtype": "O"}, {"tuple": [1]}, {"dict": {"a": 1}},
     {"class": "Logistic", "C": 1.0, "tol": None}, {"class": "Forest"},
+    {"class": "PCA"}, {"set": [1]}, {"items": [[1, 2]]}, {"slice": [0, 1, None]}, {"type": "int"},
+    {"ufunc": "exp"}, {"number": 1, "dtype": "<f4"}, {"cells": [1], "shape": [1], "dtype": "|O"},
 )  # fmt: skip
 _DTYPES = ("|u1", "|b1", "<i4", "<i8", "<f4", "<f8", ">f8", "<u8", "<c8", "<M8[s]", "<U4", "|V8")
 _ODD_NUMBERS = (0, 1, -1, 2, 127, 255, 2**31 - 1, -(2**31), 2**62, float("nan"), float("inf"))

@@ -11,7 +11,7 @@ from fuzz.choices import Choices
 from fuzz.scratch import check_table, result_or_refusal, scratch_folder
 from refpair.tables import read_table
 
-INSTRUMENTED = ("refpair.tables._svmlight", "refpair.tables._source", "refpair.tables.read")
+INSTRUMENTED = ("refpair.tables._formats", "refpair.tables._source", "refpair.tables.read")
 SEEDS = (
     b"\x001,3 1:0.5 4:2\n 2:1 # no labels\n10 1:1\n",
     b"\x000 0:1 7:1e-3\n1 qid:3 2:-1\n",

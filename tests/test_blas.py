@@ -5,8 +5,8 @@ from threading import Barrier, Thread, local
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from refpair import _blas
-from refpair._blas import one_blas_thread
+from refpair import _parallel
+from refpair._parallel import one_blas_thread
 
 
 def n_threads():
@@ -107,9 +107,9 @@ class LibraryByThread:
 
 def test_a_library_with_a_number_for_each_thread(monkeypatch):
     library = LibraryByThread()
-    monkeypatch.setattr(_blas._Limits, "shared", _blas._Limit([]))
-    monkeypatch.setattr(_blas._Limits, "own_libraries", (library,))
-    monkeypatch.setattr(_blas, "_LIMITS", _blas._Limits())
+    monkeypatch.setattr(_parallel._Limits, "shared", _parallel._Limit([]))
+    monkeypatch.setattr(_parallel._Limits, "own_libraries", (library,))
+    monkeypatch.setattr(_parallel, "_LIMITS", _parallel._Limits())
     seen = []
 
     def ask():

@@ -17,8 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from refpair import BinaryRelevance, Cost, CSRPEClassifier, RAkEL
-from refpair._cluster import is_on_worker
-from refpair._progress import run_chunks
+from refpair._parallel import is_on_worker, run_chunks
 from refpair.datasets import load_dataset
 from refpair.on_disk import open_rows
 
@@ -67,7 +66,7 @@ def assert_same_model(one, other, X):
         assert mine.dtype == theirs.dtype
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
     if one.decoder == "posterior":
-        assert one.reading_ == other.reading_
+        assert one.posterior_.settings == other.posterior_.settings
         assert one.oob_cost_ == other.oob_cost_
         np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
 

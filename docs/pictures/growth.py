@@ -7,15 +7,13 @@ import json
 from _drawing import BLUE, FOLDER, GREY, ORANGE, Numbers, keep, new_figure
 from matplotlib.figure import Figure
 
-from refpair.sizing import estimate_fit
-
 RESULTS = FOLDER.parents[1] / "benchmarks" / "results" / "scaling.jsonl"
 MIDDLE = {"rows": 10_000, "features": 500, "labels": 100, "bits": 300}
 FEW_BITS = 100  # of all numbers of rows
 
 
 def numbers() -> Numbers:
-    """Take the cases of each axis from the results, and estimate their fits."""
+    """Take the cases of each axis from the results."""
     cases = [json.loads(line) for line in RESULTS.read_text().splitlines()]
     found: Numbers = {}
     for axis in MIDDLE:
@@ -26,19 +24,9 @@ def numbers() -> Numbers:
             "sizes": [case[axis] for case in own],
             "fit": [round(case["fit"], 2) for case in own],
             "bits learnt": [round(case["bits_learnt"], 2) for case in own],
-            "estimate": [round(_estimate(case), 2) for case in own],
+            "memory": [round(case["memory"]) for case in own],
         }
     return found
-
-
-def _estimate(case: dict[str, float]) -> float:
-    return estimate_fit(
-        int(case["rows"]),
-        int(case["labels"]),
-        cells_a_row=case["n_cells"] / case["rows"],
-        n_bits=int(case["bits"]),
-        n_vectors=int(case["n_vectors"]),
-    ).seconds()
 
 
 def draw(found: Numbers) -> Figure:
@@ -46,7 +34,6 @@ def draw(found: Numbers) -> Figure:
     figure = new_figure(4.6)
     panels = figure.subplots(2, 2, sharey=True).ravel()
     for ax, (axis, times) in zip(panels, found.items(), strict=True):
-        ax.loglog(times["sizes"], times["estimate"], ":", color=GREY)
         ax.loglog(times["sizes"], times["fit"], "o-", color=BLUE, ms=4)
         ax.loglog(times["sizes"], times["bits learnt"], "o-", color=ORANGE, ms=4)
         ax.set(xlabel=axis)
@@ -56,7 +43,6 @@ def draw(found: Numbers) -> Figure:
     panels[2].set(ylabel="seconds of one core")
     panels[0].annotate("fit", (1500, 4), color=BLUE)
     panels[0].annotate("learning bits", (4000, 0.15), color=ORANGE)
-    panels[1].annotate("estimated (dotted)", (0.05, 0.06), xycoords="axes fraction", color=GREY)
     return figure
 
 

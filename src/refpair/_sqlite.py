@@ -3,38 +3,25 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 __all__ = ["open_tables", "writing"]
 
-_PATIENCE = 60.0  # seconds to wait while another process writes
+_PATIENCE = 60.0  # seconds to wait while another process writes, or opens the file
 
 
 def open_tables(
-    path: Path, tables: Sequence[str], version: int, *, what: str, otherwise: str
+    path: Path, tables: Sequence[str], version: int, *, what: str, otherwise: str, durable: bool = False
 ) -> sqlite3.Connection:
-    """Open a file with these tables; they are created in a new one.
+    """Open a file with these tables, each as it stands behind ``CREATE TABLE``; a new file is made.
 
-    Parameters
-    ----------
-    path : Path
-    tables : sequence of str
-        What stands behind ``CREATE TABLE``.
-    version : int
-        Of the tables, at least 1; a file with those of another version is refused.
-    what : str
-        What the file is, for messages: "a store of refpair".
-    otherwise : str
-        What to do if it cannot be opened, for messages: "choose another --out".
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read or written.
-    ValueError
-        If it is something else.
+    A file with tables of another `version` (at least 1) or of another program is refused. `what` the file is
+    ("a store of refpair") and what to do `otherwise` ("choose another --out") are for messages. What is
+    written to a `durable` one is on the disk when the call returns (write-ahead log, full synchronisation),
+    whatever happens to the process or the machine afterwards.
     """
     try:
         # Threads take turns by a lock of the caller's.
@@ -42,12 +29,16 @@ def open_tables(
         try:
             if _version(connection) != version:
                 _create(connection, path, tables, version, otherwise)
+            found = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+            if not {table.split()[0] for table in tables} <= found:  # others number their versions, too
+                raise ValueError(f"{path} is no {what}; {otherwise}")
+            if durable:
+                _log_ahead(connection)
         except BaseException:
             connection.close()
             raise
     except sqlite3.OperationalError as error:
-        busy = error.sqlite_errorcode == sqlite3.SQLITE_BUSY
-        hint = "wait for the process that writes to it" if busy else otherwise
+        hint = "wait for the process that writes to it" if _is_busy(error) else otherwise
         raise OSError(f"{path}: {error}; {hint}") from None
     except sqlite3.DatabaseError as error:
         raise ValueError(f"{path} is no {what} ({error}); {otherwise}") from None
@@ -78,5 +69,23 @@ def _create(
             raise ValueError(f"{path} was made by another version of refpair; {otherwise}")
 
 
+def _log_ahead(connection: sqlite3.Connection) -> None:
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError as error:
+            # SQLite itself does not wait here for others who open a new file at the same time.
+            if not _is_busy(error) or time.monotonic() > until:
+                raise
+        time.sleep(0.01)
+    connection.execute("PRAGMA synchronous = FULL")
+
+
 def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY

@@ -23,9 +23,8 @@ from refpair.active import (
     SubSampled,
     _pool,
 )
-from refpair.active._batches import best_rows, diverse_rows
-from refpair.active._coverage import spread_rows, variance_removed
-from refpair.active._distances import squared_distances
+from refpair.active._coverage import spread_rows, squared_distances, variance_removed
+from refpair.active._strategy import best_rows, diverse_rows
 from refpair.active.uncertainty import _are_of_a_kind
 
 
@@ -194,11 +193,11 @@ def test_both_uncertainties_are_the_sum_of_the_two():
 
 def test_the_bits_begin_where_they_were():
     X, Y = make_pool(120)
-    warm = CostSensitiveUncertainty("f1", n_bits=60, estimator=Logistic(tol=1e-8), random_state=0)
+    warm = CostSensitiveUncertainty("f1", n_bits=60, bit_estimator=Logistic(tol=1e-8), random_state=0)
     truth = np.nan_to_num(Y)
     for n in (25, 26, 40):
         Y[:n] = truth[:n]
-        cold = CostSensitiveUncertainty("f1", n_bits=60, estimator=Logistic(tol=1e-8), random_state=0)
+        cold = CostSensitiveUncertainty("f1", n_bits=60, bit_estimator=Logistic(tol=1e-8), random_state=0)
         np.testing.assert_allclose(
             warm.query(X, Y, return_utilities=True)[1], cold.query(X, Y, return_utilities=True)[1], atol=1e-9
         )
@@ -208,11 +207,11 @@ def test_the_bits_begin_where_they_were():
 @pytest.mark.parametrize("part", ["both", "utility"])
 def test_a_classifier_that_is_learnt_along_with_the_bits_is_the_same(part):
     X, Y = make_pool(120)
-    how = {"n_bits": 40, "learner": Logistic(tol=1e-8), "part": part, "random_state": 0}
+    how = {"n_bits": 40, "bit_estimator": Logistic(tol=1e-8), "part": part, "random_state": 0}
     _, along = CostSensitiveUncertainty("f1", **how).query(X, Y, return_utilities=True)
     apart = BinaryRelevance(Logistic(tol=1e-9))  # solved more closely than the bits
     for estimator in (apart, BinaryRelevance("logistic"), BinaryRelevance(Logistic(tol=1e-8))):
-        assert _are_of_a_kind(estimator, how["learner"]) == (estimator is not apart)
+        assert _are_of_a_kind(estimator, how["bit_estimator"]) == (estimator is not apart)
         strategy = CostSensitiveUncertainty("f1", estimator=estimator, **how)
         np.testing.assert_allclose(strategy.query(X, Y, return_utilities=True)[1], along, atol=1e-12)
     other = CostSensitiveUncertainty("f1", estimator=BinaryRelevance(Logistic(C=1e-3)), **how)
@@ -221,7 +220,7 @@ def test_a_classifier_that_is_learnt_along_with_the_bits_is_the_same(part):
 
 def test_a_change_of_parameters_between_queries():
     X, Y = make_pool(120)
-    strategy = CostSensitiveUncertainty("f1", n_bits=40, estimator=Logistic(tol=1e-8), random_state=0)
+    strategy = CostSensitiveUncertainty("f1", n_bits=40, bit_estimator=Logistic(tol=1e-8), random_state=0)
     for change in ({"part": "estimation"}, {"part": "both"}, {"n_bits": 60}, {"cost": "rank"}, {"n_jobs": 2}):
         utilities = strategy.set_params(**change).query(X, Y, return_utilities=True)[1]
         fresh = clone(strategy).query(X, Y, return_utilities=True)[1]
@@ -243,7 +242,7 @@ def test_logistic_bits_refuse_missing_values_wherever_they_are(row):
 def test_what_was_asked_before_is_forgotten_if_it_does_not_help():
     X, Y = make_pool(60)
     for before in (X * 1e15, X + 2e3, -X):
-        strategy = CostSensitiveUncertainty("f1", n_bits=30, estimator=Logistic(tol=1e-8), random_state=0)
+        strategy = CostSensitiveUncertainty("f1", n_bits=30, bit_estimator=Logistic(tol=1e-8), random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             strategy.query(before, Y)
@@ -261,11 +260,11 @@ def test_far_from_0_rows_cover_the_same():
     np.testing.assert_allclose(far, near, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("learner", ["tree", "logistic", Logistic(C=0.1)])
-def test_bits_by_other_learners(learner):
+@pytest.mark.parametrize("bit_estimator", ["tree", "logistic", Logistic(C=0.1)])
+def test_bits_by_other_learners(bit_estimator):
     X, Y = make_pool(60)
     strategy = CostSensitiveUncertainty(
-        "f1", estimator=BinaryRelevance("tree"), n_bits=30, bit_estimator=learner, random_state=0
+        "f1", estimator=BinaryRelevance("tree"), n_bits=30, bit_estimator=bit_estimator, random_state=0
     )
     assert strategy.query(X, Y)[0] >= 25
 
@@ -296,7 +295,10 @@ def test_wrong_parameters_are_told():
         (CostSensitiveUncertainty("speed"), "unknown cost"),
         (CostSensitiveUncertainty(n_bits=0), "n_bits must be an integer of at least 1"),
         (CostSensitiveUncertainty(part="all"), 'part must be "both", "estimation" or "utility", not \'all\''),
-        (CostSensitiveUncertainty(estimator="svm"), 'learner must be "tree", "logistic" or a scikit-learn'),
+        (
+            CostSensitiveUncertainty(bit_estimator="svm"),
+            'estimator must be "tree", "logistic" or a scikit-learn',
+        ),
         (
             CostSensitiveUncertainty("f1", estimator=3),
             "estimator must be a multi-label classifier or None, not 3",

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from refpair import BinaryRelevance
 from refpair.active import AdaptiveActive, BayesRisk, CostSensitiveUncertainty, SpreadQuery, SubSampled
-from refpair.active._dask_rows import DaskRows
+from refpair.active._pool import DaskRows
 from refpair.datasets import load_dataset
 from tests.active.strategies import STRATEGIES
 

@@ -11,14 +11,13 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from refpair._kernels import class_trees
-from refpair._kernels.class_counts import MOST_CLASSES, are_used, make_counts
-from refpair._kernels.class_forms import n_counted_sparse, with_bits
+from refpair._kernels import grow_classes
+from refpair._kernels.class_features import MOST_CLASSES, are_used, make_counts, n_counted_sparse, with_bits
 from refpair._kernels.rng import draw_rows
-from refpair.bits import binning
+from refpair.bits import ClassProblems, ClassTreeBank, binning
 from refpair.bits.binning import find_bins
-from refpair.bits.class_trees import ClassProblems, ClassTreeBank, ClassTrees
-from refpair.bits.sizes import resolve_max_features
+from refpair.bits.nodes import ClassTrees
+from refpair.bits.problem import resolve_max_features
 from tests import naive
 from tests.kernels.growing import naive_codes
 
@@ -52,9 +51,9 @@ def assert_same_trees(bank, other):
 
 
 def leaf_counts(trees, tree, node):
-    leaf = (int(trees.start[tree]) + tree) // 2 + int(trees.left_child[trees.start[tree] + node])
-    at = slice(trees.leaf_start[leaf], trees.leaf_start[leaf + 1])
-    return dict(zip(trees.leaf_class[at].tolist(), trees.leaf_count[at].tolist(), strict=True))
+    node += trees.start[tree]
+    at = slice(trees.count_start[node], trees.count_start[node + 1])
+    return dict(zip(trees.classes[at].tolist(), trees.counts[at].tolist(), strict=True))
 
 
 def assert_same_tree(trees, tree, expected):
@@ -189,9 +188,9 @@ def test_features_that_share_a_bit():
 
 PARAMETERS = [
     {},
-    {"max_depth": 3},
-    {"max_features": None},
-    {"min_samples_leaf": 7},
+    {"max_features": "sqrt"},
+    {"max_depth": 3, "max_features": "sqrt"},
+    {"min_samples_leaf": 7, "max_features": 2},
     {"max_samples": 0.632, "max_bins": 5},
 ]
 
@@ -227,7 +226,7 @@ def test_probabilities_are_mean_frequencies_and_predictions_the_largest(max_dept
     rng = np.random.default_rng(4)
     X = rng.integers(0, 5, (80, 3)).astype(float)
     problems = random_problems(80, 3, 6, 4)
-    bank = ClassTreeBank(max_samples=50, max_depth=max_depth).fit(X, problems)
+    bank = ClassTreeBank(max_samples=50, max_depth=max_depth, max_features="sqrt").fit(X, problems)
     predicted, codes = bank.predict(X), naive_codes(X, 64)
     for problem in range(3):
         expected = np.zeros((80, 6))
@@ -284,9 +283,9 @@ def test_a_thousand_classes():
     classes = np.concatenate([np.arange(1000), rng.integers(0, 1000, 1000)])
     X = (classes[:, None] >> np.arange(10) & 1) + 0.1 * rng.random((2000, 10)).round()
     problems = make_problems(classes, 3)
-    bank = ClassTreeBank(n_jobs=2).fit(X, problems)
+    bank = ClassTreeBank(max_features="sqrt", n_jobs=2).fit(X, problems)
     np.testing.assert_array_equal(bank.predict(X).ravel(), classes)
-    assert len(bank.trees_.leaf_class) < 3 * 2100  # leaves name no class but their own
+    assert len(bank.trees_.classes) < 3 * 2100  # leaves name no class but their own
     np.testing.assert_array_equal(bank.predict(np.tile(X, (3, 1))), np.tile(bank.predict(X), (3, 1)))
 
 
@@ -295,15 +294,15 @@ def test_marks_are_renewed(monkeypatch):
     X = np.random.default_rng(7).integers(0, 2, (40, 9)).astype(float) * (np.arange(9) > 1)
     problems = random_problems(40, 2, 5, 3)
     with patch.object(binning, "SPARSE_BELOW", 2.0):
-        bank = ClassTreeBank().fit(X, problems)
+        bank = ClassTreeBank(max_features="sqrt").fit(X, problems)
         features = with_bits(binning.bin_for_training(X, find_bins(X, 64)))
-    monkeypatch.setattr(class_trees, "_LAST_MARK", 7)
-    grow = njit(error_model="numpy")(class_trees.grow_class_trees.py_func)  # compiled with the new mark
-    grown = grow(
+    monkeypatch.setattr(grow_classes, "_LAST_MARK", 7)
+    grow = njit(error_model="numpy")(grow_classes.grow_class_trees.py_func)  # compiled with the new mark
+    nodes, held = grow(
         features, 9, np.ascontiguousarray(problems.classes.T), 5, np.repeat(np.int32([0, 1]), 3), 40,
         problems.seeds, 10**6, 1, 3,
     )  # fmt: skip
-    for ours, theirs in zip(grown, vars(bank.trees_).values(), strict=True):
+    for ours, theirs in zip((*nodes, *held), vars(bank.trees_).values(), strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
@@ -326,7 +325,13 @@ def test_banks_are_joined_in_order():
 def test_new_rows_are_predicted_about_as_well_as_by_scikit_learn(load, slack):
     X, y = load(return_X_y=True)
     X, new_X, y, new_y = train_test_split(X, y, test_size=0.5, random_state=0, stratify=y)
-    ours = ClassTreeBank(max_samples=0.632).fit(X, make_problems(y, 100)).predict(new_X).ravel() == new_y
+    ours = (
+        ClassTreeBank(max_samples=0.632, max_features="sqrt")
+        .fit(X, make_problems(y, 100))
+        .predict(new_X)
+        .ravel()
+        == new_y
+    )
     theirs = RandomForestClassifier(random_state=0).fit(X, y).predict(new_X) == new_y
     assert ours.mean() > theirs.mean() - slack
 

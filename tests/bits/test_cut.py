@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 from refpair._kernels.binning import MISSING
 from refpair.bits import BitProblems, EstimatorBank, TreeBank
-from refpair.bits.trees import Trees
+from refpair.bits.nodes import Trees
 
 N_BITS = 60  # more than are grown at a time
 DEPTHS = [0, 1, 2, 3, 100]

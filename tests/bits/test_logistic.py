@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from refpair._kernels.logistic import logistic_terms
+from refpair._kernels.newton import logistic_terms
 from refpair._kernels.rng import draw_rows
-from refpair.bits import BitProblems, LogisticBank, axes
-from refpair.bits.axes import find_axes
-from refpair.bits.newton import minimise_logistic
+from refpair.bits import BitProblems, LogisticBank, logistic
+from refpair.bits.logistic import find_axes, minimise_logistic
 
 CONSTANT = {3: 1, 4: -1, 5: -1}  # bits of `make_problems` whose rows agree, or tie
 
@@ -41,7 +40,7 @@ def by_scikit_learn(X, target, C):
 @pytest.mark.parametrize("most_axes", [1500, 0], ids=["along axes", "as it is"])
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_each_bit_is_scikit_learns_logistic_regression(shape, sparse, most_axes, C, monkeypatch):
-    monkeypatch.setattr(axes, "_MOST_AXES", most_axes)
+    monkeypatch.setattr(logistic, "_MOST_AXES", most_axes)
     rng = np.random.default_rng(0)
     X = rng.standard_normal(shape) * rng.choice([0.0, 1.0, 4.0], shape)
     problems, targets = make_problems(len(X), rng)
@@ -246,7 +245,7 @@ def test_missing_values_are_refused(broken):
 @pytest.mark.parametrize("offset", [0.0, 30.0, 1e4])
 @pytest.mark.parametrize("most_axes", [1500, 0], ids=["along axes", "as it is"])
 def test_features_far_from_0(offset, most_axes, monkeypatch):
-    monkeypatch.setattr(axes, "_MOST_AXES", most_axes)
+    monkeypatch.setattr(logistic, "_MOST_AXES", most_axes)
     rng = np.random.default_rng(10)
     away = np.array([offset, 0.0, 0.0])
     X = rng.standard_normal((60, 3)) + away

@@ -8,9 +8,8 @@ from joblib import parallel_config
 
 from refpair._kernels.rng import draw_rows
 from refpair.bits import BitProblems, TreeBank
-from refpair.bits.problem import chunks_of
-from refpair.bits.sizes import resolve_max_features, resolve_share
-from refpair.bits.trees import Trees
+from refpair.bits.nodes import Trees
+from refpair.bits.problem import chunks_of, resolve_max_features, resolve_share
 from tests import naive
 from tests.kernels.growing import assert_same_tree, integer_weights, limits_for, naive_codes
 

@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from refpair import Cost, CSRPEClassifier
-from refpair.classifiers import _posterior_fit
+from refpair.classifiers import _code_bits
 from refpair.datasets import load_dataset
 from tests import naive
 
@@ -54,7 +54,7 @@ def test_it_is_the_nearest_code_word_of_the_predicted_bits(small, cost):
 @pytest.mark.parametrize(("n_bits", "votes"), [(4, 2), (8, 4), (10, 5), (80, 5)])
 def test_bits_that_ask_for_single_labels_are_twice_as_many_but_bounded(small, monkeypatch, n_bits, votes):
     X, Y = small
-    monkeypatch.setattr(_posterior_fit, "_MOST_VOTES", 5)
+    monkeypatch.setattr(_code_bits, "_MOST_VOTES", 5)
     model = CSRPEClassifier(n_bits=n_bits, random_state=1).fit(X, Y)
     assert len(model.bits_.trees_) == len(model.code_) + 4 * votes
 

@@ -12,9 +12,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from refpair import Cost, CSRPEClassifier, load, save
-from refpair.classifiers import _posterior_fit
+from refpair.classifiers import _posterior_selection
+from refpair.classifiers._code_bits import LABEL_SHARES
+from refpair.classifiers._posterior_selection import TEMPERATURES
 from refpair.datasets import load_dataset
-from refpair.decision.choice import LABEL_SHARES, TEMPERATURES
 from refpair.posterior import IndependentLabels
 
 FEATURES = [f"x{i}" for i in range(6)]
@@ -33,13 +34,13 @@ def n_wrong(Y, Z):
 
 
 def choosing(kind):
-    """Return a choice of the best reading of one kind of anchors."""
+    """Return a choice of the best settings of one kind of codes."""
 
     def choose(*args, **how):
-        found = choose_reading(*args, **how)
-        return sorted(found, key=lambda candidate: candidate.reading.anchors != kind)
+        found = search_settings(*args, **how)
+        return sorted(found, key=lambda candidate: candidate.settings.compared_with != kind)
 
-    choose_reading = _posterior_fit.choose_reading
+    search_settings = _posterior_selection.search_settings
     return choose
 
 
@@ -68,7 +69,7 @@ def everything(model, X, Y):
 def assert_same(model, other, X, Y):
     for mine, others in zip(everything(model, X, Y), everything(other, X, Y), strict=True):
         np.testing.assert_array_equal(mine, others)
-    assert model.reading_ == other.reading_
+    assert model.posterior_.settings == other.posterior_.settings
     assert model.oob_cost_ == other.oob_cost_
     pd.testing.assert_frame_equal(model.oob_search_, other.oob_search_)
 
@@ -150,27 +151,29 @@ def test_the_out_of_bag_cost_tells_that_of_new_rows(cost):
     assert model.expected_cost(X).mean() == pytest.approx(of_new_rows, rel=0.25)
 
 
-# ---- how the reading is chosen ----
+# ---- how the settings are chosen ----
 
 
 @pytest.mark.parametrize("max_samples", ["auto", None])
 def test_the_best_of_all_that_was_tried_is_taken(small, max_samples):
     X, Y = small
     model = fit(X, Y, max_samples=max_samples)
-    tried, reading = model.oob_search_, model.reading_
-    assert reading.temperature in TEMPERATURES
-    assert reading.label_share in LABEL_SHARES
+    tried, settings = model.oob_search_, model.posterior_.settings
+    assert settings.temperature in TEMPERATURES
+    assert settings.label_share in LABEL_SHARES
     assert tried["n_rows"].is_monotonic_decreasing  # the best are tried on more rows than the others
     assert tried["n_rows"].max() == 120
     assert tried["cost"][1:18].is_monotonic_increasing  # the other finalists
     assert tried["cost"][0] == tried["cost"][:18][~tried["independent"]].min(), "no other is clearly better"
-    # Two depths and two kinds of anchors at each temperature, with three shares; ten of them with all, and
+    # Two depths and two kinds of codes at each temperature, with three shares; ten of them with all, and
     # with those from a half on if labels are independent.
     assert len(tried) == 2 * 2 * len(TEMPERATURES) * 3 + 10 * (len(LABEL_SHARES) - 3) + 10 * 3
-    assert not tried.duplicated(["anchors", "max_depth", "label_share", "temperature", "independent"]).any()
+    assert not tried.duplicated(
+        ["compared_with", "max_depth", "label_share", "temperature", "independent"]
+    ).any()
     best = tried.iloc[0]
-    assert (best["anchors"], best["label_share"], best["temperature"], best["independent"]) == (
-        reading.anchors, reading.label_share, reading.temperature, reading.independent,
+    assert (best["compared_with"], best["label_share"], best["temperature"], best["independent"]) == (
+        settings.compared_with, settings.label_share, settings.temperature, settings.independent,
     )  # fmt: skip
     assert best["cost"] == pytest.approx(model.oob_cost_)
 
@@ -178,8 +181,10 @@ def test_the_best_of_all_that_was_tried_is_taken(small, max_samples):
 def test_bits_learnt_from_all_rows_are_judged_by_folds(small, monkeypatch):
     X, Y = small
     learnt = []
-    make = CSRPEClassifier._make_learner
-    monkeypatch.setattr(CSRPEClassifier, "_make_learner", lambda model, n: learnt.append(1) or make(model, n))
+    learn = CSRPEClassifier._learn
+    monkeypatch.setattr(
+        CSRPEClassifier, "_learn", lambda model, *given: learnt.append(1) or learn(model, *given)
+    )
     for max_samples, n_banks in ((None, 4), (1.0, 4), (120, 4), ("auto", 1), (119, 1)):
         learnt.clear()
         model = fit(X, Y, max_samples=max_samples)
@@ -242,7 +247,7 @@ def test_relevant_sets_of_other_vectors_than_those_of_the_rows(small, which, max
         known = {tuple(vector) for vector in SETS[which]}
         assert {tuple(vector) for vector in vectors[chances > 0].tolist()} <= known
         if which == "none":
-            assert set(model.oob_search_["anchors"]) == {"words"}
+            assert set(model.oob_search_["compared_with"]) == {"words"}
 
 
 @pytest.mark.parametrize(
@@ -267,13 +272,13 @@ def test_costs_of_ones_own(small, cost):
 
 
 @pytest.mark.parametrize("max_samples", ["auto", None])
-@pytest.mark.parametrize("anchors", ["words", "rows"])
+@pytest.mark.parametrize("kind", ["words", "rows"])
 @pytest.mark.parametrize("cost", ["f1", "hamming", n_wrong])
-def test_copies_and_loaded_models_say_the_same(small, tmp_path, monkeypatch, anchors, cost, max_samples):
+def test_copies_and_loaded_models_say_the_same(small, tmp_path, monkeypatch, kind, cost, max_samples):
     X, Y = small
-    monkeypatch.setattr(_posterior_fit, "choose_reading", choosing(anchors))
+    monkeypatch.setattr(_posterior_selection, "search_settings", choosing(kind))
     model = fit(X[:80], Y[:80], cost=cost, n_bits=70, max_samples=max_samples)
-    assert model.reading_.anchors == anchors
+    assert model.posterior_.settings.compared_with == kind
     save(model, tmp_path / "m")
     loaded = load(tmp_path / "m", cost=cost)
     for other in (loaded, pickle.loads(pickle.dumps(model)), clone(loaded).fit(X[:80], Y[:80])):
@@ -298,7 +303,7 @@ def test_nearest_decoding_tells_no_probabilities(small, tmp_path):
             with pytest.raises(AttributeError) as caught:
                 getattr(nearest, name)
             assert 'need decoder="posterior"' in f"{caught.value} {caught.value.__cause__}"
-        for name in ("posterior_", "reading_", "oob_search_", "oob_cost_"):
+        for name in ("posterior_", "oob_search_", "oob_cost_"):
             assert not hasattr(nearest, name), "of an earlier fit"
     with pytest.raises(NotFittedError):
         CSRPEClassifier().predict_proba(X)
@@ -314,10 +319,10 @@ def unlike_any_other(n):
 def test_labels_are_taken_as_independent_where_label_vectors_are_new():
     X, Y = unlike_any_other(600)
     model = CSRPEClassifier("f1", n_bits=200, random_state=0).fit(X[:300], Y[:300])
-    assert model.reading_.independent
+    assert model.posterior_.settings.independent
     assert isinstance(next(model.posterior_.distributions(X[300:]))[1], IndependentLabels)
     known = CSRPEClassifier("f1", n_bits=200, relevant_set=Y[:300], random_state=0).fit(X[:300], Y[:300])
-    assert not known.reading_.independent, "told which vectors there are"
+    assert not known.posterior_.settings.independent, "told which vectors there are"
     assert model.score(X[300:], Y[300:]) > known.score(X[300:], Y[300:])
     assert (model.predict_set_proba(X[300:], k=1)[1] > 0).all()
     expected = model.expected_cost(X[300:]).mean()

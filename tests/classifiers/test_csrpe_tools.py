@@ -60,8 +60,8 @@ def test_a_search_over_costs_and_learners(small):
     search.fit(X, np.maximum(Y, [1, 0, 0, 0]))
     assert len(search.cv_results_["params"]) == 4
     linear = classifier(n_bits=10, estimator=LogisticRegression())
-    nested = GridSearchCV(linear, {"learner__C": [1e-9, 10.0]}, cv=2)
-    assert nested.fit(X, Y).best_params_ == {"learner__C": 10.0}
+    nested = GridSearchCV(linear, {"estimator__C": [1e-9, 10.0]}, cv=2)
+    assert nested.fit(X, Y).best_params_ == {"estimator__C": 10.0}
 
 
 def test_cross_validation(small):
@@ -81,8 +81,7 @@ def test_the_score_is_greater_for_the_better(small):
     X, Y = small
     for cost in ("f1", "accuracy", "f2", "hamming", "rank", "zero_one", Cost.per_label(false_negative=3)):
         model = classifier(cost=cost).fit(X, Y)
-        reported = model.cost_.mean(Y, model.predict(X))
-        assert model.score(X, Y) == (reported if model.cost_.greater_is_better else -reported)
+        assert model.score(X, Y) == model.cost_.scorer()(model, X, Y)
         assert model.score(X, Y) > model.score(X, 1 - Y)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from refpair import CondensedFilterTree, Cost, Forest, get_cost
-from refpair._kernels.chains import sum_values
+from refpair._kernels.walk import sum_values
 from refpair.classifiers._filter_levels import TreeLevels, _draw
 from refpair.classifiers._filter_training import KeyPaths, train_round
 from tests.classifiers.test_filter_tree import noisy
@@ -29,10 +29,10 @@ def test_rows_ask_the_trees_that_have_not_seen_them(forest):
     paths = rng.integers(0, 2, (500, k)).astype(np.uint8)
     trees = forest.trees[k]
     assert len(trees) == 32
-    nodes = trees.feature, trees.threshold, trees.missing_left, trees.left_child, trees.value
     values = np.empty((32, 500))
     for tree in range(32):
-        sum_values(forest.codes, row, paths, trees.start[tree : tree + 2], *nodes, values[tree])
+        nodes = trees.nodes._replace(start=trees.start[tree : tree + 2])
+        sum_values(forest.codes, row, paths, nodes, trees.value, values[tree])
     has_seen = forest.in_bag[:32, row]
     assert 0.6 < has_seen.mean() < 0.66
     expected = np.where(has_seen, 0.0, values).sum(axis=0) > 0

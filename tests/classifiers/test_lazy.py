@@ -18,11 +18,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from refpair import BayesDecisionClassifier, CSRPEClassifier
-from refpair.classifiers._lazy import BY_BLOCKS
 from tests.classifiers.common import CLASSES, make
 
 HOW = {"decide": {"cost": "f1"}, "predict_set_proba": {"k": 3}}
 N_FIT = 80
+BY_BLOCKS = ("predict", "predict_proba", "predict_set_proba", "expected_cost", "decide", "predict_code")
 
 
 @pytest.fixture(autouse=True)

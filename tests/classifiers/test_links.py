@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from refpair._kernels import chains
+from refpair._kernels import walk
 from refpair.bits import TreeBank
 from refpair.bits.binning import find_bins
-from refpair.bits.trees import Trees
+from refpair.bits.nodes import Trees
 from refpair.classifiers import _links
 from refpair.classifiers._links import EstimatorLinks, TreeLinks, append_labels
 
@@ -86,10 +86,7 @@ def test_paths_that_go_together_come_to_the_leaves_they_reach_alone(
         rng.shuffle(row)
     paths = rng.integers(0, 2, (len(row), n_labels)).astype(np.uint8)
     out = np.full(len(row), np.nan)
-    chains.sum_values(
-        codes, row, paths, trees.start[2:7], trees.feature, trees.threshold, trees.missing_left,
-        trees.left_child, trees.value, out,
-    )  # fmt: skip
+    walk.sum_values(codes, row, paths, trees.nodes._replace(start=trees.start[2:7]), trees.value, out)
     expected = [naive_sum(trees, range(2, 6), codes[r], y) for r, y in zip(row, paths, strict=True)]
     np.testing.assert_array_equal(out, expected)  # to the last digit
 
@@ -125,7 +122,7 @@ def test_estimator_links_ask_the_classifier_of_the_link(small, kind, monkeypatch
     X, Y = small
     first = LogisticRegression().fit(X, Y[:, 0])
     third = LinearSVC(random_state=0).fit(np.hstack([X, Y[:, :2]]), Y[:, 2])
-    links = EstimatorLinks([first, 1, third, -1])
+    links = EstimatorLinks([first, 1, third, 0])
     assert len(links) == 4
     prepared = links.prepare(kind(X))
     row = np.repeat(np.arange(120), 2)
@@ -150,14 +147,14 @@ def test_draws_are_rounded_row_by_row():
     expected[rng.random(len(row)) < 0.2] = 0.0
     mean = np.zeros(len(row))
     for uniform in (np.arange(1000) + 0.5) / 1000:
-        drawn = chains.round_draws(expected, row, uniform)
+        drawn = walk.round_draws(expected, row, uniform)
         assert (drawn >= np.floor(expected)).all()
         assert (drawn <= np.ceil(expected)).all()
         totals, sums = np.bincount(row, weights=expected), np.bincount(row, weights=drawn)
         assert (np.abs(totals - sums) < 1).all()
         one = rng.integers(40)
         np.testing.assert_array_equal(
-            drawn[row == one], chains.round_draws(expected[row == one], row[row == one], uniform)
+            drawn[row == one], walk.round_draws(expected[row == one], row[row == one], uniform)
         )
         mean += drawn / 1000
     np.testing.assert_allclose(mean, expected, atol=0.002)

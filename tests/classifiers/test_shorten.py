@@ -5,7 +5,8 @@ from sklearn.linear_model import LogisticRegression
 
 from refpair import CSRPEClassifier, load, save
 from refpair.coding import CodeBook
-from refpair.posterior import Anchors
+from refpair.coding.nearest import pack_signs
+from refpair.posterior.code import KnownCodes
 
 N_BITS, N_LABELS = 150, 6
 LENGTHS = [1, 2, 63, 64, 65, 128, 149, 150]
@@ -63,11 +64,11 @@ def test_a_mixed_code_stays_mixed(data, posterior):
 
 
 @pytest.mark.parametrize("n_bits", LENGTHS)
-def test_the_posterior_reads_what_stays_as_it_read_all(data, posterior, n_bits):
+def test_the_posterior_has_the_same_settings(data, posterior, n_bits):
     X = data[0][80:]
     short = posterior.shorten(n_bits)
     old, new = posterior.posterior_, short.posterior_
-    assert new.reading is old.reading is short.reading_
+    assert new.settings is old.settings
     assert new.line is old.line
     assert new.bits is short.bits_
     n_votes_of_all = 2 * N_BITS // N_LABELS
@@ -82,18 +83,19 @@ def test_the_posterior_reads_what_stays_as_it_read_all(data, posterior, n_bits):
 
 @pytest.mark.parametrize("n_bits", LENGTHS)
 @pytest.mark.parametrize("kind", ["words", "rows"])
-def test_anchors_of_some_bits_are_those_of_the_shorter_codes(n_bits, kind):
+def test_known_codes_of_some_bits_are_those_of_the_shorter_codes(n_bits, kind):
     rng = np.random.default_rng(n_bits)
+    vectors = np.zeros((5, 2), np.uint8)
     vector, signs = np.int32([0, 1, 1, 2, 0]), rng.choice(np.int8([-1, 1]), (7, n_bits))
 
-    def anchors_of(codes):
+    def known(codes):
         if kind == "words":
-            return Anchors.of_words(codes, np.array([3, 1, 0, 2, 5]))
-        return Anchors.of_rows(codes, vector, 3)
+            return KnownCodes.of_words(vectors, codes, np.array([3, 1, 0, 2, 5]))
+        return KnownCodes.of_rows(vectors, pack_signs(codes), vector, codes.shape[1])
 
     codes = rng.choice(np.int8([-1, 0, 1] if kind == "words" else [-1, 1]), (5, N_BITS))
     bits = rng.permutation(N_BITS)[:n_bits]
-    found, expected = anchors_of(codes).take(bits), anchors_of(np.ascontiguousarray(codes[:, bits]))
+    found, expected = known(codes).take(bits), known(np.ascontiguousarray(codes[:, bits]))
     for name, value in vars(expected).items():
         np.testing.assert_array_equal(getattr(found, name), value, err_msg=name)
     np.testing.assert_array_equal(found.agreement(signs), expected.agreement(signs))

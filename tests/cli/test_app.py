@@ -56,16 +56,20 @@ def test_help_does_not_wait_for_slow_imports():
 
 def process(script, **how):
     """Start ``refpair datasets`` with other work to do, and with output that is buffered as usual."""
-    prepare = "import sys, time\nfrom refpair.cli import main, datasets\nsys.argv = ['refpair', 'datasets']\n"
+    prepare = (
+        "import sys, time, refpair.datasets\nfrom refpair.cli import main\nsys.argv[1:] = ['datasets']\n"
+        "def list_datasets():\n    print('ready', flush=True)\n"
+    )
+    ending = "    return []\nrefpair.datasets.list_datasets = list_datasets\nmain()"
     return subprocess.Popen(
-        [sys.executable, "-c", f"{prepare}{script}\nmain()"],
+        [sys.executable, "-c", f"{prepare}    {script}\n{ending}"],
         env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how,
     )  # fmt: skip
 
 
 def test_ctrl_c_ends_with_code_130_and_without_a_traceback():
-    running = process("datasets.run = lambda: (print('ready', flush=True), time.sleep(60))")
+    running = process("time.sleep(60)")
     assert running.stdout.readline() == "ready\n"
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=30)
@@ -75,11 +79,8 @@ def test_ctrl_c_ends_with_code_130_and_without_a_traceback():
 @pytest.mark.parametrize("n_lines", [1, 10**6])
 def test_a_reader_that_has_seen_enough_is_no_error(n_lines):
     """Neither when a write fails nor when a few lines are flushed at the end."""
-    running = process(
-        "datasets.run = lambda: (print('ready', flush=True), sys.stdin.readline(), "
-        f"[print('line') for _ in range({n_lines})])",
-        stdin=subprocess.PIPE,
-    )
+    script = f"sys.stdin.readline(), [print('line') for _ in range({n_lines})]"
+    running = process(script, stdin=subprocess.PIPE)
     assert running.stdout.readline() == "ready\n"
     running.stdout.close()
     running.stdin.close()

@@ -14,8 +14,8 @@ from tests.cli.running import works
 
 
 def test_demo_shows_what_it_has_computed(monkeypatch):
-    small = partial(CSRPEClassifier, n_bits=60, max_depth=6)
-    monkeypatch.setattr(demo_module, "CSRPEClassifier", small)
+    small = partial(CSRPEClassifier, n_bits=60)
+    monkeypatch.setattr(demo_module, "N_BITS", 60)
     monkeypatch.setattr(demo_module, "N_TREES", 5)
     printed = works("demo")
     lines = [line.split("│") for line in printed.splitlines() if "│" in line]

@@ -8,7 +8,7 @@ import pytest
 
 import refpair
 from refpair import Cost
-from refpair.cli import fit as fit_module
+from refpair.cli.data import cost_of
 from tests.cli.running import FEATURES, FIT, same_in_python, works
 
 
@@ -84,7 +84,7 @@ def test_prices_make_a_cost_for_each_label(folder):
 )
 def test_how_prices_are_written(given, prices):
     labels = ["a", "b", "x=y"][: len(prices)]
-    cost = fit_module.cost_of(None, given, ["1"], labels)
+    cost = cost_of(None, given, ["1"], labels)
     assert cost.false_positive == prices
 
 

@@ -58,7 +58,7 @@ def served(monkeypatch):
         for work in seen.works:
             work(session)
 
-    monkeypatch.setattr("refpair.labeling.serve.serve", serve)
+    monkeypatch.setattr("refpair.labeling.server.serve", serve)
     monkeypatch.setattr("webbrowser.open", seen.opened.append)
     return seen
 
@@ -142,7 +142,7 @@ def test_prices_go_with_their_labels_whatever_the_order(pool, served):
 
 def test_the_cost_is_kept_unless_another_one_is_given(pool, served):
     label(*LABELS, "--cost", "rank")
-    for option, name in [((), "rank"), (("--cost", "accuracy"), "accuracy"), ((), "accuracy")]:
+    for option, name in [((), "rank"), (("--cost", "accuracy"), "jaccard"), ((), "jaccard")]:
         label(*option)
         with Session.open("pool.labels.sqlite") as session:
             assert session.cost.name == name

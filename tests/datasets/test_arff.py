@@ -8,7 +8,8 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from refpair.datasets import read_arff, read_label_names
+from refpair.datasets import read_arff
+from refpair.tables._arff import read_label_names
 
 HEADER = """\
 % a comment
@@ -72,8 +73,8 @@ def test_what_sparse_rows_leave_out(tmp_path, quote):
 
 def test_missing_values_in_sparse_rows(tmp_path):
     text = "@attribute n numeric\n@attribute s {2,1}\n@attribute y {0,1}\n@data\n{0 ?}\n{1 ?,2 1}\n"
-    data = read_arff(write(tmp_path, text), ["y"], sparse=False)
-    np.testing.assert_array_equal(data.X, [[np.nan, 2], [0, np.nan]])
+    data = read_arff(write(tmp_path, text), ["y"])
+    np.testing.assert_array_equal(data.X.toarray(), [[np.nan, 2], [0, np.nan]])
 
 
 def test_blanks_may_separate_dense_values(tmp_path):
@@ -162,15 +163,15 @@ def test_broken_label_files(tmp_path, xml, message):
 
 
 @pytest.mark.parametrize(
-    ("option", "density", "is_sparse"),
-    [("auto", 0.05, True), ("auto", 0.5, False), (True, 0.5, True), (False, 0.05, False)],
+    ("density", "is_sparse"),
+    [(0.05, True), (0.5, False)],
 )
-def test_storage(tmp_path, option, density, is_sparse):
+def test_storage(tmp_path, density, is_sparse):
     values = np.zeros(100)
     values[: round(100 * density)] = 2
     header = "".join(f"@attribute a{i} numeric\n" for i in range(100))
     row = ",".join(f"{v:g}" for v in values)
-    data = read_arff(write(tmp_path, f"{header}@attribute y {{0,1}}\n@data\n{row},1\n"), ["y"], sparse=option)
+    data = read_arff(write(tmp_path, f"{header}@attribute y {{0,1}}\n@data\n{row},1\n"), ["y"])
     assert isinstance(data.X, csr_array) == is_sparse
     np.testing.assert_array_equal(data.X.toarray() if is_sparse else data.X, [values])
 
@@ -258,8 +259,6 @@ def test_a_label_must_be_one_column(tmp_path):
         read_arff(path, ["y"])
 
 
-def test_unknown_storage_and_missing_file(tmp_path):
-    with pytest.raises(ValueError, match='sparse must be "auto", True or False'):
-        read_arff(tmp_path / "set.arff", ["y"], sparse="yes")
+def test_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_arff(tmp_path / "set.arff", ["y"])

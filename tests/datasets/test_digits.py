@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import f1_score
 
-from refpair.datasets import make_overlaid_digits
+from refpair.datasets.digits import make_overlaid_digits
 
 
 def test_bit_identical_everywhere():

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from refpair.datasets import DatasetUnavailableError, list_datasets, load_dataset, mulan
-from refpair.datasets._registry import COMMIT, REGISTRY, URL
+from refpair.datasets.mulan import COMMIT, REGISTRY, URL
 
 
 def test_list(cache):
@@ -28,8 +26,6 @@ def test_unknown_name():
         load_dataset("seen")
     with pytest.raises(ValueError, match="unknown data set 'mnist'; there are 'digits', 'Corel5k'"):
         load_dataset("mnist")
-    with pytest.raises(ValueError, match="sparse must be"):
-        load_dataset("digits", sparse="csr")
 
 
 def test_absent_without_download(cache, monkeypatch):
@@ -40,10 +36,3 @@ def test_absent_without_download(cache, monkeypatch):
 
 def test_cache_is_the_users(cache):
     assert mulan.cache_dir() == cache / "datasets"
-
-
-def test_digits_sparse_on_demand():
-    dense, sparse = load_dataset("Digits"), load_dataset("digits", sparse=True)
-    assert isinstance(dense.X, np.ndarray)
-    assert isinstance(sparse.X, csr_array)
-    np.testing.assert_array_equal(sparse.X.toarray(), dense.X)

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from refpair.datasets import list_datasets, load_dataset, read_arff, read_label_names
-from refpair.datasets._download import is_intact
-from refpair.datasets._registry import REGISTRY
-from refpair.tables import _arff_rows
+from refpair.datasets import list_datasets, load_dataset, read_arff
+from refpair.datasets.mulan import REGISTRY, _is_intact
+from refpair.tables import _arff
 
 # Table "Dataset statistics" of the paper: labels, instances, features, density, distinct label vectors.
 STATISTICS = {
@@ -27,6 +26,10 @@ STATISTICS = {
     "emotions": (6, 593, 72, 0.311, 27),
 }
 SPARSE = {"Corel5k", "bibtex", "enron", "medical"}
+
+
+def dense(X):
+    return X if isinstance(X, np.ndarray) else X.toarray()
 
 
 @pytest.fixture(autouse=True)
@@ -61,8 +64,8 @@ def test_list_agrees():
 @pytest.mark.parametrize("name", STATISTICS)
 def test_checksums(paper_data, name):
     source = REGISTRY[name]
-    assert is_intact(paper_data / name / f"{name}.arff", source.arff_sha256)
-    assert is_intact(paper_data / name / f"{name}.xml", source.xml_sha256)
+    assert _is_intact(paper_data / name / f"{name}.arff", source.arff_sha256)
+    assert _is_intact(paper_data / name / f"{name}.xml", source.xml_sha256)
 
 
 @pytest.mark.parametrize("name", ["enron", "yeast"])
@@ -71,7 +74,7 @@ def test_labels_are_matched_by_name(paper_data, name):
     lines = path.read_text().splitlines()
     start = lines.index("@data")
     columns = [line.split()[1] for line in lines[:start] if line.startswith("@attribute")]
-    labels = read_label_names(path.with_suffix(".xml"))
+    labels = _arff.read_label_names(path.with_suffix(".xml"))
     assert labels != [column for column in columns if column in set(labels)]
 
     plain = np.zeros((len(lines) - start - 1, len(columns)))
@@ -81,10 +84,12 @@ def test_labels_are_matched_by_name(paper_data, name):
                 row[int(index)] = float(value)
         else:
             row[:] = [float(value) for value in line.split(",")]
-    data = load_dataset(name, sparse=False)
+    data = load_dataset(name)
     assert data.label_names == labels
     np.testing.assert_array_equal(data.Y, plain[:, [columns.index(label) for label in labels]])
-    np.testing.assert_array_equal(data.X, plain[:, [columns.index(each) for each in data.feature_names]])
+    np.testing.assert_array_equal(
+        dense(data.X), plain[:, [columns.index(each) for each in data.feature_names]]
+    )
 
 
 def test_nominal_features():
@@ -98,15 +103,15 @@ def test_nominal_features():
 @pytest.mark.parametrize("name", ["flags", "medical", "yeast"])
 def test_both_readers_agree(paper_data, monkeypatch, name):
     path = paper_data / name / f"{name}.arff"
-    fast = read_arff(path, sparse=False)
-    monkeypatch.setattr(_arff_rows, "_UNPLAIN", re.compile(""))
-    careful = read_arff(path, sparse=False)
-    np.testing.assert_array_equal(fast.X, careful.X)
+    fast = read_arff(path)
+    monkeypatch.setattr(_arff, "_UNPLAIN", re.compile(""))
+    careful = read_arff(path)
+    np.testing.assert_array_equal(dense(fast.X), dense(careful.X))
     np.testing.assert_array_equal(fast.Y, careful.Y)
 
 
 @pytest.mark.parametrize("name", STATISTICS)
 def test_the_fast_readers_suffice(monkeypatch, name):
-    monkeypatch.setattr(_arff_rows, "_careful_dense", None)
-    monkeypatch.setattr(_arff_rows, "_careful_sparse", None)
+    monkeypatch.setattr(_arff, "_careful_dense", None)
+    monkeypatch.setattr(_arff, "_careful_sparse", None)
     load_dataset(name)

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refpair.costs import Cost, get_cost
-from refpair.decision import decide, decide_from_marginals, expected_cost, needs_only_marginals, table
+from refpair.decision import decide, expected, expected_cost
+from refpair.decision.expected import needs_only_marginals
 from refpair.posterior import IndependentLabels, LabelDistribution
 from tests import naive
 from tests.decision.cases import ALL, cases, random_distribution
@@ -61,15 +62,15 @@ def test_rounding_breaks_no_tie():
     assert not decide(same, get_cost("rank")).any()
     for n_labels in range(1, 400, 7):
         marginals = np.full((1, n_labels), 0.1) + np.linspace(-1, 1, n_labels) * 1e-14
-        assert not decide_from_marginals(marginals, get_cost("rank")).any()
-    assert not decide_from_marginals([[0.1 + 0.2 + 0.2 + 1e-15]], get_cost("hamming")).any()
+        assert not decide(IndependentLabels(marginals), get_cost("rank")).any()
+    assert not decide(IndependentLabels([[0.1 + 0.2 + 0.2 + 1e-15]]), get_cost("hamming")).any()
     thirds = Cost.per_label(false_positive=1, false_negative=2)
-    assert not decide_from_marginals([[1 - 2 / 3]], thirds).any()
+    assert not decide(IndependentLabels([[1 - 2 / 3]]), thirds).any()
 
 
 def test_a_sure_label_is_predicted_whatever_a_false_one_would_cost():
     cost = Cost.per_label(false_positive=1e15, false_negative=1e-3)
-    assert decide_from_marginals([[1.0, 0.999]], cost).tolist() == [[1, 0]]
+    assert decide(IndependentLabels([[1.0, 0.999]]), cost).tolist() == [[1, 0]]
 
 
 def test_the_mode_of_lowest_index():
@@ -81,10 +82,6 @@ def test_which_costs_need_only_marginals():
     needs = {name: needs_only_marginals(cost) for name, (cost, _) in ALL.items()}
     assert [name for name in needs if needs[name]] == ["hamming", "rank"]
     assert needs_only_marginals(Cost.per_label())
-    with pytest.raises(ValueError, match="'f1' needs more than marginals"):
-        decide_from_marginals([[0.5]], get_cost("f1"))
-    with pytest.raises(ValueError, match="shape"):
-        decide_from_marginals([0.5], get_cost("rank"))
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -171,7 +168,7 @@ def test_without_room_for_a_table_independent_labels_are_sampled(monkeypatch):
     labels = IndependentLabels(np.random.default_rng(6).random((4, 12)) ** 2)
     cost = get_cost("accuracy")
     exact = decide(labels, cost)
-    monkeypatch.setattr(table, "_CELLS", 0)
+    monkeypatch.setattr(expected, "_TABLE", 0)
     sampled = decide(labels, cost)
     gap = expected_cost(labels, sampled, cost) - expected_cost(labels, exact, cost)
     assert (gap >= -1e-12).all()

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refpair.costs import Cost, get_cost
-from refpair.decision import expected, expected_cost, worst_cost
+from refpair.decision import expected, expected_cost
+from refpair.decision.expected import worst_cost
 from refpair.posterior import IndependentLabels, LabelDistribution
 from tests import naive
 from tests.decision.cases import ALL, cases, random_distribution
@@ -60,7 +61,7 @@ def test_without_room_for_a_table(monkeypatch):
     distribution = random_distribution(rng, 9, 5, 6)
     z = rng.integers(0, 2, (9, 5))
     by_table = expected_cost(distribution, z, get_cost("accuracy"))
-    monkeypatch.setattr(expected, "_CELLS", 0)
+    monkeypatch.setattr(expected, "_LARGE_TABLE", 0)
     np.testing.assert_allclose(expected_cost(distribution, z, get_cost("accuracy")), by_table, rtol=1e-12)
 
 

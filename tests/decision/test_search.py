@@ -9,11 +9,15 @@ from hypothesis import strategies as st
 
 from refpair._kernels.local_search import best_swap
 from refpair.costs import CountCost, get_cost
-from refpair.decision import decide, expected_cost, table
-from refpair.decision.exhaustive import exhaustive_rule
-from refpair.decision.f_measure import best_f_beta
-from refpair.decision.function_search import function_search_rule
-from refpair.decision.local_search import N_LIKELY, likeliest_labels_rule, local_search_rule
+from refpair.decision import decide, expected_cost
+from refpair.decision import expected as expectation
+from refpair.decision.search import (
+    N_LIKELY,
+    exhaustive_rule,
+    function_search_rule,
+    likeliest_labels_rule,
+    local_search_rule,
+)
 from refpair.posterior import LabelDistribution
 from tests import naive
 from tests.decision.cases import ALL, OWN, random_distribution
@@ -50,7 +54,7 @@ def test_nothing_near_costs_less_nor_does_any_start(name, kind):
             assert costs[places(np.array([row]))] <= costs[places(np.array(near))].min() + slack
         own = expected_cost(distribution, labels, cost)
         likely, weight = distribution.most_likely(N_LIKELY)
-        starts = [best_f_beta(distribution, 1.0), distribution.marginals() > 0.5]
+        starts = [distribution.best_f_beta(1.0), distribution.marginals() > 0.5]
         starts += [np.where(weight[:, [j]] > 0, likely[:, j], labels) for j in range(N_LIKELY)]
         for start in starts:
             assert (own <= expected_cost(distribution, start, cost) + slack).all()
@@ -142,10 +146,10 @@ def test_tables_are_bounded(monkeypatch):
     distribution = sparse_distribution(np.random.default_rng(12), 30, 12)
     largest = int(distribution.vectors.sum(axis=1).max())
     free = decide(distribution, cost)
-    monkeypatch.setattr(table, "_CELLS", 200)
+    monkeypatch.setattr(expectation, "_TABLE", 200)
     bounded = decide(distribution, cost)
     assert bounded.sum(axis=1).max() <= largest
-    monkeypatch.setattr(table, "_CELLS", 0)
+    monkeypatch.setattr(expectation, "_TABLE", 0)
     without = decide(distribution, cost)
     for labels in (bounded, without):
         assert (

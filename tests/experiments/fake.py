@@ -5,7 +5,7 @@ import pandas as pd
 
 from refpair.experiments.published import PAPER_DATA, paper_table
 
-GREATER = {"f1": True, "accuracy": True, "hamming": False, "rank": False}
+GREATER = {"f1": True, "jaccard": True, "hamming": False, "rank": False}
 ALGORITHMS = ("BR", "RAkEL", "HAMR", "CC", "PCC", "CFT", "CSRPE-nearest", "CSRPE-posterior")
 LENGTHS = (50, 100, 200, 500, 1000, 2000, 3000, 4000, 5000)
 

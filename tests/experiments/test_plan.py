@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refpair.experiments.plan import find_subjects, plan_tasks
+from refpair.experiments.data import find_sources
 from refpair.experiments.settings import Settings
+from refpair.experiments.study import Part, plan_tasks
 from refpair.experiments.tasks import fingerprint
 from refpair.tables import TableOptions
 
@@ -20,29 +21,29 @@ def write_table(path, n_rows=8):
 
 
 def test_a_table_that_only_has_the_name_of_a_paper_s_data_set_is_called_by_its_file(tmp_path):
-    names = [s.source.name for s in find_subjects([write_table(tmp_path / "flags.csv")], JOY)]
+    names = [s.name for s in find_sources([write_table(tmp_path / "flags.csv")], JOY)]
     assert names == ["flags.csv"]
-    names = [s.source.name for s in find_subjects([write_table(tmp_path / "mine.csv")], JOY)]
+    names = [s.name for s in find_sources([write_table(tmp_path / "mine.csv")], JOY)]
     assert names == ["mine"]
 
 
 def test_a_folder_of_the_paper_s_data_is_found_in_its_order(paper_data, tmp_path):
     for name in ("scene", "flags"):
         (tmp_path / name).symlink_to(paper_data / name)
-    assert [s.source.name for s in find_subjects([str(tmp_path)])] == ["flags", "scene"]
+    assert [s.name for s in find_sources([str(tmp_path)])] == ["flags", "scene"]
 
 
 def test_data_sets_are_named_as_they_name_themselves():
-    assert [s.source.name for s in find_subjects(["Digits", "digits", "DIGITS"])] == ["digits"]
+    assert [s.name for s in find_sources(["Digits", "digits", "DIGITS"])] == ["digits"]
 
 
 def test_own_costs_are_tried_before_anything_is_run(tmp_path):
     data, own = [write_table(tmp_path / "mine.csv")], "tests.experiments.own"
-    assert find_subjects(data, JOY, costs=["f1", f"{own}:first_label", f"{own}:misses"])
+    assert find_sources(data, JOY, costs=["f1", f"{own}:first_label", f"{own}:misses"])
     with pytest.raises(
         ValueError, match=f"{own}:broken fails on labels of mine.* .RuntimeError: boom with 1"
     ):
-        find_subjects(data, JOY, costs=["f1", f"{own}:broken"])
+        find_sources(data, JOY, costs=["f1", f"{own}:broken"])
 
 
 def test_a_fingerprint_changes_with_the_settings_that_take_part():
@@ -67,9 +68,8 @@ def test_a_fingerprint_changes_with_the_settings_that_take_part():
 
 
 def test_one_fit_for_all_costs_is_one_task():
-    tasks = plan_tasks(
-        "compare", find_subjects(["digits"]), ["f1", "rank"], ["BR", "CSRPE-nearest"], 2, Settings()
-    )
+    part = Part("compare", 2, algorithms=("BR", "CSRPE-nearest"))
+    tasks = plan_tasks(part, find_sources(["digits"]), ["f1", "rank"], Settings())
     assert [(task.algorithm, task.costs, task.split) for task in tasks] == [
         (name, costs, split)
         for split in (0, 1)
@@ -80,10 +80,10 @@ def test_one_fit_for_all_costs_is_one_task():
 def test_how_files_are_written_is_known_to_tasks(tmp_path):
     path = tmp_path / "songs.csv"
     path.write_bytes("größe:joy\n".encode("latin-1") + b"1:0\n2:1\n3:0\n4:1\n")
-    (subject,) = find_subjects([str(path)], TableOptions(("joy",), sep=":", encoding="latin-1"))
-    assert subject.source.read().feature_names == ["größe"]
+    (source,) = find_sources([str(path)], TableOptions(("joy",), sep=":", encoding="latin-1"))
+    assert source.read().feature_names == ["größe"]
 
 
 def test_standard_input_is_refused():
     with pytest.raises(ValueError, match="standard input can be read only once; experiments need a file"):
-        find_subjects(["-"], JOY)
+        find_sources(["-"], JOY)

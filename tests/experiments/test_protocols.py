@@ -12,9 +12,10 @@ from refpair import CSRPEClassifier, get_cost
 from refpair.datasets import MultiLabelData
 from refpair.experiments import algorithms
 from refpair.experiments.algorithms import Algorithm
+from refpair.experiments.data import Source
 from refpair.experiments.protocols import run_task
 from refpair.experiments.settings import Settings, half_split
-from refpair.experiments.tasks import Source, Task
+from refpair.experiments.tasks import Task
 
 
 class Watching(BaseEstimator):

@@ -18,7 +18,7 @@ def test_the_main_table_is_complete():
 
 def test_some_of_its_numbers():
     assert paper_table("f1", "Corel5k", "CSRPE-nearest") == (0.2455, 0.0012)
-    assert paper_table("accuracy", "scene", "CC") == paper_table("jaccard", "scene", "CC") == (0.6457, 0.0018)
+    assert paper_table("jaccard", "scene", "CC") == (0.6457, 0.0018)
     assert paper_table("rank", "CAL500", "CFT") == (1122.0, 4.47)
     assert paper_table("hamming", "emotions", "RAkEL") == (0.211, 0.0022)
 

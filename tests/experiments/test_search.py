@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 
 from refpair import CSRPEClassifier, get_cost
 from refpair.experiments.algorithms import ALGORITHMS, Algorithm, fit_and_cut, fit_each
-from refpair.experiments.search import choose_parameters
+from refpair.experiments.protocols import choose_parameters
 from refpair.experiments.settings import Settings, half_split
 
 COSTS = {name: get_cost(name) for name in ("hamming", "f1")}

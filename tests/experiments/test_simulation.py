@@ -12,13 +12,18 @@ from sklearn.multioutput import MultiOutputClassifier
 
 from refpair import BinaryRelevance, Logistic, get_cost
 from refpair.active import RandomQuery, learning_curve
-from refpair.datasets import make_overlaid_digits
+from refpair.datasets.digits import make_overlaid_digits
 from refpair.experiments import Part, Settings, Study
 from refpair.experiments.report import simulate_section
-from refpair.experiments.report.simulation_report import areas_under_curves
+from refpair.experiments.report.active import areas_under_curves
 from refpair.experiments.settings import Simulation, half_split
-from refpair.experiments.simulation import choose_c, scale_features
-from refpair.experiments.strategies import STRATEGIES, Situation, find_strategy
+from refpair.experiments.simulation import (
+    STRATEGIES,
+    StrategyContext,
+    choose_c,
+    find_strategy,
+    scale_features,
+)
 from tests.experiments.fake import GREATER
 
 SMALL = Settings(max_rows=80, simulation=Simulation(n_start=10, n_queries=12, test_each=5, n_bits=30))
@@ -72,7 +77,7 @@ def test_a_curve_is_that_of_the_function(study):
 def test_a_report_says_who_is_better_than_random(study):
     page = study.report("refpair simulate").read_text()
     assert "Active learning" in page
-    assert "BinMin: better than random in" in page
+    assert '<th scope="col">better than random</th>' in page
     assert "12 rows asked for, 1 at a time, after 10 at random" in page
     assert "Milliseconds a query" in page
     written = {path.name for path in study.folder.iterdir()}
@@ -84,10 +89,10 @@ def test_all_strategies_can_be_made_and_asked():
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((30, 3)), np.full((30, 2), np.nan)
     Y[:10] = rng.integers(0, 2, (10, 2))
-    learner = Logistic(10.0)
-    situation = Situation(get_cost("f1"), BinaryRelevance(learner), learner, 20, 0)
+    logistic = Logistic(10.0)
+    context = StrategyContext(get_cost("f1"), BinaryRelevance(logistic), logistic, 20, 0)
     for name in STRATEGIES:
-        assert find_strategy(name)(situation).query(X, Y)[0] >= 10
+        assert find_strategy(name)(context).query(X, Y)[0] >= 10
 
 
 def test_unknown_strategies_are_told(tmp_path):
@@ -169,16 +174,18 @@ def test_areas():
 def test_what_a_report_says_of_strategies():
     up = made({"random": 0.5, "MMC": 0.4, "representative": 0.6})
     down = made({"random": 0.5, "MMC": 0.3, "representative": 0.6}, cost="hamming")
-    texts = simulate_section(pd.concat([up, down]), GREATER).paragraphs
-    assert texts[0].startswith("3 strategies, 1 data set and 2 costs; 3 runs.")
-    assert texts[1].startswith(
-        "representative: better than random in 1 of 2 panels, best of all in 1; by paired"
-    )
-    assert texts[1].endswith("wins 1, ties 0 and loses 1; not better on Hamming loss on flags.")
-    assert texts[2].startswith("MMC: better than random in 1 of 2 panels, best of all in 1")
-    assert len(texts) == 3
-    alone = simulate_section(made({"MMC": 0.4}), GREATER).paragraphs
-    assert alone[1] == "MMC: best of all in 1 of 1 panel."
-    one_run = simulate_section(made({"random": 0.5, "MMC": 0.6}, n_runs=1), GREATER).paragraphs
-    assert one_run[1] == "MMC: better than random in 1 of 1 panel, best of all in 1."
-    assert simulate_section(up[:0], GREATER).paragraphs == ["There are no results yet."]
+    section = simulate_section(pd.concat([up, down]), GREATER)
+    shown = section.tables[0].shown
+    assert shown.index.tolist() == ["representative", "random", "MMC"]
+    columns = ["panels", "best", "better than random", "wins/ties/losses"]
+    assert shown.loc["representative", columns].tolist() == ["2", "1", "1", "1/0/1"]
+    assert shown.loc["MMC", columns].tolist() == ["2", "1", "1", "1/0/1"]
+    assert shown.loc["random"].tolist() == ["2", "0", "–", "–", "–"]
+    gains = section.tables[0].values.set_index("strategy")["mean gain"]
+    assert gains["MMC"] > 0 > gains["random"] - 1e-9
+    assert [part.heading for part in section.parts][-2:] == ["Tests", "Times and parameters"]
+    alone = simulate_section(made({"MMC": 0.4}), GREATER).tables[0].shown
+    assert alone.to_dict("index") == {"MMC": {"panels": "1", "best": "1"}}
+    one_run = simulate_section(made({"random": 0.5, "MMC": 0.6}, n_runs=1), GREATER).tables[0].shown
+    assert one_run.loc["MMC", columns].tolist() == ["1", "1", "1", "0/0/0"]
+    assert simulate_section(up[:0], GREATER).text == "There are no results yet."

@@ -7,16 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from refpair.experiments.ranks import average_ranks, cell_ranks, critical_difference, friedman
 from refpair.experiments.statistics import (
     WinTieLoss,
+    average_ranks,
     best_or_level,
+    cell_ranks,
+    critical_difference,
+    friedman,
     paired_outcome,
     score_table,
     shared_means,
     win_tie_loss,
 )
-from refpair.inspection.scores import flat_from, mean_and_error
+from refpair.inspection._display import flat_from, mean_and_error
 from tests.experiments.fake import GREATER, make_results
 
 SCORES = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), min_size=2, max_size=12)

@@ -15,7 +15,7 @@ import pytest
 from refpair import _sqlite
 from refpair.experiments.store import Failure, Key, Result, Store
 
-KEY = Key("compare", "emotions", "f1", "BR", 0, 0, "ab12")
+KEY = Key("compare", "emotions", "f1", "BR", 0, 0, "ab12", "present")
 RESULT = Result(0.1 + 0.2, 0.0, 1.5, 0.25, '{"max_depth": 3}')
 
 
@@ -43,6 +43,22 @@ def test_results_are_those_asked_for_in_that_order(path):
         assert store.results([*keys, KEY]).split.tolist() == [3, 1, 2]
         assert store.missing([*keys, KEY]) == [KEY]
         assert store.keys() == {*keys, KEY._replace(fingerprint="other")}
+
+
+def test_results_of_other_sources_are_shown_only_if_asked_for(path):
+    other, older = KEY._replace(sources="other"), KEY._replace(sources="older")
+    second = KEY._replace(split=1)
+    with Store(path) as store:
+        store.add(other, Result(0.2, 0, 0, 0, ""), run=2)
+        store.add(older, Result(0.1, 0, 0, 0, ""), run=1)
+        assert store.results([KEY]).empty
+        assert store.missing([KEY]) == [KEY]
+        assert store.results([KEY], any_sources=True)["score"].tolist() == [0.2], "the latest"
+        store.add(second, RESULT, run=3)
+        store.add(second._replace(sources="other"), Result(0.2, 0, 0, 0, ""), run=4)
+        found = store.results([second, KEY], any_sources=True)
+    assert found["score"].tolist() == [RESULT.score, 0.2], "the present ones first of all"
+    assert found["sources"].tolist() == ["present", "other"]
 
 
 def test_the_first_result_stays(path):

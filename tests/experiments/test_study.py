@@ -17,13 +17,15 @@ import pytest
 
 from refpair import get_cost
 from refpair.datasets import load_dataset
-from refpair.experiments import QUICK, Part, Settings, Study, runner
+from refpair.experiments import QUICK, Part, Settings, Study, runner, tasks
+from refpair.experiments import study as study_module
 from refpair.experiments.algorithms import Algorithm, find_algorithm
+from refpair.experiments.protocols import make_model
 from refpair.experiments.runner import seconds_left
-from refpair.experiments.search import make_model
 from refpair.experiments.settings import half_split
 from refpair.experiments.store import Failure, Key, Store
 from refpair.experiments.study import summarize_failures
+from refpair.experiments.tasks import source_digest
 from refpair.tables import TableOptions
 from tests.experiments import own
 
@@ -122,6 +124,30 @@ def test_other_settings_or_other_data_are_other_results(tmp_path, table):
     )
 
 
+def test_results_of_other_sources_are_run_anew(tmp_path, table, monkeypatch):
+    make_study(tmp_path, table).run()
+    monkeypatch.setattr(study_module, "source_digest", lambda: "changed")
+    changed = make_study(tmp_path, table)
+    assert changed.count() == (0, 4)
+    changed.any_sources = True
+    assert changed.count() == (4, 4)
+    page = changed.report("refpair").read_text()
+    assert f"Made by other sources of refpair ({source_digest()}) than the present ones:" in page
+    assert "Made by other sources" not in make_study(tmp_path, table).report("refpair").read_text()
+
+
+def test_the_digest_of_the_sources_is_that_of_the_files(tmp_path, monkeypatch):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.py").write_text("x = 1\n")
+    monkeypatch.setattr(tasks, "files", lambda _: tmp_path)
+    digest = source_digest.__wrapped__
+    first = digest()
+    (tmp_path / "notes.txt").write_text("no code")
+    assert digest() == first
+    (tmp_path / "sub" / "a.py").write_text("x = 2\n")
+    assert digest() != first
+
+
 def test_a_failure_is_told_and_the_rest_goes_on(tmp_path, table):
     study = make_study(tmp_path, table, FAILING, CONSTANT)
     failures = study.run(jobs=2)
@@ -212,7 +238,7 @@ def test_a_cost_has_one_name(tmp_path, table):
         ["jaccard", "f1.0", "accuracy"],
         table=JOY,
     )
-    assert list(study.greater_is_better) == ["accuracy", "f1"]
+    assert list(study.greater_is_better) == ["jaccard", "f1"]
 
 
 def test_models_of_ones_own_get_their_seed():

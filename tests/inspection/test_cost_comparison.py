@@ -102,7 +102,7 @@ def test_it_is_drawn_where_asked_for():
     assert display.figure_ is figure
     assert axes[0].get_title() == "x"
     _, single = plt.subplots()
-    with pytest.raises(ValueError, match="ax must have one Axes for each of the 2 costs, not 1"):
+    with pytest.raises(ValueError, match="ax must have 2 Axes, one for each panel, not 1"):
         display.plot(single)
     CostComparisonDisplay(scores[["f1"]], greater_is_better=DIRECTIONS, name="x").plot(single)
     assert single.lines

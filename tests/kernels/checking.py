@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refpair._kernels.split import Limits
-from refpair.bits.trees import Trees
+from refpair._kernels.packed import Limits
+from refpair.bits.nodes import Trees
 
 
 @dataclass

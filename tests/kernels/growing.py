@@ -6,11 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from refpair._kernels.grow import grow_trees
-from refpair._kernels.packed import field_widths, pack_row_weights, signed_sum
-from refpair._kernels.split import Limits
+from refpair._kernels.packed import Limits, field_widths, pack_row_weights, signed_sum
 from refpair.bits import binning
 from refpair.bits.binning import Bins, bin_for_training, find_bins
-from refpair.bits.trees import Trees
+from refpair.bits.nodes import Trees
 from tests import naive
 
 NO_LIMIT = 2**31 - 1
@@ -40,7 +39,7 @@ def grow(
     n_rows, n_trees = differences.shape
     allowed = np.full(n_trees, n_features or len(features.n_bins), np.int64)
     seeds = np.arange(n_trees, dtype=np.uint64) * np.uint64(7919) if seeds is None else np.uint64(seeds)
-    arrays = grow_trees(
+    nodes, value = grow_trees(
         features,
         allowed,
         np.full(n_trees, max_features or allowed, np.int64),
@@ -50,7 +49,7 @@ def grow(
         seeds,
         limits,
     )
-    return Trees(*arrays)
+    return Trees(*nodes, value)
 
 
 def grow_all_forms(

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from refpair._kernels.forms import SMALL_NODE, n_histograms
-from refpair._kernels.traverse import leaf_signs
+from refpair._kernels.grow import SMALL_NODE, n_histograms
+from refpair._kernels.walk import leaf_signs
 from refpair.bits.binning import find_bins
-from refpair.bits.trees import Trees
+from refpair.bits.nodes import Trees
 from tests.kernels.checking import check_nodes
 from tests.kernels.growing import forms_of, grow, grow_all_forms, integer_weights, limits_for
 
@@ -110,10 +110,7 @@ def test_arrays_grow_with_the_number_of_nodes():
 def predicted(trees, bins, X):
     signs = np.empty((len(X), len(trees)), np.int8)
     for block, codes in bins.blocks(X):
-        leaf_signs(
-            codes, trees.start, trees.feature, trees.threshold, trees.missing_left, trees.left_child,
-            trees.value, signs[block],
-        )  # fmt: skip
+        leaf_signs(codes, trees.nodes, trees.value, signs[block])
     return signs
 
 

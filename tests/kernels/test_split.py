@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from refpair._kernels.jit import count_ones, trailing_zeros
+from refpair._kernels.packed import Limits, highest_gain, split_gain
 from refpair._kernels.sparse import sort_slots
-from refpair._kernels.split import Limits, highest_gain, split_gain
-from refpair._kernels.words import count_ones, trailing_zeros
 
 LIMITS = Limits(100, 1, 31, 0)
 

@@ -3,9 +3,9 @@ import pytest
 import scipy.sparse as sp
 
 from refpair._kernels.binning import MISSING
-from refpair._kernels.traverse import find_leaf, leaf_signs
+from refpair._kernels.walk import find_leaves, leaf_signs
 from refpair.bits.binning import find_bins
-from refpair.bits.trees import Trees
+from refpair.bits.nodes import Trees
 from tests import naive
 from tests.kernels.growing import forms_of, grow, limits_for
 
@@ -13,11 +13,10 @@ MAX_BINS = 16
 
 
 def traverse(trees, codes):
-    nodes = (trees.feature, trees.threshold, trees.missing_left, trees.left_child)
-    leaves = [[find_leaf(row, root, *nodes) for root in trees.start[:-1]] for row in codes]
-    signs = np.empty((len(codes), len(trees)), np.int8)
-    leaf_signs(codes, trees.start, *nodes, trees.value, signs)
-    return trees.value[np.array(leaves)], signs
+    leaves, signs = np.empty((len(codes), len(trees)), np.int32), np.empty((len(codes), len(trees)), np.int8)
+    find_leaves(codes, trees.nodes, leaves)
+    leaf_signs(codes, trees.nodes, trees.value, signs)
+    return trees.value[leaves], signs
 
 
 def as_nodes(trees, tree):

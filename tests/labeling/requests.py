@@ -9,8 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from refpair.datasets import read_data
 from refpair.labeling import Session
-from refpair.labeling.server import make_app
-from refpair.labeling.worker import Worker
+from refpair.labeling.server import Worker, make_app
 
 TOKEN = "a-token-for-tests-only"
 HOST = "127.0.0.1:8732"

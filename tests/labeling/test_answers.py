@@ -7,79 +7,11 @@ import threading
 import numpy as np
 import pytest
 
-from refpair.labeling.events import Answers, Event, Label
-from refpair.labeling.store import AnswerStore
+from refpair.labeling.store import AnswerStore, Label
 
 JOY, ANGER = Label("joy", "absent"), Label("anger", "absent")
 ABSENT, UNKNOWN = Label("calm", "absent"), Label("calm", "unknown")
 ME = {"who": "me", "said_in": None, "holder": "here"}
-
-
-def event(number, row, kind="labels", labels=(), n_labels=2, undone=None):
-    return Event(number, row, kind, tuple(labels), n_labels, undone, "me", "here", "2026-01-01", "")
-
-
-def answers_of(*events):
-    answers = Answers()
-    answers.read(events)
-    return answers
-
-
-def test_nothing_was_said():
-    answers = Answers()
-    assert answers.of("1") is None
-    assert answers.settled() == []
-    assert answers.is_open("1", [JOY])
-    assert np.isnan(answers.matrix({"1": 0}, [JOY])).all()
-
-
-def test_the_last_word_counts():
-    first, second, third = event(1, "1", labels=[0]), event(2, "1", "skip"), event(3, "1", labels=[1])
-    answers = Answers()
-    for number, said in enumerate((first, second, third), start=1):
-        answers.read([said])
-        assert answers.of("1") == said
-        assert answers.last_event == number
-        assert not answers.is_open("1", [JOY, ANGER])
-
-
-def test_what_is_taken_back_uncovers_what_was_said_before():
-    first, second, third = event(1, "1", labels=[0]), event(2, "1", "skip"), event(3, "1", labels=[1])
-    answers = answers_of(first, second, third, event(4, "1", "undo", undone=2))
-    assert answers.of("1") == third  # it was not the last word that was taken back
-    answers.read([event(5, "1", "undo", undone=3)])
-    assert answers.of("1") == first
-    answers.read([event(6, "1", "undo", undone=1)])
-    assert answers.of("1") is None
-    assert answers.is_open("1", [JOY])
-    assert answers.settled() == []
-    assert answers.last_event == 6
-
-
-def test_none_of_the_labels_is_an_answer_and_a_skip_is_none():
-    answers = answers_of(event(1, "1"), event(2, "2", "skip"))
-    Y = answers.matrix({"2": 0, "1": 1, "3": 2}, [JOY, ANGER])
-    np.testing.assert_array_equal(Y, [[np.nan, np.nan], [0.0, 0.0], [np.nan, np.nan]])
-
-
-def test_rows_that_are_not_there_any_more_are_left_out():
-    answers = answers_of(event(1, "gone", labels=[0]), event(2, "1", labels=[1]))
-    np.testing.assert_array_equal(answers.matrix({"1": 0}, [JOY, ANGER]), [[0.0, 1.0]])
-
-
-def test_a_label_that_was_added_is_absent_or_unknown():
-    answers = answers_of(event(1, "1", labels=[0]), event(2, "2", "skip"))
-    assert not answers.is_open("1", [JOY, ANGER, ABSENT])
-    np.testing.assert_array_equal(answers.matrix({"1": 0}, [JOY, ANGER, ABSENT]), [[1.0, 0.0, 0.0]])
-    assert answers.is_open("1", [JOY, ANGER, UNKNOWN])
-    assert not answers.is_open("2", [JOY, ANGER, UNKNOWN])  # who skipped it would do so again
-    assert np.isnan(answers.matrix({"1": 0}, [JOY, ANGER, UNKNOWN])).all()
-    answers.read([event(3, "1", labels=[2], n_labels=3)])
-    assert not answers.is_open("1", [JOY, ANGER, UNKNOWN])
-    np.testing.assert_array_equal(answers.matrix({"1": 0}, [JOY, ANGER, UNKNOWN]), [[0.0, 0.0, 1.0]])
-
-
-# ---- those of a store ----
 
 
 @pytest.fixture
@@ -100,11 +32,68 @@ def say(store, *rows, labels=(0,), kind="labels", **changes):
     store.say(kind, rows, [labels] * len(rows), **{"n_labels": 2, **ME, **changes})
 
 
+def undo(store, **changes):
+    return store.undo(**{**ME, "lease": 1.0, **changes})
+
+
+def test_nothing_was_said(store):
+    assert store.last_word("1") is None
+    assert store.last_words() == []
+    assert store.is_open("1")
+    assert np.isnan(store.matrix({"1": 0})[0]).all()
+
+
+def test_the_last_word_counts_and_what_is_taken_back_uncovers_the_one_before(store):
+    said = [("labels", (0,), "me"), ("skip", (), "you"), ("labels", (1,), "me")]
+    for kind, labels, who in said:
+        say(store, "1", kind=kind, labels=labels, who=who)
+        word = store.last_word("1")
+        assert (word.kind, word.labels, word.who) == (kind, labels, who)
+        assert not store.is_open("1")
+    assert undo(store, who="you").kind == "skip"
+    assert store.last_word("1").labels == (1,)  # it was not the last word that was taken back
+    undo(store)
+    assert store.last_word("1").labels == (0,)
+    undo(store)
+    assert store.last_word("1") is None
+    assert store.is_open("1")
+    assert store.last_words() == []
+    assert store.state == (6, 2)
+
+
+def test_none_of_the_labels_is_an_answer_and_a_skip_is_none(store):
+    say(store, "1", labels=())
+    say(store, "2", kind="skip", labels=())
+    Y, candidates, _ = store.matrix({"2": 0, "1": 1, "3": 2})
+    np.testing.assert_array_equal(Y, [[np.nan, np.nan], [0.0, 0.0], [np.nan, np.nan]])
+    assert candidates.tolist() == [2]
+
+
+def test_rows_that_are_not_there_any_more_are_left_out(store):
+    say(store, "gone", labels=[0])
+    say(store, "1", labels=[1])
+    np.testing.assert_array_equal(store.matrix({"1": 0})[0], [[0.0, 1.0]])
+
+
+@pytest.mark.parametrize("label", [ABSENT, UNKNOWN])
+def test_a_label_that_was_added_is_absent_or_unknown(store, label):
+    say(store, "1", labels=[0])
+    say(store, "2", kind="skip", labels=())
+    store.add_labels([label])
+    assert store.is_open("1") == (label is UNKNOWN)
+    assert not store.is_open("2")  # who skipped it would do so again
+    expected = [[1.0, 0.0, 0.0]] if label is ABSENT else [[np.nan] * 3]
+    np.testing.assert_array_equal(store.matrix({"1": 0})[0], expected)
+    say(store, "1", labels=[2], n_labels=3)
+    assert not store.is_open("1")
+    np.testing.assert_array_equal(store.matrix({"1": 0})[0], [[0.0, 0.0, 1.0]])
+
+
 def test_what_is_said_elsewhere_is_heard(store, other):
     say(other, "1")
     other.add_labels([UNKNOWN])
     assert store.is_open("1")  # what is known is only looked at
-    assert [word.row for word in store.settled()] == ["1"]
+    assert [word.row for word in store.last_words()] == ["1"]
     assert store.names == ["joy", "anger", "calm"]
     Y, candidates, state = store.matrix({"1": 0, "2": 1})
     assert np.isnan(Y).all()
@@ -167,11 +156,11 @@ def test_what_was_corrected_may_be_said_again(store):
     say(store, "1", labels=[1])
     say(store, "1")
     assert n_events(store) == 3
-    store.undo(who="me", said_in=None, holder="here", lease=1.0)
-    store.undo(who="me", said_in=None, holder="here", lease=1.0)
+    undo(store)
+    undo(store)
     say(store, "1")
     assert n_events(store) == 5
-    assert store.answers.of("1").labels == (0,)
+    assert store.last_word("1").labels == (0,)
 
 
 def test_closed_rows_are_not_leased_and_unknown_ones_neither(store, other):
@@ -190,7 +179,7 @@ def test_threads_may_share_a_store(store):
             say(store, f"{name}{number}", who=str(name))
             store.matrix({f"{name}{number}": 0})
             if number % 3 == 0:
-                store.undo(who=str(name), said_in=None, holder="here", lease=1.0)
+                undo(store, who=str(name))
 
     threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
     for thread in threads:
@@ -198,5 +187,5 @@ def test_threads_may_share_a_store(store):
     for thread in threads:
         thread.join()
     wanted = {f"{name}{number}" for name in range(4) for number in range(15) if number % 3}
-    assert {word.row for word in store.settled()} == wanted
+    assert {word.row for word in store.last_words()} == wanted
     assert n_events(store) == 4 * 20

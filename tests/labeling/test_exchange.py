@@ -11,7 +11,7 @@ import pytest
 
 from refpair.datasets import read_data
 from refpair.labeling import Session
-from refpair.labeling.exchange import import_label_studio, write_label_studio
+from refpair.labeling.label_studio import import_annotations, write_project
 
 LABELS = ["joy", "anger"]
 CSV = "id,said,tempo\n" + "".join(f"s{i},so {i % 4} and {i % 3},{i * 5 % 7}\n" for i in range(12))
@@ -112,7 +112,7 @@ def test_hostile_cells_are_exported_to_the_letter(tmp_path):
 def test_tasks_come_in_the_order_of_the_session_with_its_interface(start, tmp_path):
     session = start()
     answer_some(session)
-    config = write_label_studio(session, tmp_path / "tasks.json")
+    config = write_project(session, tmp_path / "tasks.json")
     assert config == tmp_path / "tasks.xml"
     tasks = json.loads((tmp_path / "tasks.json").read_text())
     assert [task["data"]["refpair_id"] for task in tasks] == session.ranking()
@@ -128,7 +128,7 @@ def test_tasks_come_in_the_order_of_the_session_with_its_interface(start, tmp_pa
 @pytest.mark.parametrize("name", ["what was said", "said?", "$said", "<b>", "über"])
 def test_columns_that_label_studio_cannot_show_by_name_are_shown_in_a_table(start, tmp_path, name):
     session = start(CSV.replace("said", name, 1))
-    config = write_label_studio(session, tmp_path / "tasks.json")
+    config = write_project(session, tmp_path / "tasks.json")
     view = ElementTree.fromstring(config.read_text())
     assert view.find("Table").get("value") == "$refpair_row"
     assert json.loads((tmp_path / "tasks.json").read_text())[0]["data"]["refpair_row"][name].startswith("so ")
@@ -138,10 +138,10 @@ def test_wrong_files_of_tasks_are_refused_before_anything_is_written(start, tmp_
     session = start()
     before = sorted(tmp_path.iterdir())
     with pytest.raises(ValueError, match=r"tasks.xml: the name of tasks for Label Studio ends in .json"):
-        write_label_studio(session, tmp_path / "tasks.xml")
+        write_project(session, tmp_path / "tasks.xml")
     session.add_labels(["$said"])
     with pytest.raises(ValueError, match=r"label '\$said': Label Studio takes what follows the \$"):
-        write_label_studio(session, tmp_path / "tasks.json")
+        write_project(session, tmp_path / "tasks.json")
     session.skip(session.ids)
     assert sorted(tmp_path.iterdir()) == before
 
@@ -150,7 +150,7 @@ def test_when_nothing_is_left_there_are_no_tasks(start, tmp_path):
     session = start()
     session.skip(session.ids)
     with pytest.raises(ValueError, match="there is nothing left to label"):
-        write_label_studio(session, tmp_path / "tasks.json")
+        write_project(session, tmp_path / "tasks.json")
 
 
 def exported(folder, *tasks):
@@ -182,7 +182,7 @@ def test_annotations_are_taken_over_once_with_who_and_when(start, tmp_path):
         ("s4", ("ada@x", None, 8), ("bob@x", ["joy", "anger"], 2)),
         ("s5",),
     )
-    assert import_label_studio(session, path) == 5
+    assert import_annotations(session, path) == 5
     assert session.answers().to_dict("index") == {
         "s1": {"joy": 1, "anger": 0},  # the latest counts
         "s2": {"joy": 0, "anger": 0},
@@ -192,14 +192,14 @@ def test_annotations_are_taken_over_once_with_who_and_when(start, tmp_path):
     history = session.history
     assert history[["id", "who"]].values.tolist()[:2] == [["s1", "bob@x"], ["s1", "ada@x"]]
     assert str(history["at"][1]) == "2026-03-01 10:05:00+00:00"
-    assert import_label_studio(session, path) == 0
+    assert import_annotations(session, path) == 0
     assert len(session.history) == 5
 
 
 def test_tasks_of_another_table_and_labels_of_another_project_are_refused(start, tmp_path):
     session = start()
     with pytest.raises(ValueError, match="there is no row with the id 'other'"):
-        import_label_studio(session, exported(tmp_path, ("other", ("ada@x", ["joy"], 1))))
+        import_annotations(session, exported(tmp_path, ("other", ("ada@x", ["joy"], 1))))
     with pytest.raises(ValueError, match=r"export.json: chosen but not among the label names: 'fear'"):
-        import_label_studio(session, exported(tmp_path, ("s1", ("ada@x", ["fear"], 1))))
+        import_annotations(session, exported(tmp_path, ("s1", ("ada@x", ["fear"], 1))))
     assert len(session.history) == 0

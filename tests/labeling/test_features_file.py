@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from refpair.labeling.features_file import read_features
+from refpair.labeling.rows import read_features
 
 
 def save(path, X):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from refpair.datasets import read_data
 from refpair.labeling import Session
-from refpair.labeling.ids import _checksums
+from refpair.labeling.rows import _checksums
 from tests.labeling.sessions import Commonest
 
 SONGS = "title,tempo,joy\nHey you,120,1\nOh no,90,0\nLa la,,\nSo what,60,true\n"
@@ -321,7 +321,7 @@ def test_a_column_can_be_left_out_of_what_is_learnt(read):
     text = "said,tempo,seed\nso good,1,5\nso bad,4,6\nso so,3,9\n"
     session = read(text, drop=["seed"])
     assert "seed" not in names_of(session)
-    assert "seed: ignored (as asked for)" in session.used()
+    assert session.columns.loc["seed", ["kind", "why"]].tolist() == ["ignored", "as asked for"]
     assert list(session.rows.cells.columns) == ["said", "tempo", "seed"]
     for how in ({"drop": ["sed"]}, {"kinds": {"sed": "text"}}):
         with pytest.raises(ValueError, match=r"unknown column 'sed'; did you mean 'seed'\?"):

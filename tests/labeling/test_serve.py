@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from refpair.labeling.serve import PORT, kept_token, open_socket, page_address
-from refpair.labeling.worker import Worker
+from refpair.labeling.guard import kept_token
+from refpair.labeling.server import PORT, Worker, open_socket, page_address
 
 CSV = "id,tempo,said\n" + "".join(f"{i},{i * 7 % 5},so {i % 3}\n" for i in range(9))
 
@@ -113,7 +113,7 @@ def test_a_token_that_is_a_folder_or_a_link_is_not_followed(state, tmp_path):
 
 
 def test_without_a_port_a_free_one_is_found(monkeypatch, taken):
-    monkeypatch.setattr("refpair.labeling.serve.PORT", taken)
+    monkeypatch.setattr("refpair.labeling.server.PORT", taken)
     with open_socket("127.0.0.1", None) as listening:
         assert listening.getsockname()[0] == "127.0.0.1"
         assert listening.getsockname()[1] != taken
@@ -123,7 +123,7 @@ def test_the_usual_port_is_taken_if_it_is_free(monkeypatch, taken):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    monkeypatch.setattr("refpair.labeling.serve.PORT", port)
+    monkeypatch.setattr("refpair.labeling.server.PORT", port)
     with open_socket("127.0.0.1", None) as listening:
         assert listening.getsockname() == ("127.0.0.1", port)
     assert PORT == 8732
@@ -345,7 +345,7 @@ def test_everything_but_the_page_is_there_without_the_extra(tmp_path):
     answered = CSV.replace("said\n", "said,joy,anger\n").replace("so 0\n", "so 0,1,0\n")
     (tmp_path / "pool.csv").write_text(re.sub(r"(so \d)\n", r"\1,,\n", answered))
     code = """
-import refpair, refpair.active, refpair.labeling.exchange, refpair.labeling.shown
+import refpair, refpair.active, refpair.labeling.label_studio, refpair.labeling.shown
 from typer.testing import CliRunner
 from refpair.cli.app import app
 label = ["label", "pool.csv", "--labels", "joy,anger"]

@@ -304,7 +304,6 @@ def test_why_knows_of_no_label_that_was_added_since(session):
 
 
 def test_models_of_other_libraries_are_saved_too(path, tmp_path):
-    pytest.importorskip("skops")
     with open_quick(path, estimator=MultiOutputClassifier(LogisticRegression())) as session:
         teach(session, *range(20))
         session.add_labels(["awe"])  # which no row has
@@ -321,5 +320,5 @@ def test_many_answers_are_learnt_from_with_fewer_bits_and_the_usual_penalty(path
         session.tell(range(1100), Y[:1100])
         session.learn()
         assert session.model[-1].n_bits == 300_000 // 1100
-        assert session.model[-1].learner.C == 30.0
+        assert session.model[-1].estimator.C == 30.0
         assert (session.model.predict(X[1100:]).to_numpy() == Y[1100:]).mean() > 0.85

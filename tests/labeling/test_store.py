@@ -12,8 +12,7 @@ import pytest
 
 from refpair import _sqlite
 from refpair.labeling import store as store_module
-from refpair.labeling.events import Event, Label
-from refpair.labeling.store import AnswerStore, StoredRound
+from refpair.labeling.store import AnswerStore, Event, Label, StoredRound
 
 ME = {"who": "me", "holder": "here"}
 SETTINGS = {"journal_mode": "wal", "synchronous": 2}  # 2 is FULL
@@ -37,7 +36,8 @@ def clock(monkeypatch):
     """A clock that the test sets."""
     clock = SimpleNamespace(now=1000.0)
     times = SimpleNamespace(time=lambda: clock.now, monotonic=lambda: clock.now, sleep=lambda seconds: None)
-    monkeypatch.setattr(store_module, "time", times)
+    for module in (store_module, _sqlite):
+        monkeypatch.setattr(module, "time", times)
     return clock
 
 
@@ -71,7 +71,7 @@ def test_several_answers_are_noted_all_or_none(store):
     how = {"n_labels": 2, "said_in": None, **ME}
     with pytest.raises(TypeError, match="not iterable"):
         store.say("labels", ["1", "2"], [[0], None], **how)
-    assert store.events() == store.settled() == []
+    assert store.events() == store.last_words() == []
     store.say("labels", ["1", "2"], [[0], []], **how, at="2026-01-01T00:00:00.000+00:00")
     assert [event.at for event in store.events()] == ["2026-01-01T00:00:00.000+00:00"] * 2
 
@@ -265,12 +265,12 @@ def test_a_file_that_cannot_be_written_to_is_told(store, path, monkeypatch):
     """As root, to which all files can be written, it is opened such that it cannot."""
     store.close()
 
-    def open_to_read(path, *_, **__):
-        return sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
-
-    with closing(sqlite3.connect(path)) as connection:
+    connect = sqlite3.connect
+    with closing(connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
-    monkeypatch.setattr(store_module, "open_tables", open_to_read)
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda path, **how: connect(f"file:{path}?mode=ro", uri=True, **how)
+    )
     with pytest.raises(
         OSError, match=r"answers\.sqlite: attempt to write a readonly database; choose another"
     ):
@@ -291,7 +291,6 @@ def test_a_file_without_permission_is_told(store, path):
 
 def test_a_file_that_stays_locked_is_told_as_such(path, monkeypatch):
     monkeypatch.setattr(_sqlite, "_PATIENCE", 0.0)
-    monkeypatch.setattr(store_module, "_PATIENCE", 0.0)
     AnswerStore(path).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("PRAGMA journal_mode = DELETE")
@@ -317,7 +316,7 @@ class Busy(sqlite3.Connection):
 def test_a_file_that_others_are_making_is_waited_for(path, clock, monkeypatch):
     AnswerStore(path).close()
     made = sqlite3.connect(path, isolation_level=None, factory=Busy)
-    monkeypatch.setattr(store_module, "open_tables", lambda *_, **__: made)
+    monkeypatch.setattr(sqlite3, "connect", lambda *_, **__: made)
     with AnswerStore(path) as store:
         assert made.n_times == 0
         assert store.labels == []

@@ -29,7 +29,7 @@ def assert_same_model(model, other, X):
             getattr(model.bits_.trees_, field.name), getattr(other.bits_.trees_, field.name)
         )
     np.testing.assert_array_equal(model.bits_.bins_.edges, other.bits_.bins_.edges)
-    assert model.reading_ == other.reading_
+    assert model.posterior_.settings == other.posterior_.settings
     assert model.oob_cost_ == other.oob_cost_
     np.testing.assert_array_equal(model.predict(X), other.predict(X))
     np.testing.assert_array_equal(model.predict_proba(X), other.predict_proba(X))

@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 
 from refpair.persistence import _file as model_file
-from refpair.persistence._npy import narrowed
+from refpair.persistence._values import narrowed
 
 
 def entries_of(path):
@@ -26,13 +26,12 @@ def write_entries(path, entries):
 
 def forge(path, change):
     """Change the header and the arrays of a file, in place; integers have room for any number meanwhile."""
-    contents = model_file.read_model_file(path)
-    arrays = {name: wide(array) for name, array in contents.arrays.items()}
+    header, stored = model_file.read_model_file(path)
+    arrays = {name: wide(array) for name, array in stored.items()}
     for name in arrays.keys() & {"posterior_.rows.plus", "bits_.bags_.seeds"}:
         arrays[name] = arrays[name].astype(np.uint64)
-    change(contents.header, arrays)
-    stored = {name: narrowed(array) for name, array in arrays.items()}
-    model_file.write_model_file(path, model_file.Contents(contents.header, stored, contents.foreign))
+    change(header, arrays)
+    model_file.write_model_file(path, header, {name: narrowed(array) for name, array in arrays.items()})
 
 
 def wide(array):

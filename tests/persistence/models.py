@@ -39,7 +39,7 @@ MODELS = {
     "chain": ChainClassifier("logistic", order=[2, 0, 1], random_state=0),
     "label-powerset": LabelPowerset("logistic", random_state=0),
     "rakel": RAkEL(few, labelset_size=2, random_state=0),
-    "mlecc": MLECC("tree", code="bch", code_length=7, random_state=0),
+    "mlecc": MLECC("tree", code="hamr", code_length=7, random_state=0),
     "probabilistic-chain": ProbabilisticChain(few, random_state=0),
     "condensed-filter-tree": CondensedFilterTree(few, n_rounds=2, random_state=0),
     "bayes-forest": BayesDecisionClassifier(RandomForestClassifier(2, max_depth=2, random_state=0)),

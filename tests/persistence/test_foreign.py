@@ -1,8 +1,6 @@
-"""Estimators of scikit-learn in models: which are saved, which are not, and what skops has to do with it."""
+"""Estimators of scikit-learn in models: which are saved, and which are not."""
 
 from __future__ import annotations
-
-import sys
 
 import numpy as np
 import pandas as pd
@@ -34,7 +32,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncod
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from refpair import BayesDecisionClassifier, BinaryRelevance, CSRPEClassifier, LabelPowerset, load, save
+from refpair import BayesDecisionClassifier, BinaryRelevance, CSRPEClassifier, load, save
 from tests.persistence.test_every_estimator import assert_same
 
 BASE = [
@@ -147,36 +145,10 @@ class Own(GaussianNB):
     pass
 
 
-def test_what_skops_does_not_trust_is_named(data, tmp_path):
+def test_functions_and_classes_of_ones_own_are_named(data, tmp_path):
     pipeline = make_pipeline(FunctionTransformer(twice), GaussianNB())
     with pytest.raises(ValueError, match=r"test_foreign\.twice.*joblib\.dump"):
         save(BinaryRelevance(pipeline).fit(*data), tmp_path / "m")
     with pytest.raises(ValueError, match=r"test_foreign\.Own"):
         save(BinaryRelevance(Own()).fit(*data), tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.fixture
-def no_skops(monkeypatch):
-    monkeypatch.setitem(sys.modules, "skops", None)
-    monkeypatch.setitem(sys.modules, "skops.io", None)
-
-
-def test_without_skops_the_extra_is_named(data, tmp_path, monkeypatch):
-    model = BinaryRelevance(GaussianNB()).fit(*data)
-    save(model, tmp_path / "m")
-    for name in ("skops", "skops.io"):
-        monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match=r"pip install 'refpair\[save\]'"):
-        load(tmp_path / "m")
-    with pytest.raises(ImportError, match=r"pip install 'refpair\[save\]'"):
-        save(model, tmp_path / "other")
-    assert [path.name for path in tmp_path.iterdir()] == ["m"]
-
-
-@pytest.mark.parametrize("cls", [BinaryRelevance, LabelPowerset], ids=lambda cls: cls.__name__)
-@pytest.mark.parametrize("estimator", ["tree", "forest", "logistic"])
-def test_the_packages_own_learners_need_no_skops(cls, estimator, data, tmp_path, no_skops):
-    model = cls(estimator, random_state=0).fit(*data)
-    save(model, tmp_path / "m")
-    assert_same(load(tmp_path / "m"), model, data[0])

@@ -30,7 +30,7 @@ MODELS = {
     "probabilistic": ProbabilisticChain(FEW, random_state=0),
     "beam": ProbabilisticChain(FEW, cost="zero_one", inference="beam", random_state=0),
     "rakel": RAkEL(FEW, labelset_size=2, random_state=0),
-    "bch": MLECC("tree", code="bch", code_length=15, powerset=3, random_state=0),
+    "hamr": MLECC("tree", code="hamr", code_length=14, powerset=3, random_state=0),
     "rep": MLECC("tree", code="rep", code_length=15, random_state=0),
     "bank": CSRPEClassifier(n_bits=5, estimator="logistic", random_state=0),
     "own rows": CSRPEClassifier(n_bits=5, estimator="logistic", random_state=0),
@@ -45,13 +45,6 @@ def model(*keys, value):
     return in_header("model", *keys, value=value)
 
 
-def first_leaf(name, value):
-    def forger(header, arrays):
-        arrays[name][np.flatnonzero(arrays[name.rsplit(".", 1)[0] + ".feature"] < 0)[0]] = value
-
-    return forger
-
-
 def last_link_asks_for_its_own_label(header, arrays):
     """The first link knows no labels: features are 0 to 4."""
     feature, start = arrays[LINK_TREES + "feature"], arrays[LINK_TREES + "start"]
@@ -60,18 +53,20 @@ def last_link_asks_for_its_own_label(header, arrays):
 
 
 FORGED = [
-    ("powerset", changed(CLASS_TREES + "leaf_class", at(0, 8)), "class that does not exist"),
-    ("powerset", changed(CLASS_TREES + "leaf_class", at(-1, -1)), "class that does not exist"),
-    ("powerset", changed(CLASS_TREES + "leaf_count", at(0, 0)), "has no rows"),
-    ("powerset", changed(CLASS_TREES + "leaf_count", at(0, -3)), "has no rows"),
-    ("powerset", changed(CLASS_TREES + "leaf_count", lambda a: a[1:]), "wrong shape"),
-    ("powerset", changed(CLASS_TREES + "leaf_start", at(1, 0)), "has no classes"),
-    ("powerset", changed(CLASS_TREES + "leaf_start", at(-1, 10**6)), "has no classes"),
-    ("powerset", changed(CLASS_TREES + "leaf_start", lambda a: a[:-1]), "wrong shape"),
-    ("powerset", first_leaf(CLASS_TREES + "left_child", 200), "number that does not exist"),
-    ("powerset", first_leaf(CLASS_TREES + "left_child", -1), "number that does not exist"),
+    ("powerset", changed(CLASS_TREES + "classes", at(0, 8)), "class that does not exist"),
+    ("powerset", changed(CLASS_TREES + "classes", at(-1, -1)), "class that does not exist"),
+    ("powerset", changed(CLASS_TREES + "counts", at(0, 0)), "has no rows"),
+    ("powerset", changed(CLASS_TREES + "counts", at(0, -3)), "has no rows"),
+    ("powerset", changed(CLASS_TREES + "counts", lambda a: a[1:]), "wrong shape"),
+    (
+        "powerset",
+        changed(CLASS_TREES + "count_start", lambda a: np.r_[a[:-2], a[-1], a[-1]]),
+        "has no classes",
+    ),
+    ("powerset", changed(CLASS_TREES + "count_start", at(-1, 10**6)), "has no classes"),
+    ("powerset", changed(CLASS_TREES + "count_start", lambda a: a[:-1]), "wrong shape"),
     ("powerset", changed(CLASS_TREES + "feature", at(0, 5)), "asks for no feature"),
-    ("powerset", changed(CLASS_TREES + "feature", lambda a: np.full_like(a, -1)), "leaves"),
+    ("powerset", changed(CLASS_TREES + "feature", lambda a: np.full_like(a, -1)), "has no classes"),
     (
         "powerset",
         changed("learners_.learnt_.n_classes_", at(0, 7)),
@@ -93,8 +88,8 @@ FORGED = [
     ("chain", model("n_features_in_", value=6), "not those of the features"),
     ("filter tree", last_link_asks_for_its_own_label, "label that comes after"),
     ("filter tree", model("n_rounds", value=0), "n_rounds must be"),
-    ("logistic chain", model("links_", "estimators", value=[-1, 1]), "arrays|does not belong|link for each"),
-    ("logistic chain", model("links_", "estimators", 0, value=0), "neither a classifier, -1 nor 1"),
+    ("logistic chain", model("links_", "estimators", value=[0, 1]), "arrays|does not belong|link for each"),
+    ("logistic chain", model("links_", "estimators", 0, value=-1), "neither a classifier, 0 nor 1"),
     ("logistic chain", model("links_", "estimators", 0, value="tree"), "neither a classifier"),
     ("logistic chain", model("links_", "estimators", 0, "n_features_in_", value=9), "wrong shape"),
     ("logistic chain", model("n_features_in_", value=6), "other features than there are"),
@@ -119,11 +114,9 @@ FORGED = [
     ("rakel", model("learners_", "n_bits_", value=10**9), "problem for each block"),
     ("rakel", changed("learners_.patterns_.0", lambda a: a[:1]), "learner for each problem"),
     ("rakel", model("learners_", "patterns_", 0, "n", value=3), "too many or too few bits"),
-    ("bch", changed("code_.permutation", at(0, 3)), "permutation must hold"),
-    ("bch", changed("code_.permutation", at(0, -1)), "permutation must hold"),
-    ("bch", model("code_", "code_length", value=2**30 - 1), "code_length"),
-    ("bch", model("code_", "code_length", value=31), "permutation must hold"),
-    ("bch", model("code_", "n_labels", value=2), "other labels"),
+    ("hamr", model("code_", "code_length", value=2**30 - 1), "code_length"),
+    ("hamr", model("code_", "code_length", value=28), "too many bits"),
+    ("hamr", model("code_", "n_labels", value=2), "other labels"),
     ("rep", model("code_", "code_length", value=10**9), "code_length"),
     ("rep", model("code_", "code_length", value=10**6), "too many bits"),
     ("rep", changed("learners_.patterns_.0", lambda a: a[::-1]), "bits of a class"),
@@ -150,7 +143,7 @@ FORGED = [
     ("powerset logistic", model("learners_", "learnt_", 0, "n_features_in_", value=7), "other features"),
     (
         "powerset logistic",
-        changed("learners_.learnt_.0.label_binarizer_.classes_", at(2, 99)),
+        model("learners_", "learnt_", 0, "label_binarizer_", "classes_", "cells", 2, value=99),
         "class that does not exist",
     ),
     ("logistic chain", changed("links_.estimators.0.classes_", at(1, 7)), "neither a classifier"),

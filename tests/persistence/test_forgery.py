@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from refpair import CSRPEClassifier
-from refpair.classifiers import _posterior_fit
+from refpair.classifiers import _posterior_selection
 from refpair.persistence import ModelFileError, load, save
 from tests.persistence.forging import at, changed, entries_of, forge, in_header, write_entries
 
@@ -45,7 +45,7 @@ def no_posterior(header, arrays):
         del arrays[f"posterior_.rows.{name}"]
 
 
-def no_anchors(header, arrays):
+def no_codes(header, arrays):
     arrays["posterior_.rows.plus"] = arrays["posterior_.rows.plus"][:0]
     arrays["posterior_.rows.vector"] = arrays["posterior_.rows.vector"][:0].astype(np.int32)
 
@@ -54,8 +54,8 @@ def model(*keys, value):
     return in_header("model", *keys, value=value)
 
 
-def reading(name, value):
-    return model("posterior_", "dict", "reading", name, value=value)
+def settings(name, value):
+    return model("posterior_", "dict", "settings", name, value=value)
 
 
 def classes(names, kind):
@@ -123,7 +123,7 @@ FORGED = {
     "unknown field": (model("colour", value="red"), "other fields"),
     "bad parameter": (model("n_bits", value=-1), "n_bits must be"),
     "bad learner": (model("estimator", value="svm"), "estimator must be"),
-    "foreign estimator": (model("estimator", value={"foreign": 0}), "scikit-learn are missing"),
+    "estimator that cannot be checked": (model("estimator", value={"class": "SVC"}), "class 'SVC'"),
     "unknown class": (model("bits_", "class", value="Popen"), "class 'Popen'"),
     "known class in a wrong place": (model("bits_", value=CODE), "bits_ of a CSRPE"),
     "list for an object": (model("bits_", value=[]), "cannot be a list"),
@@ -132,48 +132,48 @@ FORGED = {
     "model that is not fitted": (
         in_header("model", value={"class": "Logistic", "C": 1.0, "tol": None}), "not fitted"
     ),
-    **{f"label_share of {value}": (reading("label_share", value), "label_share")
+    **{f"label_share of {value}": (settings("label_share", value), "label_share")
        for value in (2, -0.1, None, "1", True)},
-    **{f"temperature of {value}": (reading("temperature", value), "temperature")
+    **{f"temperature of {value}": (settings("temperature", value), "temperature")
        for value in (-1, 0, "hot", {"float": "-inf"}, {"float": "nan"}, None)},
     **{f"{name} of {value}": (model("posterior_", "dict", "line", name, value=value), name)
        for name in ("slope", "shift") for value in ({"float": "inf"}, None, "1")},
     **{f"oob_cost_ of {value}": (model("oob_cost_", value=value), "oob_cost_")
        for value in ("inf", None)},
-    **{f"anchors of {value}": (reading("anchors", value), "anchors")
+    **{f"compared_with of {value}": (settings("compared_with", value), "compared_with")
        for value in ("tables", None, ["rows"])},
-    **{f"independent of {value}": (reading("independent", value), "independent")
+    **{f"independent of {value}": (settings("independent", value), "independent")
        for value in (1, None, "yes")},
     "no posterior": (no_posterior, "posterior is missing"),
     "other decoder": (model("decoder", value="nearest"), "not one learner for each bit|no use for it"),
-    "vector outside": (changed("posterior_.rows.vector", at(3, 8)), "an anchor has no vector"),
-    "negative vector": (changed("posterior_.rows.vector", at(3, -1)), "an anchor has no vector"),
-    "fewer vectors": (changed("posterior_.rows.vector", lambda a: a[1:]), "anchors have a wrong shape"),
-    "no anchors at all": (no_anchors, "anchors have a wrong shape"),
-    "flat anchors": (changed("posterior_.rows.plus", lambda a: a.ravel()), "wrong shape"),
-    "wide anchors": (changed("posterior_.rows.plus", lambda a: np.hstack([a, a])), "wrong shape"),
+    "vector outside": (changed("posterior_.rows.vector", at(3, 8)), "a code has no label vector"),
+    "negative vector": (changed("posterior_.rows.vector", at(3, -1)), "a code has no label vector"),
+    "fewer vectors": (changed("posterior_.rows.vector", lambda a: a[1:]), "codes of rows have a wrong shape"),
+    "no codes at all": (no_codes, "codes of rows have a wrong shape"),
+    "flat codes": (changed("posterior_.rows.plus", lambda a: a.ravel()), "wrong shape"),
+    "wide codes": (changed("posterior_.rows.plus", lambda a: np.hstack([a, a])), "wrong shape"),
     "shorter search": (model("oob_search_", "dict", "cost", value=[1.0]), "search has a wrong shape"),
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def content(data, tmp_path_factory):
-    """A file whose anchors are rows and whose single labels have bits that count."""
+    """A file whose known codes are those of rows and whose single labels have bits that count."""
     path = tmp_path_factory.mktemp("model") / "m"
-    choose = _posterior_fit.choose_reading
+    choose = _posterior_selection.search_settings
 
     def wanted(candidate):
-        return candidate.reading.anchors == "rows" and candidate.reading.label_share > 0
+        return candidate.settings.compared_with == "rows" and candidate.settings.label_share > 0
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            _posterior_fit,
-            "choose_reading",
+            _posterior_selection,
+            "search_settings",
             lambda *args, **how: sorted(choose(*args, **how), key=lambda found: not wanted(found)),
         )
         found = CSRPEClassifier(n_bits=40, random_state=0).fit(*data)
-    assert found.reading_.anchors == "rows"
-    assert found.reading_.label_share > 0
+    assert found.posterior_.settings.compared_with == "rows"
+    assert found.posterior_.settings.label_share > 0
     assert len(found.relevant_set_) == 8
     save(found, path)
     return path.read_bytes()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from sklearn.svm import SVC
 
 from refpair import BayesDecisionClassifier, BinaryRelevance, CSRPEClassifier, Logistic, load, save
 from refpair._saved import IfThere, Savable, require
-from refpair.persistence import ModelFileError, _classes
+from refpair.persistence import ModelFileError, _values
 from tests.persistence.forging import forge, in_header
 
 
@@ -57,15 +56,7 @@ class Columns(TransformerMixin, BaseEstimator, Savable):
 @pytest.fixture
 def columns(monkeypatch):
     """The class, as if it were one of the package: that is all it takes."""
-    adapter = _classes.Adapter(Columns._get_saved, Columns._from_saved)
-    monkeypatch.setitem(_classes.ADAPTERS, Columns, adapter)
-    monkeypatch.setitem(_classes.CLASSES, "Columns", Columns)
-
-
-@pytest.fixture
-def no_skops(monkeypatch):
-    monkeypatch.setitem(sys.modules, "skops", None)
-    monkeypatch.setitem(sys.modules, "skops.io", None)
+    monkeypatch.setitem(_values.OWN, "Columns", Columns)
 
 
 def round_trip(model, tmp_path, **how):
@@ -73,7 +64,7 @@ def round_trip(model, tmp_path, **how):
     return load(tmp_path / "m", **how)
 
 
-def test_a_pipeline_of_the_packages_own_needs_no_skops(columns, no_skops, data, tmp_path):
+def test_a_pipeline_of_the_packages_own(columns, data, tmp_path):
     model = make_pipeline(Columns({"a": "text"}, scale=2), CSRPEClassifier("f1", n_bits=9, random_state=0))
     loaded = round_trip(model.fit(*data), tmp_path)
     assert type(loaded) is Pipeline

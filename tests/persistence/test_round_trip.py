@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 import refpair
 from refpair import Cost, CSRPEClassifier
-from refpair.classifiers import _posterior_fit
+from refpair.classifiers import _posterior_selection
 from refpair.persistence import load, save
 
 LABELS = ["joy", "anger", "calm"]
@@ -101,20 +101,20 @@ def test_parameters_come_back(how, data, tmp_path):
     if hasattr(model, "oob_search_"):
         pd.testing.assert_frame_equal(loaded.oob_search_, model.oob_search_)
         assert loaded.oob_cost_ == model.oob_cost_
-        assert loaded.reading_ == model.reading_
+        assert loaded.posterior_.settings == model.posterior_.settings
 
 
 def test_labels_that_are_independent_stay_so(data, tmp_path, monkeypatch):
-    choose = _posterior_fit.choose_reading
+    choose = _posterior_selection.search_settings
 
     def independent_first(*args, **how):
-        return sorted(choose(*args, **how), key=lambda found: not found.reading.independent)
+        return sorted(choose(*args, **how), key=lambda found: not found.settings.independent)
 
-    monkeypatch.setattr(_posterior_fit, "choose_reading", independent_first)
+    monkeypatch.setattr(_posterior_selection, "search_settings", independent_first)
     model = CSRPEClassifier(n_bits=20, random_state=0).fit(*data)
-    assert model.reading_.independent
+    assert model.posterior_.settings.independent
     loaded = round_trip(model, tmp_path)
-    assert loaded.reading_ == model.reading_
+    assert loaded.posterior_.settings == model.posterior_.settings
     np.testing.assert_array_equal(loaded.expected_cost(data[0]), model.expected_cost(data[0]))
 
 

@@ -18,8 +18,8 @@ import refpair
 from refpair import Cost, CSRPEClassifier, Forest, ProbabilisticChain
 from refpair.persistence import _file as model_file
 from refpair.persistence import load, save
-from refpair.persistence._codec import Reader
-from refpair.persistence._npy import from_npy, narrowed, to_npy
+from refpair.persistence._file import from_npy, to_npy
+from refpair.persistence._values import ValueReader, narrowed
 
 
 def n_wrong(Y, Z):
@@ -135,9 +135,9 @@ def test_a_wrong_place_is_named(model, tmp_path):
 
 
 def test_a_model_of_nothing_but_zeros_is_not_taken_for_a_bomb(tmp_path):
-    contents = model_file.Contents({}, {"zeros": np.zeros(3_000_000)})
-    model_file.write_model_file(tmp_path / "m", contents)
-    assert not model_file.read_model_file(tmp_path / "m").arrays["zeros"].any()
+    model_file.write_model_file(tmp_path / "m", {}, {"zeros": np.zeros(3_000_000)})
+    _, arrays = model_file.read_model_file(tmp_path / "m")
+    assert not arrays["zeros"].any()
     assert (tmp_path / "m").stat().st_size > 24_000_000
 
 
@@ -146,7 +146,7 @@ def test_integers_come_back_in_their_own_types(data, tmp_path):
     model = CSRPEClassifier(n_bits=20, random_state=0).fit(*data)
     save(model, tmp_path / "m")
     loaded = load(tmp_path / "m")
-    assert model_file.read_model_file(tmp_path / "m").arrays["bits_.trees_.feature"].dtype == np.int8
+    assert model_file.read_model_file(tmp_path / "m")[1]["bits_.trees_.feature"].dtype == np.int8
     for name, array in vars(model.bits_.trees_).items():
         assert getattr(loaded.bits_.trees_, name).dtype == array.dtype
         assert getattr(loaded.bits_.trees_, name).flags.writeable
@@ -156,7 +156,7 @@ def test_integers_come_back_in_their_own_types(data, tmp_path):
 @pytest.mark.parametrize("dtype", ["<i4", "<i8", "<u8"])
 def test_integers_of_all_sizes(largest, dtype):
     stored = from_npy(bytearray(to_npy(narrowed(np.array([0, largest], dtype)))))
-    found = Reader({"x": stored}, lambda number: None).read({"array": "x", "dtype": dtype})
+    found = ValueReader({"x": stored}).read({"array": "x", "dtype": dtype})
     assert found.dtype == np.dtype(dtype)
     assert found.tolist() == [0, largest]
 

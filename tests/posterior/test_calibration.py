@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refpair.posterior import LogOddsLine
+from refpair.posterior.code import LogOddsLine
 
 
 def log_odds(p):

@@ -4,15 +4,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from refpair.posterior import (
-    Anchors,
-    CodePosterior,
-    LabelDistribution,
-    LogOddsLine,
-    Reader,
-    Reading,
-    label_probabilities,
-)
+from refpair.coding.nearest import pack_signs
+from refpair.posterior import CodePosterior, LabelDistribution, PosteriorSettings
+from refpair.posterior.code import KnownCodes, LogOddsLine, label_probabilities
 from tests import naive
 
 N_BITS, N_LABELS, N_VOTES, N_ROWS = 24, 3, 2, 5000
@@ -47,10 +41,9 @@ def make_posterior(share, bits=None):
     rng = np.random.default_rng(1)
     vectors = np.array(naive.all_vectors(N_LABELS), np.uint8)
     codes = rng.choice(np.int8([-1, 1]), (40, N_BITS))
-    anchors = Anchors.of_rows(codes, rng.integers(0, 8, 40).astype(np.int32), 8)
-    return CodePosterior(
-        bits or Columns(), anchors, vectors, Reading("rows", share, 9.0), LogOddsLine(0.5, 0.3)
-    )
+    known = KnownCodes.of_rows(vectors, pack_signs(codes), rng.integers(0, 8, 40).astype(np.int32), N_BITS)
+    settings = PosteriorSettings("rows", share, 9.0)
+    return CodePosterior(bits or Columns(), known, settings, LogOddsLine(0.5, 0.3))
 
 
 @pytest.fixture(scope="module")
@@ -58,14 +51,14 @@ def X():
     return np.random.default_rng(0).uniform(-1, 1, (N_ROWS, N_BITS + N_VOTES * N_LABELS))
 
 
-def read_at_once(posterior, X, how):
-    """What the reader says of all rows, without blocks."""
+def weighed_at_once(posterior, X, how):
+    """What the posterior says of all rows, without blocks."""
     signs = np.where(X[:, :N_BITS] > 0, 1, -1).astype(np.int8)
     votes = np.float32(X[:, N_BITS:])
     labels = np.mean([votes[:, :N_LABELS], votes[:, N_LABELS:]], axis=0, dtype=np.float64) / 2 + 0.5
-    reader, anchors = Reader(posterior.vectors), posterior.anchors
-    weighed = reader.weigh(anchors, anchors.agreement(signs), posterior.reading.temperature)
-    return getattr(weighed, how)(labels, posterior.reading.label_share)
+    codes, settings = posterior.codes, posterior.settings
+    weights = codes.weigh(codes.agreement(signs), settings.temperature)
+    return getattr(weights, how)(labels, settings.label_share)
 
 
 def parts_of(X):
@@ -76,7 +69,7 @@ def parts_of(X):
 def test_marginals_do_not_depend_on_blocks(X, share):
     posterior = make_posterior(share)
     whole = posterior.marginals(X, calibrated=False)
-    np.testing.assert_allclose(whole, read_at_once(posterior, X, "marginals"), rtol=1e-12)
+    np.testing.assert_allclose(whole, weighed_at_once(posterior, X, "marginals"), rtol=1e-12)
     parts = [posterior.marginals(part, calibrated=False) for part in parts_of(X)]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
     np.testing.assert_array_equal(posterior.marginals(X, calibrated=False, n_jobs=2), whole)
@@ -105,7 +98,7 @@ def joined(posterior, X, **options):
 def test_distributions_do_not_depend_on_blocks(X, share):
     posterior = make_posterior(share)
     whole = joined(posterior, X)
-    expected = read_at_once(posterior, X, "distribution").weights().toarray()
+    expected = weighed_at_once(posterior, X, "distribution").weights().toarray()
     np.testing.assert_allclose(whole, expected, rtol=1e-12)
     np.testing.assert_array_equal(np.concatenate([joined(posterior, part) for part in parts_of(X)]), whole)
     np.testing.assert_array_equal(joined(posterior, X, n_jobs=2), whole)

@@ -57,14 +57,14 @@ def test_parts():
     for part in (slice(1, 3), slice(None), slice(-1, None), slice(0, 0), slice(2, 1), slice(5, 9)):
         np.testing.assert_array_equal(whole[part].weights().toarray(), whole.weights().toarray()[part])
         np.testing.assert_array_equal(whole[part].marginals(), whole.marginals()[part])
-        assert whole[part].labels_of_vector() is whole.labels_of_vector()
+        assert whole[part].entries()[3] is whole.entries()[3]
     assert len(whole) == 3
     with pytest.raises(ValueError, match="consecutive"):
         whole[::2]
 
 
 def test_labels_of_vectors():
-    start, label = LabelDistribution.from_dense(VECTORS, WEIGHTS).labels_of_vector()
+    *_, start, label = LabelDistribution.from_dense(VECTORS, WEIGHTS).entries()
     assert start.tolist() == [0, 0, 2, 4, 7]
     assert label.tolist() == [0, 2, 1, 2, 0, 1, 2]
     assert (start.dtype, label.dtype) == (np.int64, np.int32)

@@ -9,8 +9,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from refpair.datasets import read_arff, read_label_names
-from refpair.tables import _size, read_table
+from refpair.datasets import read_arff
+from refpair.tables import _source, read_table
+from refpair.tables._arff import read_label_names
 
 ARFF = "@attribute n numeric\n@attribute y {0,1}\n@data\n"
 BLANKS = " " * 40_000
@@ -179,7 +180,9 @@ def test_many_quotes_take_no_time(write):
 def test_parquet_of_one_value_many_times(tmp_path, monkeypatch):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pq.write_table(pa.table({"a": pa.nulls(20_000_000)}), tmp_path / "a.parquet", row_group_size=20_000_000)
-    monkeypatch.setattr(_size, "_MAX_CELLS_PER_BYTE", 1)  # pyarrow writes up to 600 cells a byte, others more
+    monkeypatch.setattr(
+        _source, "_MAX_CELLS_PER_BYTE", 1
+    )  # pyarrow writes up to 600 cells a byte, others more
     with pytest.raises(ValueError, match=r"a\.parquet: 20,000,000 rows times 1 columns are too many"):
         read_table(tmp_path / "a.parquet")
 

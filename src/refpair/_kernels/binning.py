@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from refpair._kernels.jit import helper, kernel
-from refpair._kernels.types import Bools, Bytes, Floats, IndexArray, Ints, Longs
+from refpair._kernels.jit import Bools, Bytes, Floats, IndexArray, Ints, Longs, helper, kernel
 
 # How a missing value is written when rows are binned for prediction; no finite value has this bin.
 MISSING = 255

@@ -18,25 +18,20 @@ Classes are numbered anew in each node, by those that are there, so that no loop
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from refpair._kernels.jit import helper, inline
-from refpair._kernels.split import NEARLY
-from refpair._kernels.types import Bytes, Ints, Longs, Words
-from refpair._kernels.words import trailing_zeros
+from refpair._kernels.jit import Bytes, Ints, Longs, Numbers, Words, helper, inline, trailing_zeros
+from refpair._kernels.packed import NEARLY
 
 MASK_BELOW = 24  # rows
-
-# Rows and classes: where an index has no sign, numba need not ask whether it counts from the end.
-Numbers: TypeAlias = npt.NDArray[np.uint32]
 
 
 class Node(NamedTuple):
     """What a node knows of its classes."""
 
+    rows: Numbers
     n_rows: int
     n_classes: int  # of those that are there
     square: int  # Σ T_c²
@@ -59,7 +54,7 @@ class Work(NamedTuple):
     end: Longs  # (258,)
     sizes: Longs  # (256,): rows by bin, zero between uses
     mask: Words  # (4,): the bins that hold rows, zero between uses
-    spare: Numbers  # (n,)
+    spare_rows: Numbers  # (n,)
     cells: Ints  # (n,): one more than a row's bin, zero between uses
 
 
@@ -223,32 +218,13 @@ def walk(
 def best_threshold(
     work: Work, node: Node, found: Numbers, n_found: int, common: int, missing_bin: int, floor: float
 ) -> tuple[float, int, int]:
-    """Find the best threshold of a feature.
+    """Return what a feature's best split is worth, its threshold and the side of missing values.
 
-    Parameters
-    ----------
-    work : Work
-        ``found_bins`` holds the bins of the rows found.
-    node : Node
-    found : int32 array
-        The classes of the rows found.
-    n_found : int
-    common : int
-        The bin of the node's other rows.
-    missing_bin : int
-        The bin of missing values, the feature's last; −1 if it has none.
-    floor : float
-        What a split must be worth more than.
-
-    Returns
-    -------
-    worth : float
-        `floor` if no split is worth more.
-    threshold : int
-        Bins up to this one go left. It lies half-way between two occupied bins: the tree knows nothing about
-        the values between them.
-    missing_side : int
-        Where missing values go: 1 left, 0 right, −1 if the node has none.
+    ``work.found_bins`` holds the bins of the rows `found`, given by their classes; the node's others are in
+    the bin `common`. The bin of missing values is the feature's last, −1 if it has none. The worth is `floor`
+    if no split is worth more. Bins up to the threshold go left: it lies half-way between two occupied ones,
+    as the tree knows nothing about the values between them. The side is 1 (left), 0 (right) or −1 (none is
+    missing).
     """
     n_occupied = sort_by_bin(work, found, n_found)
     if n_found < node.n_rows:

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from refpair._kernels.jit import inline, inline_sums, kernel
-from refpair._kernels.logistic import exp_of_negative
-from refpair._kernels.types import Floats
+from refpair._kernels.jit import Floats, inline, inline_sums, kernel
+from refpair._kernels.newton import exp_of_negative
 
 
 @kernel
 def products_to_likenesses(inner: Floats, left: Floats, right: Floats, unit: float) -> None:
-    """Turn the inner products of rows with others into how much they are alike.
+    """Turn the inner products of rows with others into how much they are alike, from 0 to 1.
 
-    Parameters
-    ----------
-    inner : ndarray of shape (n_rows, n_others)
-        Their inner products; overwritten by likenesses from 0 to 1.
-    left, right : ndarray of shape (n_rows,), (n_others,)
-        The squared lengths of rows and others.
-    unit : float
-        A squared distance that is usual.
+    `left` and `right` are the squared lengths of rows and others, `unit` a squared distance that is usual.
     """
     for row in range(len(left)):
         _row_to_likenesses(inner[row], left[row], right, 1.0 / unit)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from refpair._kernels import forms
-from refpair._kernels.forms import Order, Split, implements, n_histograms
-from refpair._kernels.jit import helper
-from refpair._kernels.split import Limits, best_threshold, may_reach
-from refpair._kernels.types import Bytes, Ints, Longs, Words
-from refpair._kernels.words import trailing_zeros
+from refpair._kernels import grow
+from refpair._kernels.grow import BitNode, Order, Split, n_histograms
+from refpair._kernels.jit import LEAN, Bytes, Ints, Longs, Numbers, Words, helper, implements, trailing_zeros
+from refpair._kernels.packed import Limits, best_threshold, may_reach
 
 
 class DenseBins(NamedTuple):
@@ -34,7 +32,7 @@ class DenseWork(NamedTuple):
     mask: Words  # (widest / 64,), zero between uses
 
 
-@implements(forms.first_features, DenseBins)
+@implements(grow.first_features, DenseBins)
 def first_features(features: DenseBins, n_features: int) -> DenseBins:
     """Return the first features."""
     return DenseBins(
@@ -42,7 +40,7 @@ def first_features(features: DenseBins, n_features: int) -> DenseBins:
     )
 
 
-@implements(forms.make_workspace, DenseBins)
+@implements(grow.make_workspace, DenseBins)
 def make_workspace(features: DenseBins, n_rows: int, keep_histograms: bool, any_drawn: bool) -> DenseWork:
     """Allocate what one call needs."""
     n_features, widest = features.codes.shape[0], 0
@@ -59,17 +57,17 @@ def make_workspace(features: DenseBins, n_rows: int, keep_histograms: bool, any_
     )
 
 
-@implements(forms.start_tree, DenseBins)
-def start_tree(features: DenseBins, work: DenseWork, rows: Ints, n_kept: int, by_row: Longs) -> None:
+@implements(grow.start_tree, DenseBins)
+def start_tree(features: DenseBins, work: DenseWork, root: BitNode) -> None:
     """Do nothing: parting the rows of a node needs no memory of where they stand."""
 
 
 @helper
-def gather(rows: Ints, by_row: Longs, start: int, end: int, sign: int, values: Longs) -> Longs:
+def gather(node: BitNode, sign: int, values: Longs) -> Longs:
     """Lay the packed weights of a node's rows side by side, times `sign`."""
-    for i in range(start, end):
-        values[i - start] = sign * by_row[rows[i]]
-    return values[: end - start]
+    for i in range(node.start, node.end):
+        values[i - node.start] = sign * node.by_row[node.rows[i]]
+    return values[: node.end - node.start]
 
 
 @helper
@@ -95,39 +93,27 @@ def add_rows(codes: Bytes, rows: Ints, values: Longs, histogram: Longs) -> None:
             bins[column[rows[i]]] += values[i]
 
 
-@implements(forms.make_histogram, DenseBins)
-def make_histogram(
-    features: DenseBins, work: DenseWork, slot: int, rows: Ints, by_row: Longs, start: int, end: int
-) -> None:
+@implements(grow.make_histogram, DenseBins)
+def make_histogram(features: DenseBins, work: DenseWork, node: BitNode) -> None:
     """Sum up the rows of a node, bin by bin, feature by feature."""
-    values = gather(rows, by_row, start, end, 1, work.values)
-    histogram = work.histograms[slot, : features.codes.shape[0]]
+    histogram = work.histograms[node.slot, : features.codes.shape[0]]
     histogram[:] = 0
-    add_rows(features.codes, rows[start:end], values, histogram)
+    add_rows(features.codes, node.rows[node.start : node.end], gather(node, 1, work.values), histogram)
 
 
-@implements(forms.hand_down, DenseBins)
-def hand_down(
-    features: DenseBins,
-    work: DenseWork,
-    slot: int,
-    small_slot: int,
-    rows: Ints,
-    by_row: Longs,
-    start: int,
-    end: int,
-) -> None:
+@implements(grow.hand_down, DenseBins)
+def hand_down(features: DenseBins, work: DenseWork, slot: int, small: BitNode) -> None:
     """Subtract the smaller child, through its histogram if that is to be kept, else row by row."""
     n_features = features.codes.shape[0]
-    if small_slot >= 0:
-        forms.make_histogram(features, work, small_slot, rows, by_row, start, end)
+    if small.slot >= 0:
+        grow.make_histogram(features, work, small)
         larger = work.histograms[slot, :n_features].reshape(-1)
-        smaller = work.histograms[small_slot, :n_features].reshape(-1)
+        smaller = work.histograms[small.slot, :n_features].reshape(-1)
         for i in range(larger.shape[0]):
             larger[i] -= smaller[i]
         return
-    values = gather(rows, by_row, start, end, -1, work.values)
-    add_rows(features.codes, rows[start:end], values, work.histograms[slot, :n_features])
+    rows, values = small.rows[small.start : small.end], gather(small, -1, work.values)
+    add_rows(features.codes, rows, values, work.histograms[slot, :n_features])
 
 
 @helper
@@ -167,23 +153,14 @@ def read_rows(
     return n_occupied
 
 
-@implements(forms.search, DenseBins)
+@implements(grow.search, DenseBins)
 def search(
-    features: DenseBins,
-    work: DenseWork,
-    slot: int,
-    rows: Ints,
-    by_row: Longs,
-    start: int,
-    end: int,
-    total: int,
-    order: Order,
-    turn: int,
-    limits: Limits,
+    features: DenseBins, work: DenseWork, node: BitNode, order: Order, turn: int, limits: Limits
 ) -> Split:
     """Search the features one by one in the random order, and more than asked for until one can be split."""
     n_features, bins, sums = features.codes.shape[0], work.bins, work.sums
-    values, chosen = gather(rows, by_row, start, end, 1, work.values), rows[start:end]
+    slot, total = node.slot, node.total
+    values, chosen = gather(node, 1, work.values), node.rows[node.start : node.end]
     gain, best_feature, best_bin, best_side, best_left = -1.0, -1, 0, -1, 0
     for visited in range(n_features):
         if visited >= order.n_drawn and best_feature >= 0:
@@ -211,9 +188,11 @@ def search(
     return gain, best_feature, best_bin, best_side, best_left
 
 
-@implements(forms.part_rows, DenseBins)
-def part_rows(features: DenseBins, work: DenseWork, split: Split, rows: Ints, start: int, end: int) -> int:
-    """Part the rows of a node; each side keeps its order."""
+@implements(grow.part_rows, DenseBins, LEAN)
+def part_rows(
+    features: DenseBins, work: Any, split: Split, rows: Ints | Numbers, start: int, end: int
+) -> int:
+    """Part the rows of a node, of whichever kind of tree; each side keeps its order."""
     _, f, threshold, side, _ = split
     column, missing_bin, spare = features.codes[f], features.missing_bins[f], work.spare_rows
     left, right = start, 0

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from refpair._kernels.jit import helper, kernel
-from refpair._kernels.types import Bytes, Floats, Ints, Longs
+from refpair._kernels.jit import Bytes, Floats, Ints, Longs, helper, kernel
 
 __all__ = ["best_sets", "best_sets_of_independent"]
 

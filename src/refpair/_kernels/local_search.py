@@ -15,8 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from refpair._kernels.expected import find_cells, sum_cells
-from refpair._kernels.jit import helper, kernel
-from refpair._kernels.types import Bytes, Floats, Ints, Longs
+from refpair._kernels.jit import Bytes, Floats, Ints, Longs, helper, kernel
 
 __all__ = ["search"]
 

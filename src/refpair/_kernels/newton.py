@@ -6,12 +6,11 @@ matrices are of those bits alone, and nothing else is moved.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from refpair._kernels.jit import helper, inline, inline_sums, kernel
-from refpair._kernels.logistic import logistic_terms
-from refpair._kernels.products import Csr, onto_columns, onto_rows
-from refpair._kernels.types import Bools, Floats, Longs
+from refpair._kernels.jit import Bools, Floats, IndexArray, Longs, helper, inline, inline_sums, kernel
 
 _DIRECTION_STEPS = 50  # of conjugate gradients, for one direction
 _HALVINGS = 30
@@ -22,42 +21,39 @@ _DAMPING = 0.03  # of its slope, as which the intercept's curvature counts at le
 _TINY = 1e-10  # all its rows, nothing curves, and nothing else would hold the intercept back
 _LOG_2 = np.log(2.0)
 
+# exp by its series near 0, then squared ten times; log(1 + x) by Chebyshev's polynomial on 0 … 1. Calls of
+# the mathematical library cannot be vectorised, and took three times as long.
+_EXP = 1.0 / np.cumprod(np.r_[1.0, np.arange(1.0, 14.0)])
+_NODES = np.cos(np.pi * (np.arange(19) + 0.5) / 19)
+_LOG = np.linalg.solve(np.vander(_NODES, increasing=True), np.log1p(0.5 * (_NODES + 1.0)))
+
+
+class Csr(NamedTuple):
+    """The rows as a CSR matrix; of empty arrays if they are dense."""
+
+    data: Floats
+    indices: IndexArray
+    indptr: IndexArray
+
 
 @kernel
 def minimise_logistic_losses(
-    Z: Floats,
-    singles: Floats,
-    sparse: Csr,
-    sparse_singles: Csr,
-    targets: Floats,
-    weights: Floats,
-    tol: float,
-    max_iter: int,
-    done: Bools,
+    Z: Floats, sparse: Csr, targets: Floats, weights: Floats, tol: float, max_iter: int, done: Bools
 ) -> None:
     """Minimise ½|v|² + Σ |t| log(1 + exp(−sign(t) f)) for each bit, f = v·z + b, by Newton's method.
 
-    Parameters
-    ----------
-    Z, singles : ndarray of shape (n, r + 1)
-        The rows, a 1 behind each, as float64 and as float32: directions need not be exact, and half as long
-        numbers are multiplied twice as fast. Of shape (0, 0) if they are sparse.
-    sparse, sparse_singles : (data, indices, indptr)
-        The same as a CSR matrix; empty arrays if they are dense.
-    targets : ndarray of shape (n_bits, n)
-        The sign is the bit, the size the weight. Overwritten.
-    weights : ndarray of shape (n_bits, r + 1)
-        Where to begin; overwritten with the minimum. The last one is the intercept, which is free.
-    tol : float
-        A bit is done once its gradient is no longer than this, or than this part of Σ |t| if that is less.
-    max_iter : int
-        How many steps at most.
-    done : ndarray of bool, shape (n_bits,)
-        Written.
+    `Z` of shape (n, r + 1) has the rows, a 1 behind each, or is of shape (0, 0) if they are `sparse`.
+    `targets` of shape (n_bits, n) are overwritten, and so are `weights` of shape (n_bits, r + 1): from where
+    to begin to the minimum. The last one is the intercept, which is free. A bit is done once its gradient is
+    no longer than `tol`, or than this part of Σ |t| if that is less.
     """
     n_bits, n_rows = targets.shape
     width = weights.shape[1]
-    squares, sparse_squares = singles * singles, (sparse_singles[0] ** 2, sparse[1], sparse[2])
+    # Directions need not be exact, and half as long numbers are multiplied twice as fast.
+    singles = Z.astype(np.float32)
+    sparse_singles = Csr(sparse.data.astype(np.float32), sparse.indices, sparse.indptr)
+    squares = singles * singles
+    sparse_squares = Csr(sparse_singles.data**2, sparse.indices, sparse.indptr)
     at = weights.copy()
     decisions, ahead = np.empty((n_bits, n_rows)), np.empty((n_bits, n_rows))
     slope, curvature = np.empty((n_bits, n_rows)), np.empty((n_bits, n_rows))
@@ -77,16 +73,20 @@ def minimise_logistic_losses(
             if add_penalty(gradient[place], at[place]) <= limit[place]:
                 weights[bit_of[place]], done[bit_of[place]] = at[place], True
                 n_going -= 1
-                fill_place(
-                    n_going, place, at, decisions, slope, curvature, targets, gradient,
-                    objective, limit, bit_of,
-                )  # fmt: skip
+                for array in (at, decisions, slope, curvature, targets, gradient):
+                    copy_row(array, n_going, place)
+                copy_number(objective, limit, bit_of, n_going, place)
         if n_going == 0 or iteration == max_iter:
             break
         find_directions(
-            singles, squares, sparse_singles, sparse_squares,
-            curvature[:n_going], gradient[:n_going], direction,
-        )  # fmt: skip
+            singles,
+            squares,
+            sparse_singles,
+            sparse_squares,
+            curvature[:n_going],
+            gradient[:n_going],
+            direction,
+        )
         onto_rows(direction[:n_going], Z, sparse, ahead[:n_going])
         for place in range(n_going - 1, -1, -1):
             kept[:] = at[place]
@@ -98,10 +98,9 @@ def minimise_logistic_losses(
             if not has_moved:  # nor would it the next time
                 weights[bit_of[place]], done[bit_of[place]] = kept, False
                 n_going -= 1
-                fill_place(
-                    n_going, place, at, decisions, slope, curvature, targets, gradient,
-                    objective, limit, bit_of,
-                )  # fmt: skip
+                for array in (at, decisions, slope, curvature, targets, gradient):
+                    copy_row(array, n_going, place)
+                copy_number(objective, limit, bit_of, n_going, place)
     for place in range(n_going):
         weights[bit_of[place]], done[bit_of[place]] = at[place], False
 
@@ -112,18 +111,7 @@ def begin(
 ) -> tuple[float, float]:
     """Look at where a bit is to begin, and let it begin at 0 instead if that is lower.
 
-    Parameters
-    ----------
-    at, decisions : ndarray of shape (r + 1,), (n,)
-        Set to 0 if it is.
-    targets, loss, slope, curvature : ndarray of shape (n,)
-        As in `logistic_terms`.
-
-    Returns
-    -------
-    objective : float
-    total : float
-        Of the sizes of the targets.
+    Returns the objective there and the total size of the targets.
     """
     total = 0.0
     for row in range(len(targets)):
@@ -150,30 +138,16 @@ def add_penalty(gradient: Floats, at: Floats) -> float:
 
 
 @inline
-def fill_place(
-    last: int,
-    place: int,
-    at: Floats,
-    decisions: Floats,
-    slope: Floats,
-    curvature: Floats,
-    targets: Floats,
-    gradient: Floats,
-    objective: Floats,
-    limit: Floats,
-    bit_of: Longs,
-) -> None:
-    """Put the last bit in the place of another."""
-    for array in (at, decisions, slope, curvature, targets, gradient):
-        copy_row(array, last, place)
-    objective[place], limit[place], bit_of[place] = objective[last], limit[last], bit_of[last]
-
-
-@inline
 def copy_row(array: Floats, source: int, target: int) -> None:
     """Write a row of an array over another one."""
     for i in range(array.shape[1]):
         array[target, i] = array[source, i]
+
+
+@inline
+def copy_number(objective: Floats, limit: Floats, bit_of: Longs, source: int, target: int) -> None:
+    """Write what is known of a bit over that of another."""
+    objective[target], limit[target], bit_of[target] = objective[source], limit[source], bit_of[source]
 
 
 @helper
@@ -188,17 +162,8 @@ def find_directions(
 ) -> None:
     """Solve each bit's Newton equations, roughly, by conjugate gradients in half as long numbers.
 
-    Parameters
-    ----------
-    Z, squares : ndarray of float32, shape (n, r + 1)
-        The rows, and the squares of their entries.
-    sparse, sparse_squares : (data, indices, indptr)
-        The same as CSR matrices.
-    curvatures : ndarray of shape (n_bits, n)
-        Of the losses by the decisions.
-    gradients : ndarray of shape (n_bits, r + 1)
-    directions : ndarray of shape (at least n_bits, r + 1)
-        Written: a row for each of the gradients.
+    Given are the rows, the squares of their entries, the curvatures of the losses by the decisions, and the
+    gradients; a row of `directions` is written for each of these.
     """
     n_bits, width = gradients.shape
     curvature = curvatures.astype(np.float32)
@@ -237,12 +202,10 @@ def find_directions(
             if left <= end[place]:
                 directions[bit_of[place]] = solution[place]
                 n_going -= 1
-                search[place], residual[place], solution[place] = (
-                    search[n_going], residual[n_going], solution[n_going],
-                )  # fmt: skip
-                curvature[place], diagonal[place] = curvature[n_going], diagonal[n_going]
-                power[place], end[place], damping[place] = power[n_going], end[n_going], damping[n_going]
-                bit_of[place] = bit_of[n_going]
+                for array in (search, residual, solution, curvature, diagonal):
+                    copy_row(array, n_going, place)
+                copy_number(power, end, bit_of, n_going, place)
+                damping[place] = damping[n_going]
         if n_going == 0:
             return
     for place in range(n_going):
@@ -261,27 +224,10 @@ def conjugate_step(
 ) -> tuple[np.float32, np.float32]:
     """Take a step of conjugate gradients for a bit, and find the next one's direction.
 
-    Parameters
-    ----------
-    search : ndarray of shape (r + 1,)
-        The direction p; overwritten with the next one.
-    curved : ndarray of shape (r + 1,)
-        The matrix times p, but for the penalty, which is 1 on the diagonal of all but the last.
-    damping : float
-        What is added there to the last.
-    diagonal : ndarray of shape (r + 1,)
-        Of the matrix, to divide by.
-    residual, solution : ndarray of shape (r + 1,)
-        Overwritten.
-    power : float
-        The product of the residual and the residual over the diagonal.
-
-    Returns
-    -------
-    power : float
-        Of the new residual.
-    left : float
-        Its length, squared.
+    `search` is the direction p, `curved` the matrix times p, but for the penalty, which is 1 on the diagonal
+    of all but the last, where it is the `damping`. `power` is the product of the residual and the residual
+    over the diagonal. All arrays but the diagonal are overwritten. Returns the power and the squared length
+    of the new residual.
     """
     width = len(search)
     zero = np.float32(0.0)
@@ -321,27 +267,9 @@ def go_ahead(
 ) -> tuple[float, bool]:
     """Go along a bit's direction, half as far where that would not pay off, and so on.
 
-    Parameters
-    ----------
-    at : ndarray of shape (r + 1,)
-        The weights; overwritten.
-    decisions : ndarray of shape (n,)
-        Overwritten, as the weights are.
-    direction, ahead : ndarray
-        What to add to them, at most.
-    gradient : ndarray of shape (r + 1,)
-    targets : ndarray of shape (n,)
-    objective : float
-        Where the bit is.
-    loss, slope, curvature : ndarray of shape (n,)
-        Written, as by `logistic_terms`.
-
-    Returns
-    -------
-    objective : float
-        Where it is now.
-    has_moved : bool
-        Whether that is lower; if not, all that was overwritten is of no use.
+    The weights `at` and the `decisions` are overwritten; `direction` and `ahead` are what to add to them at
+    most. Returns the objective, and whether it is lower than it was: if not, what was overwritten is of no
+    use.
     """
     promised = 0.0
     for i in range(len(at)):
@@ -370,3 +298,80 @@ def penalty(at: Floats) -> float:
     for i in range(len(at) - 1):
         total += at[i] * at[i]
     return 0.5 * total
+
+
+@inline_sums
+def logistic_terms(
+    decisions: Floats, targets: Floats, loss: Floats, slope: Floats, curvature: Floats
+) -> float:
+    """Write each row's loss, and its two derivatives by the decision; return the sum of the losses.
+
+    The loss is |t| log(1 + exp(−sign(t) f)) with decision f and target t: the sign of a target is the bit,
+    its size the weight. All arrays have shape (n,).
+    """
+    for row in range(len(decisions)):
+        target = targets[row]
+        decision = decisions[row]
+        weight = abs(target)
+        margin = decision if target > 0.0 else -decision
+        small = exp_of_negative(-abs(margin))
+        sure = 1.0 / (1.0 + small)
+        wrong = small * sure if margin > 0.0 else sure
+        loss[row] = weight * (log_of_one_plus(small) + max(-margin, 0.0))
+        slope[row] = -target * wrong
+        curvature[row] = weight * sure * sure * small
+    total = 0.0
+    for row in range(len(decisions)):
+        total += loss[row]
+    return total
+
+
+@inline
+def exp_of_negative(x: float) -> float:
+    """Return exp(x) of x ≤ 0; of less than −700, exp(−700)."""
+    x = max(x, -700.0) / 1024.0
+    y: float = _EXP[13]
+    for i in range(12, -1, -1):
+        y = y * x + _EXP[i]
+    for _ in range(10):
+        y *= y
+    return y
+
+
+@inline
+def log_of_one_plus(x: float) -> float:
+    """Return log(1 + x) of x from 0 to 1."""
+    u = 2.0 * x - 1.0
+    y: float = _LOG[18]
+    for i in range(17, -1, -1):
+        y = y * u + _LOG[i]
+    return y
+
+
+@helper
+def onto_rows(bits: Floats, Z: Floats, sparse: Csr, out: Floats) -> None:
+    """Write bits @ Z.T, of dense or sparse rows."""
+    data, indices, indptr = sparse.data, sparse.indices, sparse.indptr
+    if len(indptr) == 0:
+        np.dot(bits, Z.T, out)
+        return
+    for bit in range(len(bits)):
+        for row in range(out.shape[1]):
+            total = bits.dtype.type(0.0)
+            for k in range(indptr[row], indptr[row + 1]):
+                total += data[k] * bits[bit, indices[k]]
+            out[bit, row] = total
+
+
+@helper
+def onto_columns(bits: Floats, Z: Floats, sparse: Csr, out: Floats) -> None:
+    """Write bits @ Z, of dense or sparse rows."""
+    data, indices, indptr = sparse.data, sparse.indices, sparse.indptr
+    if len(indptr) == 0:
+        np.dot(bits, Z, out)
+        return
+    out[:] = 0.0
+    for bit in range(len(bits)):
+        for row in range(bits.shape[1]):
+            for k in range(indptr[row], indptr[row + 1]):
+                out[bit, indices[k]] += data[k] * bits[bit, row]

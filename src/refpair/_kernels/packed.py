@@ -1,4 +1,4 @@
-"""Exact weighted sums, two or three to a machine word.
+"""Exact weighted sums, two or three to a machine word, and the best threshold of a feature from them.
 
 A row of a bit carries the signed weight ``±w``: plus if the first reference vector is cheaper. Trees need, of
 any set of rows, ``S = Σ ±w``, ``W = Σ w`` and sometimes the number of rows. Weights are quantised to integers
@@ -12,16 +12,37 @@ threads and any chunking give the same tree, bit for bit.
 
 ``count_bits`` is 0 unless ``min_samples_leaf > 1``, which leaves 31 bits for W: a total weight of two
 thousand million, that is about 2³¹/n steps for the mean weight of n rows.
+
+With S and W of a node, parting off a child with s and w lowers the weighted Gini impurity in proportion to
+
+    (s·W − S·w)² / (w·(W − w)).
+
+The difference is taken in integers, so it is exact and the same for either child. No split is worth more than
+W² − S², the value of two pure children. Such a split is given an infinite gain: nothing beats it, and saying
+so in integers lets a search stop there without depending on how a quotient was rounded.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from refpair._kernels.jit import helper, kernel
-from refpair._kernels.types import Floats, Ints, Longs
+from refpair._kernels.jit import Floats, Ints, Longs, helper, kernel
+
+# A candidate below the best by more than rounding is thrown out by a product; only the rest pays for a
+# division.
+NEARLY = 1.0 - 1e-9
+
+
+class Limits(NamedTuple):
+    """What stops a tree, and how its sums are packed."""
+
+    max_depth: int
+    min_samples_leaf: int
+    weight_bits: int
+    count_bits: int
 
 
 def field_widths(n_rows: int, min_samples_leaf: int) -> tuple[int, int]:
@@ -64,26 +85,9 @@ def pack_row_weights(
     values: Longs,
     kept: Ints,
 ) -> int:
-    """Quantise one bit's weights and pack them by row; leave out the rows that tie.
+    """Quantise a bit's weights, C(y, β) − C(y, α) by label vector, and pack those of some rows into `values`.
 
-    Parameters
-    ----------
-    differences : (n_vectors,) float array
-        C(y, β) − C(y, α) of each distinct label vector.
-    vector_of_row : (n,) int array
-        Which distinct label vector each row carries.
-    rows : (r,) int array
-        The rows that take part.
-    weight_bits, count_bits : int
-        See :func:`field_widths`.
-    values : (n,) int64 array, written
-        The packed weight of each kept row.
-    kept : (n,) int32 array, written
-        The rows with a weight.
-
-    Returns
-    -------
-    n_kept : int
+    Rows that tie are left out; the others are listed in `kept`. Returns how many they are.
     """
     # In parts of the largest weight, so that neither a huge nor a tiny cost leaves the range of the floats.
     largest, total = 0.0, 0.0
@@ -107,3 +111,99 @@ def pack_row_weights(
             kept[n_kept] = row
             n_kept += 1
     return n_kept
+
+
+@helper
+def highest_gain(total: int, limits: Limits) -> float:
+    """Return W² − S², which no finite gain exceeds but for rounding."""
+    s = float(signed_sum(total, limits.weight_bits, limits.count_bits))
+    w = float(weight_sum(total, limits.weight_bits, limits.count_bits))
+    return w * w - s * s
+
+
+@helper
+def split_gain(child: int, total: int, limits: Limits, floor: float) -> float:
+    """Return the gain of parting `child` from a node's `total`, or −1 if below `floor` or forbidden."""
+    if limits.count_bits > 0:
+        n_child = row_count(child, limits.count_bits)
+        n_other = row_count(total, limits.count_bits) - n_child
+        if min(n_child, n_other) < limits.min_samples_leaf:
+            return -1.0
+    s = signed_sum(child, limits.weight_bits, limits.count_bits)
+    w = weight_sum(child, limits.weight_bits, limits.count_bits)
+    s_total = signed_sum(total, limits.weight_bits, limits.count_bits)
+    w_total = weight_sum(total, limits.weight_bits, limits.count_bits)
+    contrast = float(s * w_total - s_total * w)  # |contrast| <= W²/2 < 2**62: no overflow
+    numerator = contrast * contrast
+    denominator = float(w) * float(w_total - w)
+    if numerator < floor * denominator * NEARLY:
+        return -1.0
+    if abs(s) == w and abs(s_total - s) == w_total - w:
+        return np.inf
+    return numerator / denominator
+
+
+@helper
+def may_reach(histogram: Longs, n_bins: int, total: int, limits: Limits, floor: float) -> bool:
+    """Whether a feature may have a threshold with a gain of `floor`: a quick look that is never wrongly no.
+
+    Most features of a node are far from the best, so this look, in floats and at half the price, spares the
+    exact search. Divided by W², the gain is u² / (w·(W − w)) with u = s − (S / W)·w. Rounding changes u by
+    less than 2W / 2⁵³. Where the floor is above W² / 10⁶, a split that reaches it has u > √W / 1500, so that
+    u² is wrong by less than one part in 10⁷; below that floor the answer is always yes. Where all rows are
+    left or all are right, u² is nothing but rounding, less than 10⁻³⁰ W².
+    """
+    s_total = float(signed_sum(total, limits.weight_bits, limits.count_bits))
+    w_total = float(weight_sum(total, limits.weight_bits, limits.count_bits))
+    mean, enough = s_total / w_total, floor / (w_total * w_total)
+    if enough < 1e-6:
+        return True
+    enough, rounding = enough * (1.0 - 1e-6), 1e-30 * w_total * w_total
+    left, reached = np.int64(0), False
+    for b in range(n_bins):
+        left += histogram[b]
+        s = float(signed_sum(left, limits.weight_bits, limits.count_bits))
+        w = float(weight_sum(left, limits.weight_bits, limits.count_bits))
+        u = s - mean * w
+        reached |= u * u > enough * (w * (w_total - w)) + rounding
+    return reached
+
+
+@helper
+def best_threshold(
+    bins: Longs,
+    sums: Longs,
+    n_occupied: int,
+    missing: int,
+    last_bin: int,
+    total: int,
+    limits: Limits,
+    floor: float,
+) -> tuple[float, int, int, int]:
+    """Return a feature's best gain, its threshold, the side of missing values and the packed sum on the left.
+
+    `bins` are the ones that hold rows of the node, ascending, without that of missing values, and `sums` are
+    theirs; `missing` is the sum where the feature is missing, 0 if it nowhere is; `last_bin` the last one of
+    finite values. The gain is −1 if no allowed split reaches `floor`. Bins up to the threshold go left: it
+    lies half-way between two occupied ones, as the tree knows nothing about the values between them. The side
+    is 1 (left), 0 (right) or −1 (none is missing).
+    """
+    gain, threshold, missing_side, best_left = -1.0, 0, 0 if missing != 0 else -1, 0
+    left = 0
+    for i in range(n_occupied - 1):
+        left += sums[i]
+        candidate = split_gain(left, total, limits, max(gain, floor))
+        if candidate > gain:
+            gain, threshold, best_left = candidate, (bins[i] + bins[i + 1]) >> 1, left
+    if missing != 0 and n_occupied > 0:
+        left += sums[n_occupied - 1]
+        candidate = split_gain(left, total, limits, max(gain, floor))
+        if candidate > gain:
+            gain, threshold, best_left = candidate, last_bin, left
+        left = missing
+        for i in range(n_occupied - 1):
+            left += sums[i]
+            candidate = split_gain(left, total, limits, max(gain, floor))
+            if candidate > gain:
+                gain, threshold, best_left, missing_side = candidate, (bins[i] + bins[i + 1]) >> 1, left, 1
+    return gain, threshold, missing_side, best_left

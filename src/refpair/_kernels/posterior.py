@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from refpair._kernels.jit import inline, kernel
-from refpair._kernels.types import Floats, Ints, Longs, Words
-from refpair._kernels.words import count_ones
+from refpair._kernels.jit import Floats, Ints, Longs, Words, count_ones, inline, kernel
 
 _SLOT_BITS = 14
 _SLOTS = 1 << _SLOT_BITS  # for exponentials that are kept

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from refpair._kernels.jit import helper, kernel
-from refpair._kernels.types import Bools, Ints, Words
+from refpair._kernels.jit import Bools, Ints, Words, helper, kernel
 
 _FEW = 16  # if less than one row of so many is drawn, the others are not written down
 _EMPTY = -1

@@ -1,93 +1,41 @@
-"""Sparse features: only the cells that differ from their feature's common bin.
-
-Each pair of a feature and a bin other than its common one is a *slot*. Slots are numbered by feature, then by
-bin, but features with a single slot (two values, the usual case of sparse data) come before all others. A row
-is the list of its slots, a histogram has a sum for each slot, and what the common bin holds is the node's
-total minus the rest. The time goes with the stored cells, never with rows × features.
-"""
+"""Grow trees of bits on sparse features; ``sparse_search`` says what a slot is and finds the best split."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from refpair._kernels import forms
-from refpair._kernels.forms import Order, Split, implements, n_histograms
-from refpair._kernels.jit import helper, inline
-from refpair._kernels.sparse_draw import (
+from refpair._kernels import grow
+from refpair._kernels.grow import BitNode, Order, Split, n_histograms
+from refpair._kernels.jit import Ints, Longs, helper, implements, inline, lean, trailing_zeros
+from refpair._kernels.packed import Limits
+from refpair._kernels.sparse_search import (
     AT_ONCE,
+    SparseBins,
+    SparseWork,
     bits_of_columns,
+    collect,
+    counts_words,
     note_weights,
-    part_by_bits,
+    search_all,
     search_drawn,
-    swap_rows,
 )
-from refpair._kernels.sparse_search import collect, search_all
-from refpair._kernels.split import Limits
-from refpair._kernels.types import Bytes, Ints, Longs, Words
+
+__all__ = ["SparseBins", "SparseWork", "find_slot"]
 
 
-class SparseBins(NamedTuple):
-    """The cells that are not in their feature's common bin, by row and by feature."""
-
-    row_start: Longs  # (n + 1,)
-    row_slots: Ints  # (cells,), ascending within a row
-    column_start: Longs  # (d + 1,)
-    column_rows: Ints  # (cells,)
-    column_bins: Bytes  # (cells,)
-    first_slot: Ints  # (d,): the slots of each feature ...
-    end_slot: Ints  # (d,): ... and where they end
-    slot_feature: Ints  # (slots,)
-    slot_bin: Bytes  # (slots,), ascending within a feature
-    common_bins: Ints  # (d,)
-    n_bins: Ints  # (d,): how many bins a feature has, that of missing values included
-    n_single: int  # how many features have a single slot, and none of their values missing
-    missing_bins: Ints  # (d,): the bin of missing values, always the last; -1 if none was missing
-
-
-class SparseWork(NamedTuple):
-    """Scratch memory of one call."""
-
-    histograms: Longs  # (kept, slots)
-    active: Ints  # (kept, slots + 1): the slots of a kept histogram that hold rows, ascending
-    n_active: Longs  # (kept,)
-    few: Longs  # (slots,): the sums of a small node, zero between uses
-    touched: Ints  # (slots + 1,)
-    all_slots: Ints  # (slots,): 0, 1, 2, ...
-    inside: Longs  # (n,), or empty if no tree draws: the weight of a row inside the node entered last, else 0
-    inside_bits: Words  # (2, words): which rows inside have the sign + and −; empty without `bits`
-    span: Longs  # (2,): where the rows inside start and end
-    signs: Longs  # (2,): the packed weights of all rows with + and −; 0 if they differ
-    bits: Words  # (d, words): see ``bits_of_columns``; empty if they would not pay
-    drawn_sums: Longs  # (AT_ONCE,)
-    spare_rows: Ints  # (n,)
-    place: Ints  # (n,): where a row stands in its tree's list of rows; -1 if it is not there
-    bins: Longs  # (widest + 1,)
-    sums: Longs  # (widest + 1,)
-
-
-@implements(forms.first_features, SparseBins)
+@implements(grow.first_features, SparseBins)
 def first_features(features: SparseBins, n_features: int) -> SparseBins:
     """Return the first features. The rows keep the slots of the others, which a search passes over."""
+    n = n_features
     return SparseBins(
-        features.row_start,
-        features.row_slots,
-        features.column_start[: n_features + 1],
-        features.column_rows,
-        features.column_bins,
-        features.first_slot[:n_features],
-        features.end_slot[:n_features],
-        features.slot_feature,
-        features.slot_bin,
-        features.common_bins[:n_features],
-        features.n_bins[:n_features],
-        features.n_single,
-        features.missing_bins[:n_features],
-    )
+        features.row_start, features.row_slots, features.column_start[: n + 1], features.column_rows,
+        features.column_bins, features.first_slot[:n], features.end_slot[:n], features.slot_feature,
+        features.slot_bin, features.common_bins[:n], features.n_bins[:n], features.n_single,
+        features.missing_bins[:n],
+    )  # fmt: skip
 
 
-@implements(forms.make_workspace, SparseBins)
+@implements(grow.make_workspace, SparseBins)
 def make_workspace(features: SparseBins, n_rows: int, keep_histograms: bool, any_drawn: bool) -> SparseWork:
     """Allocate what one call needs."""
     n_slots, widest = features.slot_bin.shape[0], 0
@@ -118,60 +66,51 @@ def make_workspace(features: SparseBins, n_rows: int, keep_histograms: bool, any
     )
 
 
-@implements(forms.start_tree, SparseBins)
-def start_tree(features: SparseBins, work: SparseWork, rows: Ints, n_kept: int, by_row: Longs) -> None:
+@implements(grow.start_tree, SparseBins)
+def start_tree(features: SparseBins, work: SparseWork, root: BitNode) -> None:
     """Note where each row stands, and what the rows weigh."""
     if work.inside.shape[0] > 0:
-        note_weights(work, rows, n_kept, by_row)
+        note_weights(work, root)
     for row in range(work.place.shape[0]):
         work.place[row] = -1
-    for i in range(n_kept):
-        work.place[rows[i]] = i
+    for i in range(root.end):
+        work.place[root.rows[i]] = i
 
 
-@implements(forms.make_histogram, SparseBins)
-def make_histogram(
-    features: SparseBins, work: SparseWork, slot: int, rows: Ints, by_row: Longs, start: int, end: int
-) -> None:
+@implements(grow.make_histogram, SparseBins)
+def make_histogram(features: SparseBins, work: SparseWork, node: BitNode) -> None:
     """Sum up the rows of a node, slot by slot, and list the slots that hold any."""
-    histogram, active = work.histograms[slot], work.active[slot]
+    histogram, active = work.histograms[node.slot], work.active[node.slot]
     histogram[:] = 0
-    for i in range(start, end):
-        row = rows[i]
-        value = by_row[row]
-        for j in range(features.row_start[row], features.row_start[row + 1]):
-            histogram[features.row_slots[j]] += value
+    add_rows(features, node, 1, histogram)
     n_active = 0
     for s in range(histogram.shape[0]):
         active[n_active] = s
         n_active += int(histogram[s] != 0)
-    work.n_active[slot] = n_active
+    work.n_active[node.slot] = n_active
 
 
-@implements(forms.hand_down, SparseBins)
-def hand_down(
-    features: SparseBins,
-    work: SparseWork,
-    slot: int,
-    small_slot: int,
-    rows: Ints,
-    by_row: Longs,
-    start: int,
-    end: int,
-) -> None:
+@lean
+def add_rows(features: SparseBins, node: BitNode, sign: int, histogram: Longs) -> None:
+    """Add the rows of a node, times `sign`."""
+    for i in range(node.start, node.end):
+        row = node.rows[i]
+        value = sign * node.by_row[row]
+        for j in range(features.row_start[row], features.row_start[row + 1]):
+            histogram[features.row_slots[j]] += value
+
+
+@implements(grow.hand_down, SparseBins)
+def hand_down(features: SparseBins, work: SparseWork, slot: int, small: BitNode) -> None:
     """Subtract the smaller child, through its histogram if that is to be kept, else row by row."""
     histogram = work.histograms[slot]
-    if small_slot >= 0:
-        forms.make_histogram(features, work, small_slot, rows, by_row, start, end)
-        for i in range(work.n_active[small_slot]):
-            s = work.active[small_slot, i]
-            histogram[s] -= work.histograms[small_slot, s]
+    if small.slot >= 0:
+        grow.make_histogram(features, work, small)
+        for i in range(work.n_active[small.slot]):
+            s = work.active[small.slot, i]
+            histogram[s] -= work.histograms[small.slot, s]
     else:
-        for i in range(start, end):
-            row = rows[i]
-            value = by_row[row]
-            for j in range(features.row_start[row], features.row_start[row + 1]):
-                histogram[features.row_slots[j]] -= value
+        add_rows(features, small, -1, histogram)
     active, n_active = work.active[slot], 0
     for i in range(work.n_active[slot]):
         s = active[i]
@@ -196,28 +135,19 @@ def sort_slots(slots: Ints, n: int) -> None:
         gap //= 3
 
 
-@implements(forms.search, SparseBins)
+@implements(grow.search, SparseBins)
 def search(
-    features: SparseBins,
-    work: SparseWork,
-    slot: int,
-    rows: Ints,
-    by_row: Longs,
-    start: int,
-    end: int,
-    total: int,
-    order: Order,
-    turn: int,
-    limits: Limits,
+    features: SparseBins, work: SparseWork, node: BitNode, order: Order, turn: int, limits: Limits
 ) -> Split:
     """Search a node, in its kept histogram or, if it has none, in the sums of its rows."""
+    slot, total = node.slot, node.total
     if slot >= 0:
         histogram, slots, n_slots = work.histograms[slot], work.active[slot], work.n_active[slot]
         return search_all(features, work, histogram, slots, n_slots, total, order, turn, limits)
     if order.n_drawn < order.order.shape[0]:
-        return search_drawn(features, work, rows, by_row, start, end, total, order, limits)
+        return search_drawn(features, work, node, order, limits)
     few, touched = work.few, work.touched
-    n_touched = collect(features, rows, by_row, start, end, few, touched)
+    n_touched = collect(features, node, few, touched)
     if features.n_single < features.slot_bin.shape[0]:
         # Some features have several slots: bring them together.
         sort_slots(touched, n_touched)
@@ -225,6 +155,51 @@ def search(
     for i in range(n_touched):
         few[touched[i]] = 0
     return split
+
+
+@lean
+def part_by_bits(features: SparseBins, work: SparseWork, f: int, rows: Ints, start: int, end: int) -> int:
+    """Part the rows of a node by a feature's bits; return where the right child starts."""
+    bits, place = work.bits, work.place
+    stored_left = features.slot_bin[features.first_slot[f]] == 0
+    left, right = start, end
+    if work.span[0] == start and work.span[1] == end and counts_words(work):
+        # The rows to move are at hand.
+        for w in range(bits.shape[1]):
+            word = bits[f, w] & (work.inside_bits[0, w] | work.inside_bits[1, w])
+            while word != np.uint64(0):
+                where = int(place[64 * w + int(trailing_zeros(word))])
+                word &= word - np.uint64(1)
+                if stored_left:
+                    swap_rows(rows, place, where, left)
+                    left += 1
+                else:
+                    right -= 1
+                    swap_rows(rows, place, where, right)
+        return left if stored_left else right
+    n_spare = 0
+    for i in range(start, end):
+        row = rows[i]
+        bit = np.int64(bits[f, row >> 6] >> np.uint64(row & 63)) & 1
+        goes_left = bit == int(stored_left)
+        # Both sides are written and one is overwritten: no branch to mispredict.
+        rows[left] = row
+        work.spare_rows[n_spare] = row
+        left += int(goes_left)
+        n_spare += int(not goes_left)
+    for i in range(n_spare):
+        rows[left + i] = work.spare_rows[i]
+    for i in range(start, end):
+        place[rows[i]] = i
+    return left
+
+
+@lean
+def swap_rows(rows: Ints, place: Ints, i: int, j: int) -> None:
+    """Exchange two rows of the list and keep `place` true."""
+    a, b = rows[i], rows[j]
+    rows[i], rows[j] = b, a
+    place[a], place[b] = j, i
 
 
 @inline
@@ -249,7 +224,7 @@ def find_bin(features: SparseBins, row: int, f: int) -> np.int64:
     return np.int64(features.slot_bin[slot] if slot >= 0 else features.common_bins[f])
 
 
-@implements(forms.part_rows, SparseBins)
+@implements(grow.part_rows, SparseBins)
 def part_rows(features: SparseBins, work: SparseWork, split: Split, rows: Ints, start: int, end: int) -> int:
     """Part the rows of a node by the feature's own list of rows, or row by row if that is too long."""
     _, f, threshold, side, _ = split

@@ -1,23 +1,20 @@
-"""How well rows stand for others."""
+"""Distances of rows, and how well rows stand for others."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from sklearn.preprocessing import normalize
 
-from refpair._blas import one_blas_thread
 from refpair._kernels.coverage import products_to_likenesses
-from refpair._progress import run_chunks
-from refpair.active._distances import filled, squared_distances, squared_lengths
-from refpair.active._pool import Indices
-from refpair.bits.axes import products
+from refpair._parallel import one_blas_thread, run_chunks
+from refpair.active._pool import Floats, Indices
 from refpair.bits.binning import Matrix
+from refpair.bits.logistic import products
 from refpair.bits.problem import chunks_of
 
-__all__ = ["spread_rows", "variance_removed"]
+__all__ = ["spread_rows", "squared_distances", "variance_removed"]
 
 _LOOKED_AT = 5000  # rows that may be chosen; of more, some at random
 _STOOD_FOR = 2000  # rows that they are to stand for; of more, some at random
@@ -25,7 +22,20 @@ _ROWS_A_CALL = 500
 _NOISE = 1.0  # the variance of an answer; that of a row of which nothing is known is 1, too
 _FEW = 0.2  # of all values: if fewer are not 0, rows are compared by their directions
 
-Floats = npt.NDArray[np.float64]
+
+def squared_distances(left: Matrix, right: Matrix) -> Floats:
+    """Return the squared Euclidean distances of the rows of one matrix to those of another.
+
+    A missing value (NaN) is as far from any other as 0 is: scale the features first, if they have some.
+    """
+    left, right = _filled(left), _filled(right)
+    distances = -2.0 * products(left, right)
+    distances += _squared_lengths(left)[:, None]
+    distances += _squared_lengths(right)
+    # Rounding leaves a little of what should be nothing: rows that are the same have no distance.
+    scale = np.maximum(_squared_lengths(left)[:, None], _squared_lengths(right))
+    distances[distances <= 1e-12 * scale] = 0.0
+    return distances
 
 
 def spread_rows(
@@ -34,30 +44,9 @@ def spread_rows(
     """Choose rows one after the other such that each row has a chosen or labelled one nearby.
 
     Each one lowers the mean squared distance of all candidates to the nearest such row as much as possible.
-    The first of all is that in the middle.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
-    labelled, candidates : ndarray of int
-    n : int
-        How many; at most as many as there are candidates.
-    rng : numpy.random.Generator
-        Decides which rows are looked at, if they are too many for all, and between those as good.
-
-    Returns
-    -------
-    chosen : ndarray of int, shape (n,)
-        Indices into `candidates`.
-    worth : ndarray of shape (n_candidates,)
-        By how much each would lower the mean squared distance as the first one; NaN if it was not looked at.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0]])
-    >>> chosen, _ = spread_rows(X, np.arange(0), np.arange(5), 2, np.random.default_rng(0))
-    >>> chosen
-    array([2, 4])
+    The first of all is that in the middle. `rng` decides which rows are looked at, if they are too many for
+    all. Returned are n indices into `candidates`, and by how much each candidate would lower that mean as the
+    first one; NaN if it was not looked at.
     """
     looked_at = _some(len(candidates), max(_LOOKED_AT, n), rng)
     rows = X[candidates[looked_at]]
@@ -101,35 +90,18 @@ def variance_removed(
     distances of candidates. Rows of many zeros, as of counts of words, are scaled to length 1 first: else
     those that say little would be near to all others.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
-    labelled, candidates : ndarray of int
-    rng : numpy.random.Generator
-        Draws 2,000 of the candidates z, and of the labelled rows, if there are more.
-    n_jobs : int, optional
-        Threads.
-
-    Returns
-    -------
-    removed : ndarray of shape (n_candidates,)
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0]])  # the first one is labelled
-    >>> variance_removed(X, np.array([0]), np.arange(1, 5), np.random.default_rng(0)).round(2)
-    array([0.04, 0.25, 0.25, 0.13])
+    If there are more than 2,000 candidates z or labelled rows, `rng` draws that many of them.
     """
     sample = candidates[_some(len(candidates), _STOOD_FOR, rng)]
     known_rows = labelled[_some(len(labelled), _STOOD_FOR, rng)]
-    drawn = filled(X[sample])
+    drawn = _filled(X[sample])
     is_sparse = sp.issparse(drawn)
     by_direction = np.count_nonzero(drawn.data if is_sparse else drawn) < _FEW * np.prod(drawn.shape)
     # Far from 0, differences of squares would be lost in rounding.
     middle = 0.0 if by_direction or is_sparse else drawn.mean(axis=0)
 
     def rows_of(which: Indices) -> Matrix:
-        rows = filled(X[which])
+        rows = _filled(X[which])
         if by_direction:
             return normalize(rows)
         return rows if is_sparse else rows - middle
@@ -162,7 +134,7 @@ def variance_removed(
 
 def _likenesses(left: Matrix, right: Matrix, unit: float) -> Floats:
     inner = np.ascontiguousarray(products(left, right))
-    products_to_likenesses(inner, squared_lengths(left), squared_lengths(right), unit)
+    products_to_likenesses(inner, _squared_lengths(left), _squared_lengths(right), unit)
     return inner
 
 
@@ -188,3 +160,20 @@ def _gains(distances: Floats, nearest: Floats | None) -> Floats:
     for part in chunks_of(len(distances), _ROWS_A_CALL):
         gains[part] = np.maximum(nearest - distances[part], 0.0).mean(axis=1)
     return gains
+
+
+def _filled(X: Matrix) -> Matrix:
+    """Return rows with 0 for what is missing."""
+    if sp.issparse(X):
+        if np.isnan(X.data).any():
+            X = X.copy()
+            X.data = np.nan_to_num(X.data)
+        return X
+    return np.nan_to_num(X) if np.isnan(X).any() else X
+
+
+def _squared_lengths(X: Matrix) -> Floats:
+    """Return the squared lengths of rows."""
+    if sp.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, X))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.kernel_approximation import Nystroem
@@ -13,15 +12,14 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from refpair._saved import Savable, require
-from refpair.active._distances import squared_distances
+from refpair.active._coverage import squared_distances
+from refpair.active._pool import Floats
 from refpair.bits.binning import Matrix
 
 __all__ = ["KernelFeatures"]
 
 _MOST_FEATURES = 500  # of more, linear models see enough
 _LOOKED_AT = 500  # rows, to tell what distance is usual
-
-Floats = npt.NDArray[np.float64]
 
 
 class KernelFeatures(Savable, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -31,28 +29,9 @@ class KernelFeatures(Savable, TransformerMixin, BaseEstimator):  # type: ignore[
     rows; it is approximated by the likeness to some of them (Nyström). No labels are needed for that. Rows of
     the table that it is fitted to have the mean squared length 1.
 
-    Parameters
-    ----------
-    n_components : int, default=300
-        How many rows others are compared with; all, if there are fewer.
-    random_state : int, default=0
-        Draws these rows.
-
-    Attributes
-    ----------
-    scale_ : float
-        What features are multiplied by.
-    gamma_ : float
-        Of the kernel of scaled features; 0 if there is none.
-    components_ : ndarray of shape (n_components, n_features)
-        The rows that others are compared with, scaled; none if there is no kernel.
-    weights_ : ndarray of shape (n_components, n_components)
-        What likenesses are multiplied by.
-
-    Examples
-    --------
-    >>> KernelFeatures().fit_transform(np.random.default_rng(0).random((40, 2))).shape
-    (40, 40)
+    Fitted, it has the `scale_` that features are multiplied by, the `gamma_` of the kernel of scaled features
+    (0 if there is none), the scaled rows that others are compared with, `components_`, and what their
+    likenesses to these are multiplied by, `weights_`.
     """
 
     n_features_in_: int

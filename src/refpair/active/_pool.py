@@ -1,49 +1,42 @@
-"""What a strategy is given: rows, of which some have labels, and those that may be asked for."""
+"""What a strategy is given: rows, in memory or of Dask, of which some have labels, and those to ask for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
+from threading import Lock
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import scipy.sparse as sp
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples
 
-from refpair.active._dask_rows import DaskRows, as_numbers
+from refpair._parallel import in_memory, is_lazy
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
-from refpair.classifiers._dask_blocks import in_memory, is_lazy
+from refpair.classifiers._dask import is_frame, row_blocks
 
-__all__ = ["Pool", "read_pool"]
+__all__ = ["DaskRows", "Floats", "Indices", "Labels", "Pool", "read_pool", "stacked"]
 
 Indices = npt.NDArray[np.intp]
-Bytes = npt.NDArray[np.uint8]
+Labels = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]
 
 _ROWS_A_CALL = 4096
+_BLOCKS_KEPT = 2  # rows asked for together that are of more blocks than that are fetched alone
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Rows with labels, and rows that may be asked for.
-
-    Attributes
-    ----------
-    X : array, sparse matrix, DataFrame or DaskRows of shape (n, n_features)
-        All rows, as they were given; those of Dask are fetched when they are asked for.
-    labels : ndarray of uint8, shape (n_labelled, n_labels)
-    labelled : ndarray of int, shape (n_labelled,)
-        Which rows of X have these labels.
-    candidates : ndarray of int, shape (n_candidates,)
-        Which rows of X may be asked for.
-    """
+    """All rows as they were given, the labels of the `labelled` ones, and the `candidates` to ask for."""
 
     X: Any
-    labels: Bytes
+    labels: Labels
     labelled: Indices
     candidates: Indices
 
@@ -61,7 +54,7 @@ class Pool:
         usual = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0
         if usual and np.isfinite(X).all():
             return X  # a check would find nothing, and in a loop of small queries it would be felt
-        return as_numbers(X)
+        return _as_numbers(X)
 
     @cached_property
     def tells_something(self) -> bool:
@@ -95,23 +88,70 @@ class Pool:
         return np.concatenate([worth(self.candidates[part]) for part in parts])
 
 
-def read_pool(X: Any, Y: Any, candidates: Any = None) -> Pool:
-    """Sort rows into those with labels and those to ask for.
+class DaskRows:
+    """Rows of a Dask array or DataFrame, fetched when they are asked for.
 
-    Parameters
-    ----------
-    X : array, sparse matrix or DataFrame of shape (n, n_features), also of Dask
-    Y : array or DataFrame of shape (n, n_labels)
-        The labels, 0 or 1; a row of NaN has none yet. A row of zeros has been answered: none of the labels.
-    candidates : array of int, or of bool, optional
-        Which rows may be asked for; by default all without labels.
-
-    Examples
-    --------
-    >>> pool = read_pool(np.eye(3), [[1, 0], [np.nan, np.nan], [0, 0]])
-    >>> pool.labelled, pool.candidates
-    (array([0, 2]), array([1]))
+    Rows that are near each other are likely to be followed by their neighbours: the block that they are of is
+    fetched and kept until one of another block is asked for. Of rows from all over, only they are fetched.
+    Where it is unknown how many rows blocks have, they are computed once to count them.
     """
+
+    def __init__(self, X: Any) -> None:
+        dask = import_module("dask")
+        self.blocks, n_rows = row_blocks(X)
+        if np.isnan(n_rows).any():
+            count = dask.delayed(_num_samples)
+            n_rows = list(dask.compute(*map(count, self.blocks)))
+        self.starts = np.concatenate([[0], np.cumsum(n_rows)]).astype(np.intp)
+        self.shape = int(self.starts[-1]), len(X.columns) if is_frame(X) else int(X.shape[1])
+        self._kept: tuple[int, Any] = -1, None
+        self._lock = Lock()  # strategies look at chunks in threads
+
+    def take(self, which: Indices) -> Any:
+        """Return some rows in the form that the blocks have: arrays, sparse matrices or DataFrames."""
+        dask = import_module("dask")
+        rows, back = np.unique(which, return_inverse=True)
+        block_of = np.searchsorted(self.starts, rows, side="right") - 1
+        places = np.unique(block_of) if len(rows) else np.array([0])
+        of_block = {place: rows[block_of == place] - self.starts[place] for place in places}
+        if len(places) <= _BLOCKS_KEPT:
+            parts = [_safe_indexing(self._block(place), own) for place, own in of_block.items()]
+        else:
+            some = dask.delayed(_safe_indexing)
+            parts = list(dask.compute(*(some(self.blocks[place], own) for place, own in of_block.items())))
+        return _safe_indexing(stacked(parts), back)
+
+    def __getitem__(self, which: Indices) -> Matrix:
+        """Return some rows as numbers."""
+        numbers = _as_numbers(self.take(which))
+        # In the order of rows taken from an array in memory: sums over them are then rounded alike.
+        return numbers if sp.issparse(numbers) else np.ascontiguousarray(numbers)
+
+    def _block(self, place: int) -> Any:
+        with self._lock:
+            kept, block = self._kept
+            if kept != place:
+                self._kept = -1, None  # room for the next one
+                block = self.blocks[place].compute()
+                self._kept = place, block
+            return block
+
+
+def _as_numbers(X: Any) -> Matrix:
+    return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
+
+
+def stacked(parts: list[Any]) -> Any:
+    """Return rows of several arrays, sparse matrices or DataFrames as one."""
+    if len(parts) == 1:
+        return parts[0]
+    if sp.issparse(parts[0]):
+        return sp.vstack(parts, format="csr")
+    return pd.concat(parts) if isinstance(parts[0], pd.DataFrame) else np.concatenate(parts)
+
+
+def read_pool(X: Any, Y: Any, candidates: Any = None) -> Pool:
+    """Sort rows into those with labels and those to ask for, as :meth:`QueryStrategy.query` takes them."""
     labels = _read_labels(in_memory(Y))
     if is_lazy(X):
         X = DaskRows(X)
@@ -135,7 +175,7 @@ def read_pool(X: Any, Y: Any, candidates: Any = None) -> Pool:
     )
 
 
-def _read_labels(Y: Any) -> npt.NDArray[np.float64]:
+def _read_labels(Y: Any) -> Floats:
     if sp.issparse(Y):
         raise ValueError("Y must be dense, with a row of NaN for each row without labels: Y.toarray()")
     try:

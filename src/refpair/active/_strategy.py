@@ -1,4 +1,4 @@
-"""What all query strategies have in common."""
+"""What all query strategies have in common: what is asked, and batches of rows that are unlike each other."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from functools import lru_cache
 from typing import Any, Literal, overload
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from refpair.active._batches import best_rows, diverse_rows
-from refpair.active._coverage import spread_rows
-from refpair.active._pool import Indices, Pool, read_pool
-from refpair.classifiers._parameters import check_count, check_running, is_integer
+from refpair.active._coverage import spread_rows, squared_distances
+from refpair.active._pool import Floats, Indices, Pool, read_pool
+from refpair.bits.binning import Matrix
+from refpair.classifiers._base import check_count, check_running, is_integer
 
-__all__ = ["LearningStrategy", "QueryStrategy"]
+__all__ = ["LearningStrategy", "QueryStrategy", "best_rows"]
 
-Floats = npt.NDArray[np.float64]
+_SHORTLIST = 100  # as many times as are asked for are looked at
 
 
 class QueryStrategy(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
@@ -111,13 +110,46 @@ class LearningStrategy(QueryStrategy):
         if not pool.tells_something:
             return spread_rows(pool.features, pool.labelled, pool.candidates, n, rng)
         utilities = self._utilities(pool, rng)
-        if n == 1:
-            return best_rows(utilities, n, rng), utilities
         return diverse_rows(pool.features, utilities, n, rng, pool.candidates), utilities
 
     @abstractmethod
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
         """Return what each candidate is worth."""
+
+
+def best_rows(utilities: Floats, n: int, rng: np.random.Generator) -> Indices:
+    """Return the n rows of greatest utility, the best one first; of those worth the same, any."""
+    utilities = np.where(np.isnan(utilities), -np.inf, utilities)  # not looked at
+    shuffled = rng.permutation(len(utilities))
+    return np.asarray(shuffled[np.argsort(-utilities[shuffled], kind="stable")][:n])
+
+
+def diverse_rows(
+    X: Matrix, utilities: Floats, n: int, rng: np.random.Generator, which: Indices | None = None
+) -> Indices:
+    """Return n rows of great utility that are unlike each other.
+
+    The best row comes first. Each next one is, of the best 100 n, that of the greatest utility (above the
+    least of these) times its distance to the nearest row that is chosen already. So of several rows that are
+    the same, only one is chosen as long as there are others. `which` says which rows of X the utilities are
+    of; all, if it is None.
+    """
+    ranked = best_rows(utilities, min(_SHORTLIST * n, len(utilities)), rng)
+    if n == 1 or len(ranked) <= n:
+        return ranked[:n]
+    rows, worth = X[ranked if which is None else which[ranked]], utilities[ranked]
+    worth = worth - worth[-1] + np.finfo(float).eps * max(1.0, abs(worth[0]))
+    chosen = [0]
+    nearest = squared_distances(rows, rows[:1])[:, 0]
+    free = np.ones(len(ranked), bool)
+    free[0] = False
+    for _ in range(n - 1):
+        score = np.where(free, worth * np.sqrt(nearest), -1.0)
+        next_one = int(np.argmax(score))  # the first, and so the better, of several
+        chosen.append(next_one)
+        free[next_one] = False
+        nearest = np.minimum(nearest, squared_distances(rows, rows[next_one : next_one + 1])[:, 0])
+    return np.asarray(ranked[chosen])
 
 
 def _draw_seeds(random_state: Any) -> tuple[int, ...]:

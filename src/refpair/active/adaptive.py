@@ -5,24 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
 
-from refpair.active._pool import Indices, Pool
-from refpair.active._relevance import Relevance
+from refpair.active._classifier import LabelLearners
+from refpair.active._pool import Floats, Indices, Labels, Pool, stacked
 from refpair.active._strategy import LearningStrategy
 from refpair.bits import BitProblems, LogisticBank
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
+from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import check_base_learner
-from refpair.classifiers._parameters import check_count
 
 __all__ = ["AdaptiveActive"]
 
 _CANDIDATES_A_CALL = 32
-
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
 
 
 class AdaptiveActive(LearningStrategy):
@@ -98,7 +93,7 @@ class AdaptiveActive(LearningStrategy):
                 "SubSampled(AdaptiveActive(), 10_000) looks at some"
             )
         known, rows = pool.features[pool.labelled], pool.features[pool.candidates]
-        model = Relevance(self.estimator).fit(known, pool.labels, rng)
+        model = LabelLearners(self.estimator).fit(known, pool.labels, rng)
         decisions = model.decisions(rows)
         predicted = (decisions > 0.0).astype(np.uint8)
         gap = np.where(decisions > 0.0, decisions, np.inf).min(axis=1)
@@ -119,11 +114,11 @@ class AdaptiveActive(LearningStrategy):
 
 
 def _errors(
-    model: Relevance,
+    model: LabelLearners,
     known: Matrix,
-    labels: Bytes,
+    labels: Labels,
     rows: Matrix,
-    predicted: Bytes,
+    predicted: Labels,
     some: Indices,
     rng: np.random.Generator,
 ) -> Floats:
@@ -138,12 +133,14 @@ def _errors(
         return np.asarray(_lacking(decisions).sum(axis=0))
     errors = np.empty(len(some))
     for place, row in enumerate(some):
-        more = _stack(known, rows[row : row + 1]), np.vstack([labels, predicted[row : row + 1]])
-        errors[place] = _lacking(Relevance(model.estimator).fit(*more, rng).decisions(rows)).sum()
+        more = stacked([known, rows[row : row + 1]]), np.vstack([labels, predicted[row : row + 1]])
+        errors[place] = _lacking(LabelLearners(model.estimator).fit(*more, rng).decisions(rows)).sum()
     return errors
 
 
-def _refit(bank: LogisticBank, known: Matrix, labels: Bytes, more: Matrix, predicted: Bytes) -> LogisticBank:
+def _refit(
+    bank: LogisticBank, known: Matrix, labels: Labels, more: Matrix, predicted: Labels
+) -> LogisticBank:
     """Return a bank of the same labels for each further row, learnt with that row, too; all at once."""
     n_more, n_labels = predicted.shape
     targets = np.zeros((len(labels) + n_more, n_more, n_labels))
@@ -159,11 +156,7 @@ def _refit(bank: LogisticBank, known: Matrix, labels: Bytes, more: Matrix, predi
     )
     start = bank.take(np.tile(np.arange(n_labels), n_more))
     refitted = LogisticBank(bank.C, tol=bank.tol, max_iter=bank.max_iter)
-    return refitted.fit(_stack(known, more), problems, start)
-
-
-def _stack(first: Matrix, second: Matrix) -> Matrix:
-    return sp.vstack([first, second], format="csr") if sp.issparse(first) else np.vstack([first, second])
+    return refitted.fit(stacked([known, more]), problems, start)
 
 
 def _lacking(decisions: Floats) -> Floats:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 
-from refpair.active._pool import Indices, Pool
+from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import LearningStrategy
 from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance
 from refpair.costs import get_cost
@@ -61,7 +60,7 @@ class BayesRisk(LearningStrategy):
                 f"estimator must be a classifier with expected_cost or predict_proba, not {estimator!r}"
             )
 
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
         model = clone(BinaryRelevance("logistic") if self.estimator is None else self.estimator)
         if not hasattr(model, "expected_cost"):
             model = BayesDecisionClassifier(model, cost=self.cost)
@@ -69,7 +68,7 @@ class BayesRisk(LearningStrategy):
             model.set_params(random_state=int(rng.integers(2**31)))
         model.fit(pool.rows(pool.labelled), pool.labels)
 
-        def worth(which: Indices) -> npt.NDArray[np.float64]:
+        def worth(which: Indices) -> Floats:
             return np.asarray(model.expected_cost(pool.rows(which)), np.float64)
 
         return pool.by_chunks(worth)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from refpair.active._pool import Indices, Pool
-from refpair.active._relevance import Relevance
+from refpair.active._classifier import LabelLearners
+from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import LearningStrategy
 from refpair.classifiers._base_learners import check_base_learner
 
@@ -53,11 +52,11 @@ class BinaryMinimization(LearningStrategy):
         super()._check_parameters()
         check_base_learner(self.estimator)
 
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> npt.NDArray[np.float64]:
-        model = Relevance(self.estimator).fit(pool.features[pool.labelled], pool.labels, rng)
+    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        model = LabelLearners(self.estimator).fit(pool.features[pool.labelled], pool.labels, rng)
         learnt = model.agreed_ == 0.0
 
-        def worth(which: Indices) -> npt.NDArray[np.float64]:
+        def worth(which: Indices) -> Floats:
             return np.asarray(-np.abs(model.decisions(pool.features[which])[:, learnt]).min(axis=1))
 
         return pool.by_chunks(worth)

@@ -6,20 +6,17 @@ import warnings
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 
-from refpair.active._pool import Indices, Pool
-from refpair.active._relevance import Relevance
+from refpair.active._classifier import LabelLearners
+from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import LearningStrategy
+from refpair.classifiers._base import check_positive
 from refpair.classifiers._base_learners import check_base_learner
-from refpair.classifiers._parameters import check_positive
 
 __all__ = ["MMC"]
 
 _STEPS = 1000  # of the regression on the number of labels
-
-Floats = npt.NDArray[np.float64]
 
 
 class MMC(LearningStrategy):
@@ -68,7 +65,7 @@ class MMC(LearningStrategy):
 
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
         known = pool.features[pool.labelled]
-        model = Relevance(self.estimator).fit(known, pool.labels, rng)
+        model = LabelLearners(self.estimator).fit(known, pool.labels, rng)
         n_labels = pool.labels.sum(axis=1, dtype=np.int64)
         counter = None
         if (n_labels != n_labels[0]).any():

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from refpair.active._batches import best_rows
-from refpair.active._pool import Indices, Pool
-from refpair.active._strategy import QueryStrategy
+from refpair.active._pool import Floats, Indices, Pool
+from refpair.active._strategy import QueryStrategy, best_rows
 
 __all__ = ["RandomQuery"]
 
@@ -32,8 +30,6 @@ class RandomQuery(QueryStrategy):
     def __init__(self, random_state: Any = None) -> None:
         self.random_state = random_state
 
-    def _choose(
-        self, pool: Pool, n: int, rng: np.random.Generator
-    ) -> tuple[Indices, npt.NDArray[np.float64]]:
+    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
         utilities = rng.random(len(pool.candidates))
         return best_rows(utilities, n, rng), utilities

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from refpair.active._coverage import variance_removed
-from refpair.active._pool import Pool
+from refpair.active._pool import Floats, Pool
 from refpair.active.uncertainty import CostSensitiveUncertainty
 
 __all__ = ["RepresentativeUncertainty"]
@@ -78,7 +77,7 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
             random_state=random_state,
         )
 
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
         uncertainty = super()._utilities(pool, rng)
         return uncertainty**2 * variance_removed(
             pool.features, pool.labelled, pool.candidates, rng, self.n_jobs

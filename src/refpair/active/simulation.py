@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import _safe_indexing
 
-from refpair.active._classifier import Classifier, check_classifier
+from refpair.active._classifier import WrappedClassifier, check_classifier
 from refpair.active._strategy import QueryStrategy
-from refpair.classifiers._parameters import check_count
+from refpair.classifiers._base import check_count
 from refpair.costs import get_cost
 
 __all__ = ["learning_curve"]
@@ -90,8 +90,9 @@ def learning_curve(
     while True:
         n_labelled = len(labelled)
         if n_labelled >= n_next or n_labelled == n_end:
-            answers = truth[labelled].astype(np.uint8)
-            predicted = Classifier(estimator, _safe_indexing(X, labelled), answers).predict(X_test)
+            model = WrappedClassifier(estimator)
+            model.fit(_safe_indexing(X, labelled), truth[labelled].astype(np.uint8))
+            predicted = model.predict(X_test)
             rows.append((n_labelled, cost.mean(Y_test, predicted), seconds))
             n_next, seconds = n_labelled + test_each, 0.0
         if n_labelled == n_end:

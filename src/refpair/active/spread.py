@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from refpair.active._coverage import spread_rows
-from refpair.active._pool import Indices, Pool
+from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import QueryStrategy
 
 __all__ = ["SpreadQuery"]
@@ -36,7 +35,5 @@ class SpreadQuery(QueryStrategy):
     def __init__(self, random_state: Any = None) -> None:
         self.random_state = random_state
 
-    def _choose(
-        self, pool: Pool, n: int, rng: np.random.Generator
-    ) -> tuple[Indices, npt.NDArray[np.float64]]:
+    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
         return spread_rows(pool.features, pool.labelled, pool.candidates, n, rng)

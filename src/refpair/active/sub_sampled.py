@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from refpair.active._pool import Indices, Pool
+from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import QueryStrategy
-from refpair.classifiers._parameters import check_count
+from refpair.classifiers._base import check_count
 
 __all__ = ["SubSampled"]
 
@@ -52,9 +51,7 @@ class SubSampled(QueryStrategy):
             )
         self.strategy._check_parameters()
 
-    def _choose(
-        self, pool: Pool, n: int, rng: np.random.Generator
-    ) -> tuple[Indices, npt.NDArray[np.float64]]:
+    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
         n_looked_at = min(max(n, self.n_candidates), len(pool.candidates))
         (drawing,) = rng.spawn(1)  # the strategy draws as it would without this one: the same code each round
         some = np.sort(drawing.choice(len(pool.candidates), n_looked_at, replace=False))

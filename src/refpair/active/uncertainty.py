@@ -8,28 +8,25 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from refpair._blas import one_blas_thread
-from refpair.active._classifier import Classifier, check_classifier
-from refpair.active._pool import Indices, Pool
+from refpair._parallel import one_blas_thread
+from refpair.active._classifier import WrappedClassifier, check_classifier
+from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import LearningStrategy
 from refpair.bits import BitLearner, BitProblems, LogisticBank
-from refpair.bits.axes import check_finite
 from refpair.bits.binning import Matrix
+from refpair.bits.logistic import check_finite
 from refpair.bits.problem import chunks_of
 from refpair.classifiers import BinaryRelevance, Logistic
+from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import as_base_learner
-from refpair.classifiers._bit_learners import as_bit_learner, check_bit_learner, make_bank
+from refpair.classifiers._code_bits import as_bit_learner, bit_problems, check_bit_learner, make_bank
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._parameters import check_count
-from refpair.classifiers._posterior_fit import bit_problems
 from refpair.coding import CodeBook, ReferencePairCode, draw_code
 from refpair.costs import get_cost
 
 __all__ = ["CostSensitiveUncertainty"]
 
 _ROWS_A_CALL = 512
-
-Floats = npt.NDArray[np.float64]
 
 
 class CostSensitiveUncertainty(LearningStrategy):
@@ -112,20 +109,20 @@ class CostSensitiveUncertainty(LearningStrategy):
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
         along = self.part != "estimation" and _are_of_a_kind(self.estimator, self.bit_estimator)
         with one_blas_thread() if along else nullcontext():  # other learners have threads of their own
-            return self._look_at(pool, rng, along)
+            return self._uncertainties(pool, rng, along)
 
-    def _look_at(self, pool: Pool, rng: np.random.Generator, along: bool) -> Floats:
+    def _uncertainties(self, pool: Pool, rng: np.random.Generator, along: bool) -> Floats:
         """Return what each candidate is worth, with the classifier learnt along with the bits or apart."""
         distinct = distinct_labels(pool.labels)
         uses_classifier = self.part != "estimation"
         code = draw_code(get_cost(self.cost), distinct.vectors, self.n_bits, "uniform", rng)
         seeds = rng.integers(2**64, size=len(code), dtype=np.uint64)
         seeds = np.append(seeds, np.zeros(along * distinct.vectors.shape[1], np.uint64))  # unused
-        problems = bit_problems(code, distinct, int(along), seeds).at_hand()
+        problems = bit_problems(code, distinct.vectors, distinct.of_row, int(along), seeds).at_hand()
         bits = self._learn(pool.features, pool.labelled, code, problems)
         classifier = None
         if uses_classifier and not along:
-            classifier = Classifier(self.estimator, pool.rows(pool.labelled), pool.labels)
+            classifier = WrappedClassifier(self.estimator).fit(pool.rows(pool.labelled), pool.labels)
         words = np.sign(problems.differences(slice(0, len(code)))).astype(np.int8)
         book = CodeBook(words)
 

@@ -12,14 +12,12 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
 
 from refpair._kernels.rng import draw_rows
-from refpair._progress import run_chunks
+from refpair._parallel import run_chunks
 from refpair._saved import Savable, require
-from refpair.bits.bags import Bags
 from refpair.bits.binning import Matrix
-from refpair.bits.problem import ALL, BitProblems, chunks_of
-from refpair.bits.sizes import resolve_share
+from refpair.bits.problem import ALL, Bags, BitProblems, chunks_of, resolve_share
 
-__all__ = ["EstimatorBank", "check_features", "is_answer", "seeded_clone"]
+__all__ = ["EstimatorBank", "check_features", "fit_clones", "is_answer"]
 
 _BITS_A_CALL = 4
 
@@ -45,7 +43,7 @@ class EstimatorBank(Savable):
     Attributes
     ----------
     estimators_ : list
-        One a bit: a fitted classifier, or −1 or +1 where all rows agree.
+        One a bit: a fitted classifier, or 0 (−1) or 1 (+1) where all rows agree.
     bags_ : Bags or None
         Which rows each bit was learnt from; None if from all.
     n_features_ : ndarray of int32, shape (n_bits,), or None
@@ -84,7 +82,7 @@ class EstimatorBank(Savable):
         n_rows = X.shape[0]
         n_sampled = resolve_share(self.max_samples, n_rows)
 
-        learn = partial(_learn, self.estimator, X, problems, n_sampled)
+        learn = partial(_fit_bits, self.estimator, X, problems, n_sampled)
         chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
         parts = run_chunks(learn, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
         self.estimators_ = [estimator for part in parts for estimator in part]
@@ -119,7 +117,7 @@ class EstimatorBank(Savable):
 
     def _check_saved(self) -> None:
         require(hasattr(self.estimator, "fit"), "the bits have no estimator")
-        require(all(map(is_answer, self.estimators_)), "a bit is neither a classifier, -1 nor 1")
+        require(all(map(is_answer, self.estimators_)), "a bit is neither a classifier, 0 nor 1")
         if self.n_features_ is not None:
             right = self.n_features_.shape == (len(self),) and self.n_features_.min(initial=1) >= 1
             require(right, "there is not a number of features for each bit")
@@ -154,9 +152,9 @@ class EstimatorBank(Savable):
 
 
 def is_answer(learnt: Any) -> bool:
-    """Whether something stands for a fitted classifier of a bit: one, or −1 or +1 where all rows agree."""
+    """Whether something stands for a fitted classifier of a bit: one, or 0 or 1 where all rows agree."""
     if isinstance(learnt, int):
-        return learnt in (-1, 1)
+        return learnt in (0, 1)
     return hasattr(learnt, "predict") and np.array_equal(getattr(learnt, "classes_", (0, 1)), (0, 1))
 
 
@@ -172,7 +170,7 @@ def _first_features(X: Matrix, n_features: npt.NDArray[np.int32] | None, bit: in
 
 
 def _sign(learnt: Any, X: Matrix) -> Any:
-    return learnt if isinstance(learnt, int) else 2 * learnt.predict(X) - 1
+    return 2 * (learnt if isinstance(learnt, int) else learnt.predict(X)) - 1
 
 
 def _value(learnt: Any, X: Matrix) -> Any:
@@ -181,40 +179,68 @@ def _value(learnt: Any, X: Matrix) -> Any:
     return 2 * learnt.predict_proba(X)[:, 1] - 1
 
 
-def _learn(
+def _fit_bits(
     estimator: BaseEstimator, X: Matrix, problems: BitProblems, n_sampled: int, bits: slice
 ) -> list[Any]:
-    """Learn some bits."""
+    """Fit the clones of some bits."""
     differences = problems.differences(bits)[problems.vector_of_row]
     learnt = []
     for bit, difference in zip(range(bits.start, bits.stop), differences.T, strict=True):
-        seed = problems.seeds[bit]
-        in_bag = np.zeros(len(difference), bool)
-        in_bag[draw_rows(len(difference), n_sampled, seed)] = True
-        own = _first_features(X, problems.n_features, bit)
-        learnt.append(_learn_bit(estimator, own, difference * in_bag, seed))
+        drawn = np.sort(draw_rows(len(difference), n_sampled, problems.seeds[bit]))
+        rows = drawn[difference[drawn] != 0.0]
+        own, weight = _first_features(X, problems.n_features, bit)[rows], np.abs(difference[rows])
+        target = (difference[rows] > 0).astype(np.int8)  # 0 and 1: some classifiers know no other classes
+        learnt.append(_fit_clone(estimator, own, target, problems.seeds[bit], weight))
     return learnt
 
 
-def _learn_bit(
-    estimator: BaseEstimator, X: Matrix, difference: npt.NDArray[np.float64], seed: np.uint64
+def fit_clones(
+    estimator: BaseEstimator,
+    X: Matrix,
+    classes: npt.NDArray[np.integer[Any]],
+    seeds: npt.NDArray[np.uint64],
+    *,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> list[Any]:
+    """Fit a clone for each column of classes, by all rows alike; where they agree, it is their class."""
+    fit = partial(_fit_classes, estimator, X, classes, seeds)
+    chunks = chunks_of(classes.shape[1], 1)
+    parts = run_chunks(fit, chunks, n_jobs=n_jobs, verbose=verbose, title="learning")
+    return [learnt for part in parts for learnt in part]
+
+
+def _fit_classes(
+    estimator: BaseEstimator,
+    X: Matrix,
+    classes: npt.NDArray[np.integer[Any]],
+    seeds: npt.NDArray[np.uint64],
+    problems: slice,
+) -> list[Any]:
+    """Fit the clones of some problems. Not a closure: other processes are given it."""
+    own = zip(classes[:, problems].T, seeds[problems], strict=True)
+    return [_fit_clone(estimator, X, target, seed) for target, seed in own]
+
+
+def _fit_clone(
+    estimator: BaseEstimator,
+    X: Matrix,
+    target: npt.NDArray[np.integer[Any]],
+    seed: np.uint64,
+    weight: npt.NDArray[np.float64] | None = None,
 ) -> Any:
-    rows = np.flatnonzero(difference)
-    bit = (difference[rows] > 0).astype(np.int8)  # 0 and 1: some classifiers know no other classes
-    if len(rows) == 0 or (bit == bit[0]).all():
-        return 1 if len(rows) and bit[0] else -1
-    weight = np.abs(difference[rows])
-    # Pipelines, nearest neighbours and others do not take weights, which often are all the same.
-    how = {} if (weight == 1.0).all() else {"sample_weight": weight}
-    return seeded_clone(estimator, seed).fit(X[rows], bit, **how)
+    """Fit a clone, whose ``random_state`` and those of its parts come from the seed where they are None.
 
-
-def seeded_clone(estimator: BaseEstimator, seed: np.uint64) -> Any:
-    """Return a clone whose ``random_state``, and those of its parts, come from a seed where they are None."""
+    Where all rows have the same class, which many classifiers refuse to learn, return this class; 0 of none.
+    """
+    if len(target) == 0 or (target == target[0]).all():
+        return int(target[0]) if len(target) else 0
     learner = clone(estimator)
     states = {
         name: int(seed % np.uint64(2**31))
         for name, value in learner.get_params().items()
         if value is None and (name == "random_state" or name.endswith("__random_state"))
     }
-    return learner.set_params(**states)
+    # Pipelines, nearest neighbours and others do not take weights, which often are all the same.
+    how = {} if weight is None or (weight == 1.0).all() else {"sample_weight": weight}
+    return learner.set_params(**states).fit(X, target, **how)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -12,22 +13,21 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import assert_all_finite
 
-from refpair._blas import one_blas_thread
+from refpair._kernels.newton import Csr, minimise_logistic_losses
 from refpair._kernels.rng import draw_rows
-from refpair._progress import run_chunks
+from refpair._parallel import one_blas_thread, run_chunks
 from refpair._saved import Savable, check_weights, require
-from refpair.bits.axes import Axes, check_finite, find_axes, products
-from refpair.bits.bags import Bags
 from refpair.bits.binning import Matrix
-from refpair.bits.newton import minimise_logistic
-from refpair.bits.problem import ALL, BitProblems, chunks_of
-from refpair.bits.sizes import resolve_share
+from refpair.bits.problem import ALL, Bags, BitProblems, chunks_of, resolve_share
 
-__all__ = ["LogisticBank"]
+__all__ = ["LogisticBank", "check_finite", "find_axes", "minimise_logistic", "products"]
 
 _BITS_A_CALL = 256
 _ROWS_A_CALL = 512
+_MOST_AXES = 1500  # finding more takes longer than they spare
+_NEGLIGIBLE = 1e-10  # of the largest variance
 
 Floats = npt.NDArray[np.float64]
 
@@ -71,7 +71,7 @@ class LogisticBank(Savable):
     mean is 1: how much a bit is held down does not depend on the size of its costs.
 
     The regressions are solved in coordinates along the principal axes of the training rows, of which there
-    are no more than rows or features, all at once by products of matrices; see :mod:`refpair.bits.newton`.
+    are no more than rows or features, all at once by products of matrices.
 
     Examples
     --------
@@ -299,3 +299,74 @@ def _learn(
     with one_blas_thread():  # of this worker: in some libraries each thread has a number of its own
         weights[open_bits], done = minimise_logistic(Z, asked, begin, tol=tol, max_iter=max_iter)
     return weights, int((~done).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """Coordinates of some rows, and the way from weights of coordinates back to weights of the features."""
+
+    coordinates: Matrix  # (n, r): Z with Z Zᵀ = X Xᵀ, so that a penalty is the same on weights of features
+    basis: Matrix | None  # (m, n_features): rows that weights of features are sums of; None: single features
+    back: Floats | None  # (m, r): weights of coordinates to those of the basis; None: they are the same
+
+
+def find_axes(X: Matrix) -> Axes:
+    """Return the principal axes of the rows of X through 0, by the smaller of the two products X Xᵀ and Xᵀ X.
+
+    Where both are too large, the features are taken as they are.
+    """
+    n_rows, n_features = X.shape
+    if min(n_rows, n_features) > _MOST_AXES:
+        return Axes(X, None, None)
+    by_rows = n_rows <= n_features
+    variances, axes = np.linalg.eigh(products(X, X) if by_rows else products(X.T, X.T))
+    kept = variances > _NEGLIGIBLE * max(variances[-1], np.finfo(float).tiny)
+    lengths, axes = np.sqrt(variances[kept]), np.ascontiguousarray(axes[:, kept])
+    if by_rows:
+        return Axes(axes * lengths, X, axes / lengths)
+    return Axes(np.asarray(X @ axes), None, axes)
+
+
+def products(left: Matrix, right: Matrix) -> Floats:
+    """Return the inner products of rows with rows, dense."""
+    both = left @ right.T
+    return np.asarray(both.toarray() if sp.issparse(both) else both, dtype=np.float64)
+
+
+def check_finite(X: Matrix) -> None:
+    """Refuse missing and infinite values, of which logistic regressions cannot make anything."""
+    if not np.isfinite(X.data if sp.issparse(X) else X).all():
+        assert_all_finite(X, input_name="X")  # says what is wrong and what to do
+
+
+def minimise_logistic(
+    Z: Matrix, targets: Floats, start: Floats, *, tol: float, max_iter: int
+) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Find the weights v and the intercept b that minimise ½|v|² + Σ |t| log(1 + exp(−sign(t) f)).
+
+    The sum is over the rows z of Z, f = v·z + b is what is decided on a row, and t is its target, of which
+    there is a row a bit. All bits go on at once, by products of matrices; those that are done drop out, once
+    their gradient, by the coordinates of dense rows from their mean, is no longer than `tol`, or than this
+    part of Σ |t| if that is less. The weights are then no farther than this from the best ones for their mean
+    decision, since the problem curves by 1 at least. Conjugate gradients need the fewer steps the less the
+    columns of Z have to do with each other.
+
+    Given where to begin, return the weights with the intercept behind them, and which bits are done.
+    """
+    weights, done = np.array(start, np.float64, order="C"), np.empty(len(start), bool)
+    middle = np.zeros(Z.shape[1])
+    if not sp.issparse(Z) and len(Z):  # far from 0, the intercept would be all but one of the coordinates
+        middle = Z.mean(axis=0)
+        Z = Z - middle
+    weights[:, -1] += weights[:, :-1] @ middle
+    ones = np.ones((Z.shape[0], 1))  # for the intercept
+    none = np.empty(0, np.int32)
+    if sp.issparse(Z):
+        rows = sp.hstack([Z, ones], format="csr")
+        dense, sparse = np.empty((0, 0)), Csr(rows.data, rows.indices, rows.indptr)
+    else:
+        dense, sparse = np.ascontiguousarray(np.hstack([Z, ones])), Csr(np.empty(0), none, none)
+    asked = np.array(targets, np.float64, order="C")
+    minimise_logistic_losses(dense, sparse, asked, weights, tol, max_iter, done)
+    weights[:, -1] -= weights[:, :-1] @ middle
+    return weights, done

@@ -1,21 +1,35 @@
-"""What the bits have to learn, and what a learner of bits is."""
+"""What bits have to learn and from which rows, and what a learner of bits is."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, Self, runtime_checkable
+from typing import Literal, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from refpair.bits.bags import Bags
+from refpair._kernels.rng import draw_rows, write_out_of_bag
+from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
 
-__all__ = ["ALL", "BitLearner", "BitProblems", "chunks_of"]
+__all__ = [
+    "ALL",
+    "Bags",
+    "BitLearner",
+    "BitProblems",
+    "ClassProblems",
+    "MaxFeatures",
+    "choose_max_features",
+    "chunks_of",
+    "resolve_max_features",
+    "resolve_share",
+]
 
 ALL = slice(None)  # bits
+MaxFeatures: TypeAlias = int | float | Literal["sqrt", "log2"] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +70,145 @@ class BitProblems:
         )
 
 
+# Not closures: other processes are given them.
+
+
+def _columns(differences: npt.NDArray[np.float64], bits: slice) -> npt.NDArray[np.float64]:
+    return differences[:, bits]
+
+
+def _taken(
+    differences: Callable[[slice], npt.NDArray[np.float64]], bits: npt.NDArray[np.intp], some: slice
+) -> npt.NDArray[np.float64]:
+    own = bits[some]
+    first = int(own.min(initial=0))
+    return differences(slice(first, int(own.max(initial=0)) + 1))[:, own - first]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassProblems:
+    """B problems of several classes on the same rows, to be learnt by a forest each.
+
+    Attributes
+    ----------
+    classes : ndarray of int32, shape (n, B)
+        The class of each row in each problem, from 0.
+    n_classes : ndarray of int, shape (B,)
+        The number of classes of each problem.
+    n_trees : int
+        The number of trees of each problem.
+    seeds : ndarray of uint64, shape (B * n_trees,)
+        One a tree, problem by problem: whatever a tree draws comes from its seed alone.
+
+    Examples
+    --------
+    >>> classes = np.int32([[0, 1], [2, 0], [1, 1]])
+    >>> ClassProblems(classes, np.array([3, 2]), 5, np.arange(10, dtype=np.uint64)).n_problems
+    2
+    >>> ClassProblems(classes, np.array([2, 2]), 5, np.arange(10, dtype=np.uint64))
+    Traceback (most recent call last):
+        ...
+    ValueError: problem 0 has the class 2, but its classes are 0 to 1
+    """
+
+    classes: npt.NDArray[np.int32]
+    n_classes: npt.NDArray[np.int64]
+    n_trees: int
+    seeds: npt.NDArray[np.uint64]
+
+    def __post_init__(self) -> None:
+        """Refuse what kernels would read or write beyond the end of an array for."""
+        n_problems = self.classes.shape[1]
+        if len(self.n_classes) != n_problems:
+            raise ValueError(f"{len(self.n_classes)} numbers of classes are given for {n_problems} problems")
+        if self.n_trees < 1:
+            raise ValueError(f"n_trees must be 1 or more, not {self.n_trees}")
+        if len(self.seeds) != n_problems * self.n_trees:
+            raise ValueError(
+                f"{len(self.seeds)} seeds are given for {n_problems} problems of {self.n_trees} trees"
+            )
+        if not len(self.classes):
+            raise ValueError("there are no rows to learn from")
+        wrong = (self.classes < 0) | (self.classes >= np.asarray(self.n_classes)[None, :])
+        if wrong.any():
+            row, problem = np.argwhere(wrong)[0]
+            raise ValueError(
+                f"problem {problem} has the class {self.classes[row, problem]}, "
+                f"but its classes are 0 to {self.n_classes[problem] - 1}"
+            )
+
+    @property
+    def n_problems(self) -> int:
+        """Return the number of problems."""
+        return int(self.classes.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Bags(Savable):
+    """The rows that bits drew, without replacement, of all training rows.
+
+    They are not kept: a bit draws them from its seed, and draws them again whenever they are asked for.
+
+    Attributes
+    ----------
+    seeds : ndarray of uint64, shape (n_bits,)
+    n_rows : int
+        How many training rows there were.
+    n_sampled : int
+        How many of them each bit drew.
+
+    Examples
+    --------
+    >>> bags = Bags(np.uint64([7, 8]), n_rows=10, n_sampled=3)
+    >>> bags.rows(0)
+    array([5, 6, 3], dtype=int32)
+    >>> bags.leave_out(np.array([3, 8]))
+    array([[False,  True],
+           [ True, False]])
+    """
+
+    seeds: npt.NDArray[np.uint64]
+    n_rows: int
+    n_sampled: int
+
+    @classmethod
+    def of(cls, seeds: npt.NDArray[np.uint64], n_rows: int, n_sampled: int) -> Bags | None:
+        """Return the bags, or None if each bit has all rows."""
+        return cls(seeds, n_rows, n_sampled) if n_sampled < n_rows else None
+
+    def rows(self, bit: int) -> npt.NDArray[np.int32]:
+        """Return the rows of a bit, in the order in which it drew them."""
+        return np.asarray(draw_rows(self.n_rows, self.n_sampled, self.seeds[bit]))
+
+    def leave_out(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
+        """Return which bits were learnt without which of some training rows, of shape (n_asked, n_bits)."""
+        asked, which = np.unique(rows, return_inverse=True)
+        place = np.full(self.n_rows, -1, np.int32)
+        place[asked] = np.arange(len(asked), dtype=np.int32)
+        out = np.empty((len(asked), len(self.seeds)), bool)
+        write_out_of_bag(self.n_rows, self.n_sampled, self.seeds, place, out)
+        return out[which]
+
+    def take(self, bits: npt.NDArray[np.intp]) -> Bags:
+        """Return the bags of some of the bits."""
+        return replace(self, seeds=self.seeds[bits])
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+    def _check_saved(self) -> None:
+        fine = self.seeds.ndim == 1 and 0 < self.n_sampled < self.n_rows < 2**31
+        require(fine, "a bag is empty or too large")
+
+
 @runtime_checkable
 class BitLearner(Protocol):
     """Learns all bits, then predicts them."""
 
+    bags_: Bags | None
+
     def fit(self, X: Matrix, problems: BitProblems) -> Self:
         """Learn every bit from the rows of X."""
-
-    bags_: Bags | None
 
     def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
         """Return the predicted code of each row, or some bits of it: −1 and +1, one column a bit."""
@@ -86,19 +231,6 @@ class BitLearner(Protocol):
         """Raise a ValueError if the bits were learnt from another number of features."""
 
 
-def _columns(differences: npt.NDArray[np.float64], bits: slice) -> npt.NDArray[np.float64]:
-    return differences[:, bits]
-
-
-def _taken(
-    differences: Callable[[slice], npt.NDArray[np.float64]], bits: npt.NDArray[np.intp], some: slice
-) -> npt.NDArray[np.float64]:
-    """Return what some of the taken bits have to learn. Not a closure: other processes are given it."""
-    own = bits[some]
-    first = int(own.min(initial=0))
-    return differences(slice(first, int(own.max(initial=0)) + 1))[:, own - first]
-
-
 def chunks_of(n: int, size: int) -> list[slice]:
     """Cut 0 … n−1 into slices of at most `size`; at least one, if an empty one.
 
@@ -108,3 +240,54 @@ def chunks_of(n: int, size: int) -> list[slice]:
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
     return [slice(start, min(start + size, n)) for start in range(0, max(n, 1), size)]
+
+
+def choose_max_features(
+    max_features: MaxFeatures | Literal["auto", "forest"], n_bins: npt.NDArray[np.integer]
+) -> MaxFeatures:
+    """Return how many features a split looks at, where that is to depend on their numbers of bins.
+
+    "auto" and "forest" take the square root if most features have more than two values. Among many that are
+    there or not (words, say) only few tell anything, and a small draw would miss them: then "auto" takes all,
+    and "forest" a third, which for a forest is as good, and quicker.
+
+    Examples
+    --------
+    >>> choose_max_features("forest", np.array([64, 64, 2])), choose_max_features("auto", np.array([2, 2]))
+    ('sqrt', None)
+    """
+    if max_features != "auto" and max_features != "forest":
+        return max_features
+    if len(n_bins) == 0 or (n_bins > 2).mean() > 0.5:
+        return "sqrt"
+    return None if max_features == "auto" else 1 / 3
+
+
+def resolve_max_features(max_features: MaxFeatures, n_features: int) -> int:
+    """Return how many features a split looks at.
+
+    Examples
+    --------
+    >>> resolve_max_features("sqrt", 103), resolve_max_features(0.5, 10), resolve_max_features(None, 10)
+    (10, 5, 10)
+    """
+    if max_features == "sqrt":
+        return max(1, math.isqrt(n_features))
+    if max_features == "log2":
+        return max(1, int(math.log2(n_features)))
+    return resolve_share(max_features, n_features)
+
+
+def resolve_share(amount: int | float | None, n: int) -> int:
+    """Return a number of things out of `n`, given as a number, a share, or None for all.
+
+    Examples
+    --------
+    >>> resolve_share(0.63, 100), resolve_share(7, 100), resolve_share(None, 100)
+    (63, 7, 100)
+    """
+    if amount is None:
+        return n
+    if isinstance(amount, int | np.integer):
+        return min(int(amount), n)
+    return max(1, round(amount * n))

@@ -1,182 +1,55 @@
-"""The tree bank: a weighted binary tree for each of thousands of bits, all on the same binned features."""
+"""Banks of trees on the same binned features: a weighted tree for each of thousands of bits, or forests."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from refpair._kernels.class_features import SparseRows, with_bits
+from refpair._kernels.dense import DenseBins
 from refpair._kernels.grow import grow_trees
-from refpair._kernels.packed import field_widths
+from refpair._kernels.grow_classes import grow_class_trees
+from refpair._kernels.packed import Limits, field_widths
 from refpair._kernels.rng import draw_rows
-from refpair._kernels.split import Limits
-from refpair._kernels.traverse import leaf_signs, leaf_values
-from refpair._progress import run_chunks
-from refpair._saved import Savable, require, starts_in_order
-from refpair.bits.bags import Bags
+from refpair._kernels.walk import Nodes, class_votes, find_leaves, leaf_signs, leaf_values, most_voted
+from refpair._parallel import run_chunks
+from refpair._saved import Savable, require
 from refpair.bits.binning import Bins, Features, Matrix, bin_for_training, find_bins
-from refpair.bits.problem import ALL, BitProblems, chunks_of
-from refpair.bits.sizes import MaxFeatures, choose_max_features, resolve_max_features, resolve_share
+from refpair.bits.nodes import ClassTrees, Trees
+from refpair.bits.problem import (
+    ALL,
+    Bags,
+    BitProblems,
+    ClassProblems,
+    MaxFeatures,
+    choose_max_features,
+    chunks_of,
+    resolve_max_features,
+    resolve_share,
+)
 from refpair.on_disk import RowsOnDisk
 
-__all__ = ["TreeBank", "Trees", "check_nodes"]
+__all__ = ["ClassTreeBank", "TreeBank"]
 
-_BITS_A_CALL = 50
+_TREES_A_CALL = 50
+_CELLS_A_CALL = 1 << 24  # rows × trees of classes: bounds the memory that a call asks for
 _FEW = 4  # if a bit has no more than one row of so many, it is given these alone
 _ROWS_A_CALL = 2048
+_ANY_DEPTH = np.iinfo(np.int32).max
 
 
-@dataclass(frozen=True, eq=False)
-class Trees(Savable):
-    """Many binary trees, their nodes in flat arrays, one tree after the other.
-
-    Attributes
-    ----------
-    start : ndarray of int64, shape (n_trees + 1,)
-        Where each tree's nodes begin.
-    feature : ndarray of int32
-        The feature a node asks for; −1 at a leaf.
-    threshold : ndarray of uint8
-        Bins up to this one go left.
-    missing_left : ndarray of bool
-    left_child : ndarray of int32
-        Counted from the tree's first node; the right child is the next one.
-    value : ndarray of float32
-        The mean of ±1 over the node's training rows by weight; its sign is the predicted bit.
-    """
-
-    start: npt.NDArray[np.int64]
-    feature: npt.NDArray[np.int32]
-    threshold: npt.NDArray[np.uint8]
-    missing_left: npt.NDArray[np.bool_]
-    left_child: npt.NDArray[np.int32]
-    value: npt.NDArray[np.float32]
-
-    def __len__(self) -> int:
-        return len(self.start) - 1
-
-    def cut(self, depth: int) -> Trees:
-        """Return the trees cut off at a depth: a node there is a leaf, and answers by its own value.
-
-        Examples
-        --------
-        >>> two = Trees(
-        ...     np.int64([0, 3]), np.int32([0, -1, -1]), np.uint8([1, 0, 0]), np.zeros(3, bool),
-        ...     np.int32([1, 0, 0]), np.float32([0.1, -1, 1]),
-        ... )
-        >>> two.cut(0).value
-        array([0.1], dtype=float32)
-        """
-        root = np.repeat(self.start[:-1], np.diff(self.start))  # of the tree that a node is in
-        level, kept = self.start[:-1], [self.start[:-1]]
-        for _ in range(depth):
-            inner = level[self.feature[level] >= 0]
-            left = root[inner] + self.left_child[inner]
-            level = np.concatenate([left, left + 1])
-            kept.append(level)
-        nodes = np.sort(np.concatenate(kept))
-        place = np.zeros(len(self.feature), np.int64)
-        place[nodes] = np.arange(len(nodes))
-        feature = self.feature.copy()
-        feature[level] = -1
-        is_inner = feature[nodes] >= 0
-        left = np.where(is_inner, place[root[nodes] + self.left_child[nodes]] - place[root[nodes]], 0)
-        return Trees(
-            np.append(place[self.start[:-1]], len(nodes)),
-            feature[nodes],
-            self.threshold[nodes],
-            self.missing_left[nodes],
-            left.astype(np.int32),
-            self.value[nodes],
-        )
-
-    def take(self, trees: npt.NDArray[np.intp]) -> Trees:
-        """Return some of the trees.
-
-        Examples
-        --------
-        >>> leaves = Trees(
-        ...     np.arange(4), np.int32([-1, -1, -1]), np.zeros(3, np.uint8), np.zeros(3, bool),
-        ...     np.zeros(3, np.int32), np.float32([0.5, -1, 1]),
-        ... )
-        >>> leaves.take(np.array([2, 0])).value
-        array([1. , 0.5], dtype=float32)
-        """
-        sizes = np.diff(self.start)[trees]
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        nodes = np.arange(start[-1]) + np.repeat(self.start[trees] - start[:-1], sizes)
-        return Trees(start, *(getattr(self, field.name)[nodes] for field in fields(self)[1:]))
-
-    def _check_saved(self) -> None:
-        nodes = [getattr(self, field.name) for field in fields(self)[1:]]
-        require(all(array.shape == (self.feature.size,) for array in nodes), "the trees have a wrong shape")
-        check_nodes(self.start, self.feature, self.left_child)
-        require((np.abs(self.value) <= 1.0).all(), "the value of a node is not from -1 to 1")
-
-    @classmethod
-    def join(cls, parts: list[Trees]) -> Trees:
-        """Lay several banks one after the other."""
-        offsets = np.cumsum([0, *(part.start[-1] for part in parts)])
-        starts = [part.start[:-1] + offset for part, offset in zip(parts, offsets[:-1], strict=True)]
-        names = [field.name for field in fields(cls)[1:]]
-        return cls(
-            np.concatenate([*starts, offsets[-1:]]),
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in names),
-        )
-
-
-def check_nodes(
-    start: npt.NDArray[np.int64], feature: npt.NDArray[np.int32], left_child: npt.NDArray[np.int32]
-) -> None:
-    """Check that every way down a tree ends, within this tree."""
-    require(starts_in_order(start, len(feature)), "the trees do not follow one another")
-    require(feature.min(initial=-1) >= -1, "a node asks for no feature")
-    inner = np.flatnonzero(feature >= 0)
-    sizes = np.diff(start)
-    tree = np.repeat(np.arange(len(sizes)), sizes)[inner]
-    left = left_child[inner].astype(np.int64)
-    # Children after their parents: then no way down comes back to where it was.
-    require((left > inner - start[tree]).all(), "a child comes before its parent")
-    require((left + 1 < sizes[tree]).all(), "a child lies outside its tree")
-
-
-class TreeBank(Savable):
-    """Learn every bit by a weighted decision tree on binned features.
-
-    Parameters
-    ----------
-    max_depth : int, optional
-        Trees grow until their leaves are pure if it is None.
-    min_samples_leaf : int, default=1
-    max_features : int, float, "sqrt", "log2", "auto" or "forest", optional
-        How many features a split looks at: a number, a share, or all if it is None. "auto" and "forest" go by
-        the features, as :func:`choose_max_features` says.
-    max_samples : int or float, optional
-        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is
-        None.
-    max_bins : int, default=64
-        How finely numeric features are cut; a feature with fewer values is kept exactly.
-    n_jobs : int, optional
-        Threads.
-    verbose : int, default=0
-        1 shows a progress bar.
-
-    Attributes
-    ----------
-    bins_ : Bins
-    trees_ : Trees
-    bags_ : Bags or None
-        Which rows each bit was learnt from; None if from all.
-    """
+class _TreeBank(Savable):
+    """What banks of trees share, whatever their leaves say: the parameters, the bins and the way down."""
 
     bins_: Bins
-    trees_: Trees
-    bags_: Bags | None
+    trees_: Any
+    _what = "bits"  # that are learnt
 
     def __init__(
         self,
@@ -196,6 +69,71 @@ class TreeBank(Savable):
         self.max_bins = max_bins
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def apply(self, X: Matrix) -> npt.NDArray[np.int32]:
+        """Return which of all nodes is the leaf that each row reaches, one column a tree."""
+        leaves = np.empty((X.shape[0], len(self.trees_)), np.int32)
+        self._walk(X, lambda codes, rows: find_leaves(codes, self.trees_.nodes, leaves[rows]))
+        return leaves
+
+    def _grow(self, grow: Callable[[slice], Any], n_trees: int, at_once: int) -> list[Any]:
+        """Grow the trees, some at a time."""
+        chunks = chunks_of(n_trees, at_once)
+        return run_chunks(
+            grow, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title=f"learning {self._what}"
+        )
+
+    def _walk(self, X: Matrix, ask: Callable[[npt.NDArray[np.uint8], slice], None]) -> None:
+        """Ask the trees about the binned rows of X, some at a time."""
+
+        def walk(rows: slice) -> None:
+            for block, codes in self.bins_.blocks(X[rows]):
+                ask(codes, slice(rows.start + block.start, rows.start + block.stop))
+
+        run_chunks(
+            walk, chunks_of(X.shape[0], _ROWS_A_CALL), n_jobs=self.n_jobs, verbose=self.verbose,
+            title=f"predicting {self._what}", in_place=True,
+        )  # fmt: skip
+
+    def _check_saved(self) -> None:
+        require(self.trees_.feature.max(initial=-1) < self.bins_.n_features, "a node asks for no feature")
+
+    def check_n_features(self, n_features: int) -> None:
+        """Refuse a bank that was learnt from other features."""
+        require(self.bins_.n_features == n_features, "the bins are not those of the features")
+
+
+class TreeBank(_TreeBank):
+    """Learn every bit by a weighted decision tree on binned features.
+
+    Parameters
+    ----------
+    max_depth : int, optional
+        Trees grow until their leaves are pure if it is None.
+    min_samples_leaf : int, default=1
+    max_features : int, float, "sqrt", "log2", "auto" or "forest", optional
+        How many features a split looks at: a number, a share, or all if it is None. "auto" and "forest" take
+        the square root if most features have more than two values, else "auto" all and "forest" a third.
+    max_samples : int or float, optional
+        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is
+        None.
+    max_bins : int, default=64
+        How finely numeric features are cut; a feature with fewer values is kept exactly.
+    n_jobs : int, optional
+        Threads.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    bins_ : Bins
+    trees_ : Trees
+    bags_ : Bags or None
+        Which rows each bit was learnt from; None if from all.
+    """
+
+    trees_: Trees
+    bags_: Bags | None
 
     def fit(self, X: Matrix, problems: BitProblems, bins: Bins | None = None) -> Self:
         """Grow the trees.
@@ -219,13 +157,8 @@ class TreeBank(Savable):
         n_rows, n_features = X.shape
         self.bins_ = find_bins(X, self.max_bins) if bins is None else bins
         n_sampled = resolve_share(self.max_samples, n_rows)
-        weight_bits, count_bits = field_widths(n_sampled, self.min_samples_leaf)
-        limits = Limits(
-            max_depth=np.iinfo(np.int32).max if self.max_depth is None else self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
-            weight_bits=weight_bits,
-            count_bits=count_bits,
-        )
+        max_depth = _ANY_DEPTH if self.max_depth is None else self.max_depth
+        limits = Limits(max_depth, self.min_samples_leaf, *field_widths(n_sampled, self.min_samples_leaf))
         limit = n_features if problems.n_features is None else problems.n_features
         allowed = np.full(problems.n_bits, limit, np.int64)
 
@@ -233,10 +166,8 @@ class TreeBank(Savable):
         if isinstance(X, RowsOnDisk) or n_sampled * _FEW <= n_rows:
             grow = partial(_grow_on_own_rows, X, self.bins_, bits)
         else:
-            grow = partial(_grow, bin_for_training(X, self.bins_), bits)
-        chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
-        grown = run_chunks(grow, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
-        self.trees_ = Trees.join(grown)
+            grow = partial(_grow_bits, bin_for_training(X, self.bins_), bits)
+        self.trees_ = Trees.join(self._grow(grow, problems.n_bits, _TREES_A_CALL))
         self.bags_ = Bags.of(problems.seeds, n_rows, n_sampled)
         return self
 
@@ -251,20 +182,16 @@ class TreeBank(Savable):
     def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
         """Return the predicted code of each row, or some bits of it: −1 and +1, one column a bit.
 
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, n_features)
-        bits : slice, optional
-            Which of the bits, without a step.
+        `bits` is a slice without a step.
         """
-        signs = np.empty((X.shape[0], self._n_bits(bits)), np.int8)
-        self._traverse(X, (leaf_signs, bits, signs))
+        nodes, signs = self._nodes(bits), np.empty((X.shape[0], self._n_bits(bits)), np.int8)
+        self._walk(X, lambda codes, rows: leaf_signs(codes, nodes, self.trees_.value, signs[rows]))
         return signs
 
     def values(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.float32]:
         """Return how sure each bit is: the weighted mean of −1 and +1 in the leaf that a row reaches."""
-        values = np.empty((X.shape[0], self._n_bits(bits)), np.float32)
-        self._traverse(X, (leaf_values, bits, values))
+        nodes, values = self._nodes(bits), np.empty((X.shape[0], self._n_bits(bits)), np.float32)
+        self._walk(X, lambda codes, rows: leaf_values(codes, nodes, self.trees_.value, values[rows]))
         return values
 
     def predict_and_values(
@@ -274,7 +201,12 @@ class TreeBank(Savable):
         first, rest = slice(0, n_signs), slice(n_signs, None)
         signs = np.empty((X.shape[0], self._n_bits(first)), np.int8)
         values = np.empty((X.shape[0], self._n_bits(rest)), np.float32)
-        self._traverse(X, (leaf_signs, first, signs), (leaf_values, rest, values))
+
+        def ask(codes: npt.NDArray[np.uint8], rows: slice) -> None:
+            leaf_signs(codes, self._nodes(first), self.trees_.value, signs[rows])
+            leaf_values(codes, self._nodes(rest), self.trees_.value, values[rows])
+
+        self._walk(X, ask)
         return signs, values
 
     def cut(self, depth: int) -> Self:
@@ -294,37 +226,20 @@ class TreeBank(Savable):
         return len(self.trees_)
 
     def _check_saved(self) -> None:
-        require(self.trees_.feature.max(initial=-1) < self.bins_.n_features, "a node asks for no feature")
+        super()._check_saved()
         require(self.bags_ is None or len(self.bags_) == len(self), "there is not a bag for each bit")
 
-    def check_n_features(self, n_features: int) -> None:
-        """Refuse a bank that was learnt from other features."""
-        require(self.bins_.n_features == n_features, "the bins are not those of the features")
-
     def _n_bits(self, bits: slice) -> int:
-        return len(range(*bits.indices(len(self.trees_))))
+        return len(range(*bits.indices(len(self))))
 
-    def _traverse(self, X: Matrix, *tasks: tuple[Callable[..., None], slice, npt.NDArray[Any]]) -> None:
-        trees = self.trees_
-
-        def traverse(rows: slice) -> None:
-            for block, codes in self.bins_.blocks(X[rows]):
-                for kernel, bits, out in tasks:
-                    first, last, _ = bits.indices(len(trees))
-                    kernel(
-                        codes, trees.start[first : last + 1], trees.feature, trees.threshold,
-                        trees.missing_left, trees.left_child, trees.value, out[rows][block],
-                    )  # fmt: skip
-
-        chunks = chunks_of(X.shape[0], _ROWS_A_CALL)
-        run_chunks(
-            traverse, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="predicting bits", in_place=True
-        )
+    def _nodes(self, bits: slice) -> Nodes:
+        first, last, _ = bits.indices(len(self))
+        return self.trees_.nodes._replace(start=self.trees_.start[first : last + 1])
 
 
 @dataclass(frozen=True, eq=False)
 class _Bits:
-    """What a tree needs to know besides the features."""
+    """What the trees of bits need to know besides the features."""
 
     problems: BitProblems
     n_features: npt.NDArray[np.int64]
@@ -340,18 +255,18 @@ class _Bits:
         bits: slice,
     ) -> Trees:
         """Grow the trees of some bits."""
-        grown = grow_trees(
+        nodes, value = grow_trees(
             features, self.n_features[bits], self.n_drawn[bits], vector_of_row, differences, self.n_sampled,
             self.problems.seeds[bits], self.limits,
         )  # fmt: skip
-        return Trees(*grown)
+        return Trees(*nodes, value)
 
 
-# Not methods of the bank: another process is given their names, and finds them and the compiled kernels by
+# Not methods of the banks: another process is given their names, and finds them and the compiled kernels by
 # itself.
 
 
-def _grow(features: Features, bits: _Bits, some: slice) -> Trees:
+def _grow_bits(features: Features, bits: _Bits, some: slice) -> Trees:
     """Grow some trees on features that are at hand."""
     return bits.grow(features, bits.problems.vector_of_row, _by_bit(bits.problems, some), some)
 
@@ -374,3 +289,128 @@ def _grow_on_own_rows(X: Matrix, bins: Bins, bits: _Bits, some: slice) -> Trees:
 def _by_bit(problems: BitProblems, bits: slice) -> npt.NDArray[np.float64]:
     """Return what bits have to learn, one row a bit."""
     return np.ascontiguousarray(problems.differences(bits).T)
+
+
+class ClassTreeBank(_TreeBank):
+    """Learn every problem of several classes by a forest of trees on binned features.
+
+    Parameters
+    ----------
+    max_depth, min_samples_leaf, max_features, max_samples, max_bins, n_jobs, verbose
+        As of :class:`TreeBank`. 0.632 as `max_samples` is about what a bootstrap sample holds.
+
+    Attributes
+    ----------
+    bins_ : Bins
+    trees_ : ClassTrees
+    n_classes_ : ndarray of int64, shape (n_problems,)
+    n_trees_ : int
+        Of each problem.
+    """
+
+    _what = "forests"
+    trees_: ClassTrees
+    n_classes_: npt.NDArray[np.int64]
+    n_trees_: int
+
+    def fit(self, X: Matrix, problems: ClassProblems) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, n_features)
+        problems : ClassProblems
+
+        Examples
+        --------
+        >>> from refpair.bits import ClassProblems, ClassTreeBank
+        >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+        >>> classes = np.int32([[0, 1], [2, 1], [1, 0], [1, 0]])
+        >>> problems = ClassProblems(classes, np.array([3, 2]), 2, np.arange(4, dtype=np.uint64))
+        >>> bank = ClassTreeBank().fit(X, problems)
+        >>> bank.predict(X)
+        array([[0, 1],
+               [2, 1],
+               [1, 0],
+               [1, 0]], dtype=int32)
+        """
+        n_rows, n_features = X.shape
+        if n_rows != len(problems.classes):
+            raise ValueError(f"{n_rows} rows of X are given, but classes of {len(problems.classes)}")
+        self.bins_ = find_bins(X, self.max_bins)
+        binned = bin_for_training(X, self.bins_)
+        self.n_classes_ = np.asarray(problems.n_classes, dtype=np.int64)
+        self.n_trees_ = problems.n_trees
+        grow = partial(
+            _grow_classes,
+            binned if isinstance(binned, DenseBins) else with_bits(binned),
+            n_features,
+            np.ascontiguousarray(problems.classes.T, dtype=np.int32),
+            problems,
+            resolve_share(self.max_samples, n_rows),
+            _ANY_DEPTH if self.max_depth is None else self.max_depth,
+            self.min_samples_leaf,
+            resolve_max_features(choose_max_features(self.max_features, self.bins_.n_bins), n_features),
+        )
+        at_once = max(1, min(_TREES_A_CALL, _CELLS_A_CALL // n_rows))
+        self.trees_ = ClassTrees.join(self._grow(grow, problems.n_problems * problems.n_trees, at_once))
+        return self
+
+    def predict_proba(self, X: Matrix, problem: int) -> npt.NDArray[np.float64]:
+        """Return the mean over a problem's trees of the class frequencies in the leaves.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, n_features)
+        problem : int
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n, n_classes_[problem])
+        """
+        if not 0 <= problem < len(self.n_classes_):
+            raise ValueError(f"problem must be from 0 to {len(self.n_classes_) - 1}, not {problem}")
+        trees = self.n_trees_, self.trees_.nodes, self.trees_.held
+        votes = np.empty((X.shape[0], self.n_classes_[problem]))
+        self._walk(X, lambda codes, rows: class_votes(codes, problem, *trees, votes[rows]))
+        return votes
+
+    def predict(self, X: Matrix) -> npt.NDArray[np.int32]:
+        """Return the most probable class of each row in each problem, the first one if they are several."""
+        trees = self.n_trees_, self.trees_.nodes, self.trees_.held
+        chosen = np.empty((X.shape[0], len(self.n_classes_)), np.int32)
+        self._walk(X, lambda codes, rows: most_voted(codes, self.n_classes_, *trees, chosen[rows]))
+        return chosen
+
+    def _check_saved(self) -> None:
+        """Check that trees ask only for features, and leaves tell only of classes, that exist."""
+        super()._check_saved()
+        trees, n_classes = self.trees_, self.n_classes_
+        fits = n_classes.ndim == 1 and len(trees) == len(n_classes) * self.n_trees_ and self.n_trees_ > 0
+        require(fits, "there are too few or too many trees")
+        require(n_classes.min(initial=1) >= 1, "a problem has no classes")
+        exist = trees.classes.min(initial=0) >= 0
+        if len(trees):
+            largest = np.maximum.reduceat(trees.classes, trees.count_start[trees.start[:-1]])
+            exist &= bool((largest < np.repeat(n_classes, self.n_trees_)).all())
+        require(exist, "a leaf has a class that does not exist")
+
+
+def _grow_classes(
+    features: DenseBins | SparseRows,
+    n_features: int,
+    classes: npt.NDArray[np.int32],
+    problems: ClassProblems,
+    n_sampled: int,
+    max_depth: int,
+    min_samples_leaf: int,
+    max_features: int,
+    trees: slice,
+) -> ClassTrees:
+    """Grow some of the trees."""
+    problem_of_tree = (np.arange(trees.start, trees.stop) // problems.n_trees).astype(np.int32)
+    nodes, held = grow_class_trees(
+        features, n_features, classes, int(np.max(problems.n_classes, initial=1)), problem_of_tree,
+        n_sampled, problems.seeds[trees], max_depth, min_samples_leaf, max_features,
+    )  # fmt: skip
+    return ClassTrees(*nodes, *held)

@@ -1,14 +1,19 @@
-"""What all multi-label classifiers of the package share: reading X and Y, writing predictions, scoring."""
+"""What all multi-label classifiers of the package share: reading X and Y, answering, scoring, saving."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
@@ -17,22 +22,52 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from refpair._parallel import in_memory, is_lazy
 from refpair._saved import IfThere, Savable, require
-from refpair.classifiers._dask_blocks import in_memory
-from refpair.classifiers._lazy import BY_BLOCKS, by_blocks
-from refpair.costs import Cost, PerLabelCost, get_cost
+from refpair.classifiers._dask import answer_lazily
+from refpair.costs import Cost, get_cost
 from refpair.costs._probe import check_probe, is_function, probe
+from refpair.decision.decide import decide, decide_blocks
+from refpair.decision.expected import expected_cost, worst_cost
 from refpair.on_disk import RowsOnDisk
 from refpair.tables.labels import LabelFormat, LabelMatrix, read_labels
 
-__all__ = ["MultiLabelClassifier"]
+__all__ = [
+    "MultiLabelClassifier",
+    "check_amount",
+    "check_count",
+    "check_positive",
+    "check_running",
+    "is_integer",
+]
+
+Floats = npt.NDArray[np.float64]
+Bytes = npt.NDArray[np.uint8]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+_NEVER = 1e-6  # no label is thought less likely than this, nor more likely than 1 minus this
+
+
+def _if_knows(*hooks: str) -> Callable[[Method], Method]:
+    """Hide a method of models that have none of the hooks, or whose `_tells_probabilities` says why not."""
+
+    def knows(model: Any) -> bool:
+        return any(hasattr(model, hook) for hook in hooks) and bool(model._tells_probabilities())
+
+    def hide(method: Method) -> Method:
+        return cast(Method, available_if(knows)(method))
+
+    return hide
 
 
 class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]
     """Base of the package's classifiers.
 
-    A subclass sets ``cost_`` in ``fit`` and defines ``_predict_labels(X) -> 0/1 matrix``. Its methods named
-    in ``BY_BLOCKS`` take Dask arrays and DataFrames, too, and then answer lazily.
+    A subclass sets ``cost_`` in ``fit`` and knows a distribution: ``_distributions(X, cost)`` yields blocks
+    of rows, in order, and what their label vectors may be, as far as decisions for the cost need it; without
+    a cost, the probability of each label must be right. One that knows but these probabilities has
+    ``_marginals(X)`` instead, and one that answers in another way than by decisions ``_predict_labels(X)``.
+    All of them take X as ``_read_features`` returns it.
     """
 
     cost_: IfThere[Cost]
@@ -41,18 +76,23 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
     feature_names_in_: IfThere[npt.NDArray[Any]]
     _label_format: LabelFormat
     _needs_n_features: ClassVar[bool] = True
+    _cost_scale = 1.0  # what costs were found to be, over what was expected
+    _distributions: ClassVar[Any]
+    _marginals: ClassVar[Any]
 
-    def __init_subclass__(cls, **how: Any) -> None:
-        super().__init_subclass__(**how)
-        for name in vars(cls).keys() & set(BY_BLOCKS):
-            setattr(cls, name, by_blocks(vars(cls)[name]))
+    def _tells_probabilities(self) -> bool:
+        """Return True, or raise an AttributeError that says what to do."""
+        return True
 
-    def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
-        raise TypeError(f"{type(self).__name__} defines no _predict_labels")
+    def _predict_labels(self, X: Any) -> Bytes:
+        return self._decide(X, self.cost_)
+
+    def _decide(self, X: Any, cost: Cost) -> Bytes:
+        return decide_blocks(self._distributions(X, cost), cost, n_jobs=self.n_jobs)
 
     def _read(self, X: Any, Y: Any) -> tuple[Any, LabelMatrix]:
         """Validate the training data; note the features' and labels' names and how Y was given."""
-        X = self._read_features(in_memory(X), reset=True)
+        X = self._read_features(X, reset=True)
         labels, self._label_format = read_labels(in_memory(Y))
         check_consistent_length(X, labels)
         self.classes_ = self._label_format.classes
@@ -101,10 +141,20 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         """Return a cost as an object, if it is one for the labels of this model."""
         if not isinstance(cost, str | Cost) and not callable(cost):
             raise ValueError(f"cost must be a name, a Cost or a function, not {cost!r}")
-        found = get_cost(cost)
-        if isinstance(found, PerLabelCost):  # raises if there are not as many prices as labels
-            found.prices(self._label_format.n_labels)
-        return found
+        return get_cost(cost).for_labels(self._label_format.label_names)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; warn of a search over costs that compares the numbers of different measures."""
+        old = getattr(self, "cost", None)
+        if repr(params.get("cost", old)) != repr(old) and _is_own_score():
+            warnings.warn(
+                "the search compares models by their own costs, which are different measures: say by which "
+                'one they are compared, as in GridSearchCV(..., scoring=get_cost("f1").scorer())',
+                UserWarning,
+                stacklevel=2,
+            )
+        model: Self = super().set_params(**params)
+        return model
 
     def _get_saved(self) -> dict[str, Any]:
         saved = super()._get_saved()
@@ -142,9 +192,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         """Raise a ValueError unless what was learnt is of so many features and labels."""
 
-    @by_blocks
     def predict(self, X: Any) -> Any:
-        """Predict the label vectors of rows.
+        """Predict the label vectors of samples.
 
         Parameters
         ----------
@@ -158,11 +207,129 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
             Dask: a DataFrame if X is one and the labels have names, an array otherwise.
         """
         check_is_fitted(self)
+        if is_lazy(X):
+            return answer_lazily(self, "predict", X)
         labels = self._predict_labels(self._read_features(X, reset=False))
         return self._label_format.write(labels, X)
 
+    @_if_knows("_marginals", "_distributions")
+    def predict_proba(self, X: Any, *, as_frame: bool = False) -> Any:
+        """Return the probability of each label.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+            Of Dask, the answer is lazy, too.
+        as_frame : bool, default=False
+            Whether to return a DataFrame: the labels are its columns, and its index is that of X.
+
+        Returns
+        -------
+        probabilities : ndarray or DataFrame of shape (n, n_labels)
+            From 0.000001 to 0.999999: a model that has never seen a label somewhere cannot rule it out. If y
+            was one-dimensional in ``fit``, a column for each of its classes.
+        """
+        check_is_fitted(self)
+        if is_lazy(X):
+            return answer_lazily(self, "predict_proba", X, as_frame=as_frame)
+        read = self._read_features(X, reset=False)
+        if hasattr(self, "_marginals"):
+            marginals = self._marginals(read)
+        else:
+            marginals = np.concatenate([p.marginals() for _, p in self._distributions(read, None)])
+        told = self._label_format.write_probabilities(np.clip(marginals, _NEVER, 1.0 - _NEVER))
+        index = X.index if isinstance(X, pd.DataFrame) else None
+        return pd.DataFrame(told, index, self.classes_) if as_frame else told
+
+    @_if_knows("_distributions")
+    def predict_set_proba(self, X: Any, k: int = 5) -> tuple[Bytes, Floats]:
+        """Return the most probable label vectors of each sample and their probabilities.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+            Of Dask, the answer is a Dask array.
+        k : int, default=5
+            How many label vectors. A sample that has fewer is filled up with empty ones of probability 0.
+
+        Returns
+        -------
+        labels : ndarray of uint8, shape (n, k, n_labels)
+        probabilities : ndarray of float64, shape (n, k)
+            Falling in each row.
+        """
+        check_is_fitted(self)
+        check_count("k", k)
+        if is_lazy(X):
+            return cast(tuple[Bytes, Floats], answer_lazily(self, "predict_set_proba", X, k=k))
+        # The most probable vector is the best answer for the zero-one loss.
+        blocks = self._distributions(self._read_features(X, reset=False), get_cost("zero_one"))
+        labels, probabilities = zip(*(p.most_likely(k) for _, p in blocks), strict=True)
+        return np.concatenate(labels), np.concatenate(probabilities)
+
+    @_if_knows("_distributions")
+    def expected_cost(self, X: Any, Y: Any = None) -> Floats:
+        """Return what the predictions are expected to cost: the less, the surer is the model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+            Of Dask, the answer is a Dask array.
+        Y : array, sparse matrix or DataFrame of shape (n, n_labels), optional
+            Label vectors to predict for these samples; by default what ``predict`` gives.
+
+        Returns
+        -------
+        costs : ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        if is_lazy(X):
+            return cast(Floats, answer_lazily(self, "expected_cost", X, Y))
+        X = self._read_features(X, reset=False)
+        given = None if Y is None else self._label_format.read_more(in_memory(Y))
+        if given is not None:
+            check_consistent_length(X, given)
+        return self._expected_cost(X, given)
+
+    def _expected_cost(self, X: Any, labels: Any) -> Floats:
+        """Return the expected cost of labels, or of the own answer if they are None."""
+        costs = []
+        for rows, p in self._distributions(X, self.cost_):
+            answer = labels[rows] if labels is not None else decide(p, self.cost_, n_jobs=self.n_jobs)
+            costs.append(self._scaled(expected_cost(p, answer, self.cost_), answer))
+        return np.concatenate(costs)
+
+    def _scaled(self, costs: Floats, answer: Any) -> Floats:
+        """Return expected costs of an answer as they were found to be, but no more than it can cost."""
+        if self._cost_scale == 1.0:
+            return costs
+        labels = answer.toarray() if sp.issparse(answer) else np.asarray(answer)
+        return np.minimum(self._cost_scale * costs, worst_cost(labels.astype(np.uint8), self.cost_))
+
+    @_if_knows("_distributions")
+    def decide(self, X: Any, cost: Any) -> Any:
+        """Predict the label vectors that are best for another cost, without fitting again.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+            Of Dask, the answer is lazy, too.
+        cost : str, Cost or callable
+            As the parameter of this class.
+
+        Returns
+        -------
+        Y : of shape (n, n_labels)
+            In the kind that the labels had in ``fit``, as from ``predict``.
+        """
+        check_is_fitted(self)
+        cost = self._check_cost(cost)
+        if is_lazy(X):
+            return answer_lazily(self, "decide", X, cost=cost)
+        return self._label_format.write(self._decide(self._read_features(X, reset=False), cost), X)
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return how well the labels of rows are predicted, by the model's own cost.
+        """Return how well the labels of samples are predicted, by the model's own cost.
 
         Parameters
         ----------
@@ -170,19 +337,25 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
             The true labels.
         sample_weight : array of shape (n,), optional
-            How much each row counts.
+            How much each sample counts.
 
         Returns
         -------
         score : float
-            The mean of 1 − cost for F1, accuracy and F-beta; minus the mean cost for all others. Greater is
-            better, so that model selection works; ``cost_.mean`` has the number as it is usually reported.
+            By ``cost_``, and greater is better: the mean of 1 − cost for F-beta, Jaccard and the zero-one
+            loss (there it is the share of rows whose labels are all right, as scikit-learn's classifiers have
+            it); minus the mean cost for all others. ``cost_.mean`` has the number as papers report it.
+
+        Notes
+        -----
+        Models with different costs are compared by one of them: ``get_cost("f1").scorer()(model, X, y)``.
+        Classifiers that know no cost (binary relevance, chains, label powersets, RAkEL, ML-ECC) have the
+        zero-one loss as ``cost_``.
         """
         check_is_fitted(self)
-        predicted = self._predict_labels(self._read_features(in_memory(X), reset=False))
+        predicted = self._predict_labels(self._read_features(X, reset=False))
         truths = self._label_format.read_more(in_memory(y))
-        reported = self.cost_.mean(truths, predicted, in_memory(sample_weight))
-        return reported if self.cost_.greater_is_better else -reported
+        return self.cost_._score(truths, predicted, in_memory(sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -192,7 +365,27 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
+        # What is learnt by another estimator takes what that takes.
+        learner = getattr(self, "estimator", None)
+        if isinstance(learner, str):
+            tags.input_tags.allow_nan = learner != "logistic"
+        elif hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type):
+            tags.input_tags = get_tags(learner).input_tags
         return tags
+
+
+def _is_own_score() -> bool:
+    """Whether scikit-learn's search sets parameters of a model that it scores by its own ``score``; once."""
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if frame.f_code.co_name == "_fit_and_score" and "sklearn" in frame.f_globals["__name__"]:
+            scorer: Any = frame.f_locals.get("scorer")
+            is_own = type(scorer).__name__ == "_PassthroughScorer" and not hasattr(scorer, "_has_warned")
+            if is_own:
+                scorer._has_warned = True
+            return is_own
+    return False
 
 
 def _check_numbers(model: Any, X: pd.DataFrame) -> None:
@@ -211,3 +404,43 @@ def _check_numbers(model: Any, X: pd.DataFrame) -> None:
                 f"column {str(name)!r} does not hold numbers, but values{told}: "
                 f"make_pipeline(TableVectorizer(), {shown}) turns such columns into features"
             ) from None
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is a whole number of Python or numpy; a bool is not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def check_count(name: str, value: Any, low: int = 1, high: int | None = None) -> None:
+    """Refuse what is not a whole number within limits."""
+    if not is_integer(value) or value < low or (high is not None and value > high):
+        limits = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{name} must be an integer {limits}, not {value!r}")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Refuse what is not a finite number above 0."""
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not is_number or not 0.0 < value < np.inf:
+        raise ValueError(f"{name} must be a number above 0, not {value!r}")
+
+
+def check_amount(name: str, value: Any, allowed: str) -> None:
+    """Refuse what is neither None, a whole number of at least 1, nor a share in (0, 1]."""
+    if value is None or (is_integer(value) and value >= 1):
+        return
+    if not isinstance(value, float | np.floating) or not 0.0 < value <= 1.0:
+        raise ValueError(f"{name} must be {allowed}, not {value!r}")
+
+
+def check_running(*, n_jobs: Any, random_state: Any, verbose: Any) -> None:
+    """Refuse what is wrong with the parameters that say how to run, which all estimators have."""
+    check_count("verbose", int(verbose) if isinstance(verbose, bool) else verbose, low=0)
+    if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be an integer other than 0 or None, not {n_jobs!r}")
+    if is_integer(random_state) and 0 <= random_state < 2**32:
+        return  # to make a generator of it takes longer than all other checks
+    try:
+        check_random_state(random_state)
+    except ValueError as error:
+        raise ValueError(f"random_state must be a seed: {error}") from error

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from refpair._kernels.chains import round_draws
+from refpair._kernels.walk import round_draws
 from refpair._saved import Savable, require
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._links import Links

@@ -14,9 +14,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from refpair._saved import Savable, require
 from refpair.bits import ClassProblems, ClassTreeBank
 from refpair.bits.binning import Matrix
-from refpair.bits.estimator import check_features
+from refpair.bits.estimator import check_features, fit_clones
 from refpair.classifiers._base_learners import as_base_learner, check_base_learner
-from refpair.classifiers._clones import fit_clones
 from refpair.classifiers.forest import Forest
 from refpair.classifiers.logistic import Logistic
 

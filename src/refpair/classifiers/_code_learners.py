@@ -14,7 +14,7 @@ from refpair.bits.problem import chunks_of
 from refpair.classifiers._base_learners import BinaryLearners, Targets
 from refpair.classifiers._class_learners import ClassLearners
 from refpair.classifiers._distinct_labels import DistinctLabels
-from refpair.coding import LabelCode
+from refpair.coding.repetition import LabelCode
 
 __all__ = ["CodeLearners"]
 

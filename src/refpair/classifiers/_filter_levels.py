@@ -9,12 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from refpair._kernels.filter_tree import vote
 from refpair._kernels.rng import draw_rows
+from refpair._kernels.walk import vote
 from refpair.bits import BitProblems, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Bins, Matrix, find_bins
-from refpair.bits.sizes import choose_max_features, resolve_share
-from refpair.bits.trees import Trees
+from refpair.bits.nodes import Trees
+from refpair.bits.problem import choose_max_features, resolve_share
 from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_learner
 from refpair.classifiers._links import EstimatorLinks, TreeLinks, append_labels
 from refpair.classifiers.forest import Forest
@@ -88,13 +88,13 @@ class EstimatorLevels:
         self.estimator = estimator
         self.X = X
         self.seeds = rng.integers(2**63, size=n_levels)
-        self.estimators: list[Any] = [-1] * n_levels
+        self.estimators: list[Any] = [0] * n_levels
 
     def learn(self, k: int, row: Rows, paths: Bytes, gain: Floats, *, draft: bool) -> None:
         """Fit a clone."""
         kept = np.flatnonzero(gain)
         if len(kept) == 0:
-            self.estimators[k] = -1
+            self.estimators[k] = 0
             return
         targets = Targets(np.arange(len(kept), dtype=np.int32), _scaled(gain[kept])[:, None])
         features = append_labels(self.X[row[kept]], paths[kept])
@@ -181,10 +181,8 @@ class TreeLevels:
         assert trees is not None, "levels are trained from the last one up"
         asked, n_asked = self._voters(len(trees))
         votes, looked_at = np.empty(len(row), np.uint8), np.empty(len(row), np.uint64)
-        vote(
-            self.codes, row, np.ascontiguousarray(paths), asked, n_asked, trees.start, trees.feature,
-            trees.threshold, trees.missing_left, trees.left_child, trees.value, votes, looked_at,
-        )  # fmt: skip
+        own = np.ascontiguousarray(paths)
+        vote(self.codes, row, own, asked, n_asked, trees.nodes, trees.value, votes, looked_at)
         return votes, looked_at
 
     def links(self) -> TreeLinks:

@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from refpair._progress import run_chunks
+from refpair._parallel import run_chunks
 from refpair.bits.problem import chunks_of
 from refpair.classifiers._filter_levels import Levels, bit_of
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from refpair._kernels.leaves import sum_leaves
-from refpair._progress import run_chunks
+from refpair._kernels.walk import sum_leaves
+from refpair._parallel import run_chunks
 from refpair._saved import Savable, require, starts_in_order
 from refpair.classifiers._distinct_labels import DistinctLabels
 from refpair.posterior import LabelDistribution

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from refpair._kernels.chains import sum_values
-from refpair._progress import run_chunks
+from refpair._kernels.walk import sum_values
+from refpair._parallel import run_chunks
 from refpair._saved import Savable, require
 from refpair.bits import TreeBank
 from refpair.bits.binning import Bins, Matrix
@@ -74,7 +74,7 @@ class EstimatorLinks(Savable):
     Attributes
     ----------
     estimators : list
-        Fitted classifiers with ``predict_proba``, or the number −1 or +1 for a label that never or always is
+        Fitted classifiers with ``predict_proba``, or the number 0 or 1 for a label that never or always is
         there, as in :class:`EstimatorBank`. One without ``predict_proba`` is certain of what it says.
     """
 
@@ -84,7 +84,7 @@ class EstimatorLinks(Savable):
         return len(self.estimators)
 
     def _check_saved(self) -> None:
-        require(all(map(is_answer, self.estimators)), "a link is neither a classifier, -1 nor 1")
+        require(all(map(is_answer, self.estimators)), "a link is neither a classifier, 0 nor 1")
 
     def check_n_features(self, n_features: int) -> None:
         """Refuse links of other features, as far as they tell."""
@@ -193,13 +193,12 @@ class TreeLinks(Savable):
         """Send the paths down the trees of the link."""
         trees = self.bank.trees_
         start = trees.start[k * self.n_trees : (k + 1) * self.n_trees + 1]
+        nodes = trees.nodes._replace(start=start)
         sums = np.empty(len(row))
 
         def follow(part: slice) -> None:
-            sum_values(
-                prepared, row[part], np.ascontiguousarray(paths[part]), start, trees.feature, trees.threshold,
-                trees.missing_left, trees.left_child, trees.value, sums[part],
-            )  # fmt: skip
+            own = np.ascontiguousarray(paths[part])
+            sum_values(prepared, row[part], own, nodes, trees.value, sums[part])
 
         run_chunks(
             follow,

@@ -2,45 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from refpair.classifiers._base import MultiLabelClassifier
+from refpair.classifiers._base import MultiLabelClassifier, check_running
 from refpair.classifiers._base_learners import allowed_input, check_base_learner
-from refpair.classifiers._parameters import check_running
 from refpair.classifiers.forest import Forest
-from refpair.costs import get_cost
+from refpair.tables.labels import LabelMatrix
 
-__all__ = ["ReductionClassifier", "if_learner_tells_probabilities"]
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def if_learner_tells_probabilities(method: Method) -> Method:
-    """Hide a method of a :class:`ReductionClassifier` whose base learner has no ``predict_proba``."""
-    return cast(Method, available_if(lambda model: model._has_predict_proba())(method))
-
-
-_NEVER = 1e-6  # no label is thought less likely than this, nor more likely than 1 minus this
+__all__ = ["ReductionClassifier"]
 
 
 class ReductionClassifier(MultiLabelClassifier):
     """A classifier with the parameters ``estimator``, ``n_jobs``, ``random_state`` and ``verbose``.
 
-    A subclass may have a parameter ``cost``, and then sets ``cost_`` in ``fit``; without one, ``score`` is
-    that of scikit-learn's classifiers.
+    A subclass defines ``_learn``. It may have a parameter ``cost``; without one, ``cost_`` is the zero-one
+    loss, by which ``score`` is that of scikit-learn's classifiers.
     """
 
-    estimator: Any
-    n_jobs: int | None
-    random_state: Any
-    verbose: int
+    def __init__(
+        self,
+        estimator: Any = "forest",
+        *,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from rows and their labels.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+            Sparse, or with missing values (NaN), if the base estimator takes such; trees and forests do.
+        y : array, sparse matrix or DataFrame of shape (n, n_labels), or names of labels
+            The labels, 0/1, boolean or yes/no; or lists of names, or joined names such as "joy|calm". A
+            one-dimensional y of two classes is taken as a single label.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, labels = self._read(X, y)
+        self.cost_ = self._check_cost(getattr(self, "cost", "zero_one"))
+        self._learn(X, labels, self._rng())
+        return self
+
+    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
+        raise TypeError(f"{type(self).__name__} defines no _learn")
+
+    def _running(self) -> dict[str, Any]:
+        return {"n_jobs": self.n_jobs, "verbose": self.verbose}
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters, naming them and what they may be."""
@@ -52,38 +72,11 @@ class ReductionClassifier(MultiLabelClassifier):
         state = check_random_state(self.random_state)
         return np.random.default_rng(state.randint(2**31, size=4, dtype=np.int64))
 
-    def _write_probabilities(self, marginals: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the probabilities of labels as ``predict_proba`` gives them, none of them certain."""
-        return self._label_format.write_probabilities(np.clip(marginals, _NEVER, 1.0 - _NEVER))
-
     def _has_predict_proba(self) -> bool:
         """Return True, or raise an AttributeError: the base learner tells no probabilities."""
         if isinstance(self.estimator, str | Forest) or hasattr(self.estimator, "predict_proba"):
             return True
         raise AttributeError(f"the base learner {self.estimator!r} has no predict_proba")
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return how well the labels of rows are predicted.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-        y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The true labels.
-        sample_weight : array of shape (n,), optional
-            How much each row counts.
-
-        Returns
-        -------
-        score : float
-            By the parameter ``cost``, if the model has one: the greater the better. Else the share of rows
-            whose labels are all right, as scikit-learn's classifiers have it.
-        """
-        check_is_fitted(self)
-        if hasattr(self, "cost"):
-            return super().score(X, y, sample_weight)
-        predicted: npt.NDArray[np.uint8] = self._predict_labels(self._read_features(X, reset=False))
-        return 1.0 - get_cost("zero_one").mean(self._label_format.read_more(y), predicted, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,20 +7,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from refpair._saved import require
-from refpair.classifiers._base import MultiLabelClassifier
-from refpair.classifiers._decisions import DecisionMixin
+from refpair.classifiers._base import MultiLabelClassifier, check_count, check_running
 from refpair.classifiers._label_models import Distribution, LabelModel, fit_label_model, is_pipeline
-from refpair.classifiers._parameters import check_count, check_running
+from refpair.costs import Cost
 
 __all__ = ["BayesDecisionClassifier"]
 
 
 # scikit-learn carries no types, so mypy sees a class of type Any among the bases.
-class BayesDecisionClassifier(DecisionMixin, MetaEstimatorMixin, MultiLabelClassifier):  # type: ignore[misc]
+class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type: ignore[misc]
     """Makes a multi-label classifier of scikit-learn answer with the label vector of least expected cost.
 
     The classifier is fitted as it is, whatever the cost. What it then knows of a row is read as a
@@ -161,7 +160,7 @@ class BayesDecisionClassifier(DecisionMixin, MetaEstimatorMixin, MultiLabelClass
             model.estimator_ = model._label_model.model
         return model
 
-    def _distributions(self, X: Any) -> Iterator[tuple[slice, Distribution]]:
+    def _distributions(self, X: Any, cost: Cost | None) -> Iterator[tuple[slice, Distribution]]:
         return self._label_model.distributions(X, self.n_jobs)
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
@@ -183,12 +182,6 @@ class BayesDecisionClassifier(DecisionMixin, MetaEstimatorMixin, MultiLabelClass
             )
         check_count("n_samples", self.n_samples)
         check_running(n_jobs=self.n_jobs, random_state=self.random_state, verbose=self.verbose)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type):
-            tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
 
 
 def _seed(estimator: Any, state: np.random.RandomState) -> None:

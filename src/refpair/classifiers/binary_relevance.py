@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from refpair._saved import require
 from refpair.classifiers._base_learners import BinaryLearners, Targets
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._reduction import ReductionClassifier, if_learner_tells_probabilities
+from refpair.classifiers._reduction import ReductionClassifier
+from refpair.tables.labels import LabelMatrix
 
 __all__ = ["BinaryRelevance"]
 
@@ -56,40 +56,10 @@ class BinaryRelevance(ReductionClassifier):
 
     learners_: BinaryLearners
 
-    def __init__(
-        self,
-        estimator: Any = "forest",
-        *,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn every label.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
-        y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, labels = self._read(X, y)
+    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
         distinct = distinct_labels(labels)
         targets = Targets.of_bits(distinct.of_row, distinct.vectors)
-        learners = BinaryLearners(self.estimator, n_jobs=self.n_jobs, verbose=self.verbose)
-        self.learners_ = learners.fit(X, targets, self._rng())
-        return self
+        self.learners_ = BinaryLearners(self.estimator, **self._running()).fit(X, targets, rng)
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         require(self.learners_.n_problems_ == n_labels, "there is not a problem for each label")
@@ -98,19 +68,8 @@ class BinaryRelevance(ReductionClassifier):
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return self.learners_.labels(X)
 
-    @if_learner_tells_probabilities
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the probability of each label.
+    def _tells_probabilities(self) -> bool:
+        return self._has_predict_proba()
 
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n, n_labels)
-            From 0.000001 to 0.999999: what was never seen cannot be ruled out. If y was one-dimensional in
-            ``fit``, a column for each of its classes.
-        """
-        check_is_fitted(self)
-        return self._write_probabilities(self.learners_.probabilities(self._read_features(X, reset=False)))
+    def _marginals(self, X: Any) -> npt.NDArray[np.float64]:
+        return self.learners_.probabilities(X)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from refpair.classifiers._chain_fit import check_chain, fit_links, read_order
 from refpair.classifiers._chain_search import chances_along, follow
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._links import EstimatorLinks, TreeLinks
-from refpair.classifiers._reduction import ReductionClassifier, if_learner_tells_probabilities
+from refpair.classifiers._reduction import ReductionClassifier
+from refpair.tables.labels import LabelMatrix
 
 __all__ = ["ChainClassifier"]
 
@@ -80,40 +80,14 @@ class ChainClassifier(ReductionClassifier):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
+        super().__init__(estimator, n_jobs=n_jobs, random_state=random_state, verbose=verbose)
         self.order = order
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn all links, each from the true labels of those before it.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
-        y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, labels = self._read(X, y)
-        rng = self._rng()
+    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
         self.order_ = read_order(self.order, labels.shape[1], rng)
         self.links_ = fit_links(
-            self.estimator,
-            X,
-            distinct_labels(labels),
-            self.order_,
-            rng,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
+            self.estimator, X, distinct_labels(labels), self.order_, rng, **self._running()
         )
-        return self
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         check_chain(self.order_, self.links_, n_features, n_labels)
@@ -121,24 +95,10 @@ class ChainClassifier(ReductionClassifier):
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return follow(self.links_, X)[:, np.argsort(self.order_)]
 
-    @if_learner_tells_probabilities
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the probability of each label, given the labels that are predicted before it.
+    def _tells_probabilities(self) -> bool:
+        return self._has_predict_proba()
 
-        Only for the first label of the chain is that how probable it is at all: see
-        :class:`ProbabilisticChain` for the others.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n, n_labels)
-            From 0.000001 to 0.999999: what was never seen cannot be ruled out. If y was one-dimensional in
-            ``fit``, a column for each of its classes.
-        """
-        check_is_fitted(self)
-        X = self._read_features(X, reset=False)
+    def _marginals(self, X: Any) -> npt.NDArray[np.float64]:
+        # Given the labels that are predicted before: only of the first one that is how probable it is at all.
         chances = chances_along(self.links_, X, follow(self.links_, X))
-        return self._write_probabilities(chances[:, np.argsort(self.order_)])
+        return chances[:, np.argsort(self.order_)]

@@ -8,40 +8,50 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from refpair.bits import BitLearner
-from refpair.classifiers._bit_learners import as_bit_learner, is_estimator, make_bank
-from refpair.classifiers._csrpe_parameters import bag_size, check_csrpe_parameters
-from refpair.classifiers._csrpe_saved import SavableCSRPE
-from refpair.classifiers._decisions import DecisionMixin
+from refpair._parallel import is_lazy
+from refpair._saved import IfThere, require
+from refpair.bits import BitLearner, BitProblems
+from refpair.classifiers._base import MultiLabelClassifier, check_amount, check_count, check_running
+from refpair.classifiers._code_bits import Training, bit_problems, check_bit_learner, count_votes, make_bank
+from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._distinct_labels import DistinctLabels, distinct_labels
-from refpair.classifiers._parameters import check_count
-from refpair.classifiers._posterior_fit import Training, bit_problems, choose_posterior, count_votes
-from refpair.coding import draw_code
+from refpair.classifiers._posterior_selection import choose_posterior, search_table
+from refpair.coding import CodeBook, ReferencePairCode, draw_code
 from refpair.costs import Cost
-from refpair.decision import decide_from_marginals, expected_cost, needs_only_marginals
-from refpair.posterior import IndependentLabels, LabelDistribution
+from refpair.decision.decide import decide_blocks
+from refpair.decision.expected import expected_cost, needs_only_marginals
+from refpair.posterior.code import CodePosterior
+from refpair.posterior.distribution import Distribution, IndependentLabels, LabelDistribution
 
 __all__ = ["CSRPEClassifier"]
 
-MOST_VECTORS = 20_000  # that a posterior weighs: each row is compared with all of them
+MOST_VECTORS = 20_000  # that a posterior weighs: each sample is compared with all of them
+_MOST_SAVED, _MOST_CELLS = 1 << 20, 1 << 29  # of code words that are made for a file: 512 MB
+
+# Shares of the samples. Of many, fewer out-of-bag bits each are enough to choose by, and larger bags help.
+_BAG, _LARGE_BAG, _MANY_ROWS = 0.632, 0.8, 2000
+_LARGEST_BAG = 100_000  # samples: of a million, a tenth is better than most of them, and much faster
+
+_PAIRS = ("auto", "uniform", "density", "mixed", "observed")
+_TREE_ONLY = {"max_depth": "auto", "min_samples_leaf": 1, "max_features": "auto", "max_bins": 64}
 
 
-class CSRPEClassifier(DecisionMixin, SavableCSRPE):
+class CSRPEClassifier(MultiLabelClassifier):
     """The multi-label classifier that is best for a given cost, by cost-sensitive reference pair encoding.
 
     Label vectors are encoded as thousands of bits, each the answer to the question which of two random label
     vectors is the cheaper prediction. Every bit is learnt with the difference of the two costs as weight. A
-    row's predicted bits are read as a distribution over label vectors, and its answer is the label vector of
+    sample's predicted bits become a distribution over label vectors, and its answer is the label vector of
     least expected cost, out of all there are; or, as in the paper, the one whose code is nearest.
 
     Parameters
     ----------
     cost : str, Cost or callable, default="f1"
-        What a prediction costs: "f1", "accuracy" (or "jaccard"), "hamming", "zero_one", "rank", "f2" and so
-        on, or a cost of your own; see :class:`refpair.Cost`.
+        What a prediction costs: "f1", "jaccard", "hamming", "zero_one", "rank", "f2" and so on, or a cost of
+        your own; see :class:`refpair.Cost`.
     n_bits : int, default=3000
         The length of the code. If the decoder is "posterior", bits are learnt besides that ask for one label
         alone: 100 for each label, or fewer if there would be more than twice as many as bits of the code.
@@ -97,13 +107,12 @@ class CSRPEClassifier(DecisionMixin, SavableCSRPE):
     bits_ : TreeBank, LogisticBank or EstimatorBank
         The learnt bits: those of the code, then those of single labels.
     posterior_ : CodePosterior
-        What reads codes as distributions (if the decoder is "posterior").
-    reading_ : Reading
-        How it does: the temperature and what else was chosen out of bag.
+        What makes distributions of codes (if the decoder is "posterior"); its ``settings``, the temperature
+        and so on, were chosen out of bag.
     oob_search_ : DataFrame
-        All readings that were tried, by rising ``cost``: the mean cost of their decisions on ``n_rows``
-        training rows, each seen only by bits that were learnt without it. The first one was chosen; one that
-        takes labels as ``independent`` only if it is clearly cheaper.
+        All settings that were tried, by rising ``cost``: the mean cost of their decisions on ``n_rows``
+        training samples, each seen only by bits that were learnt without it. The first one was chosen; one
+        that takes labels as ``independent`` only if it is clearly cheaper.
     oob_cost_ : float
         The mean cost of its decisions: an estimate of what predictions on new rows cost, a little low since
         it is the least of many.
@@ -116,8 +125,8 @@ class CSRPEClassifier(DecisionMixin, SavableCSRPE):
     -----
     Cells of X may be missing (NaN): a tree sends them to the better side.
 
-    ``decide(X, cost=...)`` answers for another cost with the same fitted model. The bits and the reading were
-    made for the first one, though: a model fitted for that other cost is better, as a rule.
+    ``decide(X, cost=...)`` answers for another cost with the same fitted model. The bits and the settings
+    were made for the first one, though: a model fitted for that other cost is better, as a rule.
 
     With ``decoder="nearest"`` ties between equally near code words go to the more frequent label vector, and
     there are no probabilities. ``cost="zero_one"`` is then out of reach if there are many label vectors.
@@ -143,6 +152,13 @@ class CSRPEClassifier(DecisionMixin, SavableCSRPE):
     >>> round(float(1 - model.expected_cost(digits.X[1500:]).mean()), 2)  # without their labels
     0.86
     """
+
+    code_: ReferencePairCode
+    relevant_set_: npt.NDArray[np.uint8]
+    relevant_counts_: npt.NDArray[np.int64]
+    bits_: BitLearner
+    oob_cost_: IfThere[float]
+    _cost_scale: float
 
     def __init__(
         self,
@@ -193,55 +209,68 @@ class CSRPEClassifier(DecisionMixin, SavableCSRPE):
         """
         self._check_parameters()
         X, labels = self._read(X, y)
-        self.cost_ = self._check_cost(self.cost)
+        cost = self._check_cost(self.cost)
         distinct = distinct_labels(labels)
-        n_labels = distinct.vectors.shape[1]
+        relevant = self._relevant(distinct)
         posterior = self.decoder == "posterior"
 
         drawn = check_random_state(self.random_state).randint(2**31, size=4, dtype=np.int64)
         for_pairs, for_bits, for_choice = np.random.SeedSequence(drawn).spawn(3)
-        n_votes = count_votes(self.n_bits, n_labels) if posterior else 0
         pairs = self.pairs if self.pairs != "auto" else "mixed" if posterior else "uniform"
-        self.code_ = draw_code(
-            self.cost_,
-            labels if pairs in ("density", "mixed") else distinct.vectors,
-            self.n_bits,
-            pairs,
-            rng=np.random.default_rng(for_pairs),
-        )
-        if len(self.code_) == 0:  # a single label vector: there is nothing to learn
-            n_votes = 0
-        self._set_relevant_set(distinct)
-        n_bits = len(self.code_) + n_votes * n_labels
-        seeds = for_bits.generate_state(n_bits, np.uint64).astype(np.uint64)
-        self.bits_ = self._make_learner(X.shape[0]).fit(X, bit_problems(self.code_, distinct, n_votes, seeds))
-        if posterior and len(self.code_):
-            training = Training(
-                X, distinct, self.relevant_set_, self.relevant_counts_, self.code_, self.cost_, n_votes,
-                seeds, self.max_depth == "auto", self.relevant_set is None,
-            )  # fmt: skip
-            self._set_posterior(training, np.random.default_rng(for_choice))
+        of_rows = labels if pairs in ("density", "mixed") else distinct.vectors
+        code = draw_code(cost, of_rows, self.n_bits, pairs, rng=np.random.default_rng(for_pairs))
+        posterior = posterior and len(code) > 0  # of a single label vector there is nothing to learn
+
+        n_labels = labels.shape[1]
+        n_votes = count_votes(self.n_bits, n_labels) if posterior else 0
+        seeds = for_bits.generate_state(len(code) + n_votes * n_labels, np.uint64).astype(np.uint64)
+        bits = self._learn(X, bit_problems(code, distinct.vectors, distinct.of_row, n_votes, seeds))
+        if posterior:
+            cut, may_be_new = self.max_depth == "auto", self.relevant_set is None
+            training = Training(X, distinct, *relevant, code, cost, n_votes, seeds, cut, may_be_new)
+            rng = np.random.default_rng(for_choice)
+            chosen = choose_posterior(bits, training, self._learn, rng, self.n_jobs)
+            self.posterior_, bits = chosen.posterior, chosen.posterior.bits
+            self.oob_search_, self.oob_cost_ = chosen.search, chosen.oob_cost
         else:
-            for name in ("posterior_", "reading_", "oob_search_", "oob_cost_"):
+            for name in ("posterior_", "oob_search_", "oob_cost_"):
                 self.__dict__.pop(name, None)  # of an earlier fit
+        self._cost_scale = chosen.cost_scale if posterior else 1.0
+        self.cost_, self.code_, self.bits_ = cost, code, bits
+        self.relevant_set_, self.relevant_counts_ = relevant
+        if not posterior:
             self._make_code_book()
-            self._cost_scale = 1.0
         return self
 
-    def _set_posterior(self, training: Training, rng: np.random.Generator) -> None:
-        chosen = choose_posterior(
-            self.bits_,
-            training,
-            lambda X, problems: self._make_learner(X.shape[0]).fit(X, problems),
-            rng,
-            self.n_jobs,
-        )
-        self.posterior_ = chosen.posterior
-        self.bits_ = chosen.posterior.bits
-        self.reading_ = chosen.posterior.reading
-        self.oob_search_ = chosen.search
-        self.oob_cost_ = chosen.oob_cost
-        self._cost_scale = chosen.cost_scale
+    def _relevant(self, distinct: DistinctLabels) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+        """Return the relevant set by falling frequency, then by the vectors themselves, and the counts."""
+        vectors, counts = distinct.vectors, distinct.counts
+        if self.relevant_set is not None:
+            given = distinct_labels(self._label_format.read_more(self.relevant_set, "relevant_set")).vectors
+            if len(given) == 0:
+                raise ValueError("relevant_set has no rows: nothing could be predicted")
+            known = {vector.tobytes(): count for vector, count in zip(vectors, counts, strict=True)}
+            vectors, counts = given, np.array([known.get(vector.tobytes(), 0) for vector in given])
+        order = np.argsort(-counts, kind="stable")
+        if self.decoder == "posterior" and self.relevant_set is None:
+            order = order[:MOST_VECTORS]
+        return vectors[order], counts[order]
+
+    def _learn(self, X: Any, problems: BitProblems) -> BitLearner:
+        """Learn bits from samples, by what the parameters say."""
+        n, nearest = X.shape[0], self.decoder == "nearest"
+        of_trees = {
+            "max_depth": None if self.max_depth == "auto" else self.max_depth,
+            "min_samples_leaf": self.min_samples_leaf,
+            "max_features": None if nearest and self.max_features == "auto" else self.max_features,
+            "max_bins": self.max_bins,
+        }
+        max_samples = self.max_samples
+        if max_samples == "auto":
+            larger = _LARGE_BAG if _LARGE_BAG * n <= _LARGEST_BAG else _LARGEST_BAG
+            max_samples = None if nearest else _BAG if n < _MANY_ROWS else larger
+        how: dict[str, Any] = {"max_samples": max_samples, "n_jobs": self.n_jobs, "verbose": self.verbose}
+        return make_bank(self.estimator, of_trees=of_trees, **how).fit(X, problems)
 
     def shorten(self, n_bits: int) -> Self:
         """Return a copy with a part of the code; nothing is learnt anew.
@@ -255,8 +284,8 @@ class CSRPEClassifier(DecisionMixin, SavableCSRPE):
         Returns
         -------
         model : CSRPEClassifier
-            It decodes to the nearest of the shorter code words, or reads the shorter code as the full one:
-            ``reading_``, the calibration, ``oob_search_`` and ``oob_cost_`` are still those of the full one.
+            It decodes to the nearest of the shorter code words, or by the posterior's settings and
+            calibration for the full code; ``oob_search_`` and ``oob_cost_`` are still those of that one.
 
         Examples
         --------
@@ -299,97 +328,126 @@ class CSRPEClassifier(DecisionMixin, SavableCSRPE):
         return self.code_.encode(self._label_format.read_more(Y))
 
     def predict_code(self, X: Any) -> npt.NDArray[np.int8]:
-        """Return the predicted bits of rows, −1 or +1.
+        """Return the predicted bits of samples, −1 or +1.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
+            Of Dask, the answer is a Dask array.
 
         Returns
         -------
         code : ndarray of int8, shape (n, n_bits)
         """
         check_is_fitted(self)
+        if is_lazy(X):
+            code: npt.NDArray[np.int8] = answer_lazily(self, "predict_code", X)
+            return code
         return self.bits_.predict(self._read_features(X, reset=False), slice(0, len(self.code_)))
-
-    def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
-        if hasattr(self, "posterior_"):
-            return super()._predict_labels(X)
-        if len(self.code_) == 0:  # a single label vector: nothing to tell apart
-            return np.repeat(self.relevant_set_[:1], X.shape[0], axis=0)
-        return self.relevant_set_[self._code_book.decode(self.bits_.predict(X))]
 
     def _tells_probabilities(self) -> bool:
         if self.decoder != "posterior":
             raise AttributeError('probabilities and expected costs need decoder="posterior"')
         return True
 
-    def _marginals(self, X: Any) -> npt.NDArray[np.float64]:
+    def _distributions(self, X: Any, cost: Cost | None) -> Iterator[tuple[slice, Distribution]]:
+        n, everything = X.shape[0], slice(0, X.shape[0])
         if len(self.code_) == 0:
-            return np.repeat(self.relevant_set_[:1].astype(np.float64), X.shape[0], axis=0)
-        return self.posterior_.marginals(X, n_jobs=self.n_jobs)
+            single = LabelDistribution.from_dense(self.relevant_set_[:1], np.ones((n, 1)))
+            return iter([(everything, single)])
+        if cost is not None and not needs_only_marginals(cost):
+            return self.posterior_.distributions(X, n_jobs=self.n_jobs)
+        # The posterior was chosen by the decisions for its cost, which are made without calibration.
+        p = self.posterior_.marginals(X, calibrated=cost != self.cost_, n_jobs=self.n_jobs)
+        return iter([(everything, IndependentLabels(p))])
 
-    def _distributions(self, X: Any) -> Iterator[tuple[slice, LabelDistribution | IndependentLabels]]:
-        if len(self.code_):
-            yield from self.posterior_.distributions(X, n_jobs=self.n_jobs)
-            return
-        yield (
-            slice(0, X.shape[0]),
-            LabelDistribution.from_dense(self.relevant_set_[:1], np.ones((X.shape[0], 1))),
-        )
-
-    def _decide(self, X: Any, cost: Cost) -> npt.NDArray[np.uint8]:
-        if len(self.code_) and cost == self.cost_ and needs_only_marginals(cost):
-            marginals = self.posterior_.marginals(X, calibrated=False, n_jobs=self.n_jobs)
-            return decide_from_marginals(marginals, cost)
-        return super()._decide(X, cost)
+    def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
+        if hasattr(self, "posterior_"):
+            return decide_blocks(self._distributions(X, self.cost_), self.cost_, n_jobs=self.n_jobs)
+        if len(self.code_) == 0:  # a single label vector: nothing to tell apart
+            return np.repeat(self.relevant_set_[:1], X.shape[0], axis=0)
+        return self.relevant_set_[self._code_book.decode(self.bits_.predict(X))]
 
     def _expected_cost(self, X: Any, labels: Any) -> npt.NDArray[np.float64]:
         if not needs_only_marginals(self.cost_):
             return super()._expected_cost(X, labels)
-        answer = self._decide(X, self.cost_) if labels is None else labels
-        expected = expected_cost(IndependentLabels(self._marginals(X)), answer, self.cost_)
-        return self._scaled(expected, answer)
+        answer = self._predict_labels(X) if labels is None else labels
+        ((_, calibrated),) = self._distributions(X, None)
+        return self._scaled(
+            expected_cost(IndependentLabels(calibrated.marginals()), answer, self.cost_), answer
+        )
 
-    def _set_relevant_set(self, distinct: DistinctLabels) -> None:
-        """Order the vectors that can be predicted by falling frequency, then by the vectors themselves."""
-        vectors, counts = distinct.vectors, distinct.counts
-        if self.relevant_set is not None:
-            given = distinct_labels(self._label_format.read_more(self.relevant_set, "relevant_set")).vectors
-            if len(given) == 0:
-                raise ValueError("relevant_set has no rows: nothing could be predicted")
-            known = {vector.tobytes(): count for vector, count in zip(vectors, counts, strict=True)}
-            vectors, counts = given, np.array([known.get(vector.tobytes(), 0) for vector in given])
-        order = np.argsort(-counts, kind="stable")
-        if self.decoder == "posterior" and self.relevant_set is None:
-            order = order[:MOST_VECTORS]
-        self.relevant_set_, self.relevant_counts_ = vectors[order], counts[order]
-
-    def _make_learner(self, n_rows: int = 0) -> BitLearner:
-        all_features = self.max_features == "auto" and self.decoder == "nearest"
-        of_trees = {
-            "max_depth": None if self.max_depth == "auto" else self.max_depth,
-            "min_samples_leaf": self.min_samples_leaf,
-            "max_features": None if all_features else self.max_features,
-            "max_bins": self.max_bins,
-        }
-        how: dict[str, Any] = {"max_samples": self._max_samples(n_rows), "n_jobs": self.n_jobs}
-        return make_bank(self.estimator, of_trees=of_trees, verbose=self.verbose, **how)
-
-    def _max_samples(self, n_rows: int) -> int | float | None:
-        if self.max_samples != "auto":
-            return self.max_samples
-        return None if self.decoder == "nearest" else bag_size(n_rows)
+    def _make_code_book(self) -> None:
+        self._code_book = CodeBook(self.code_.encode(self.relevant_set_))
 
     def _learns_from_rows_on_disk(self) -> bool:
         return isinstance(self.estimator, str) and self.estimator == "tree"
 
     def _check_parameters(self) -> None:
-        check_csrpe_parameters(self)
+        """Refuse bad parameters, naming them and what they may be."""
+        if not isinstance(self.cost, str | Cost) and not callable(self.cost):
+            raise ValueError(f"cost must be a name, a Cost or a function, not {self.cost!r}")
+        check_count("n_bits", self.n_bits)
+        check_count("min_samples_leaf", self.min_samples_leaf)
+        check_count("max_bins", self.max_bins, low=2, high=255)
+        check_running(n_jobs=self.n_jobs, random_state=self.random_state, verbose=self.verbose)
+        if self.max_depth is not None and self.max_depth != "auto":
+            check_count("max_depth", self.max_depth)
+        if self.max_features not in ("auto", "sqrt", "log2"):
+            allowed = 'a number, a share in (0, 1], "auto", "sqrt", "log2" or None'
+            check_amount("max_features", self.max_features, allowed)
+        if self.max_samples != "auto":
+            check_amount("max_samples", self.max_samples, 'a number, a share in (0, 1], "auto" or None')
+        if self.pairs not in _PAIRS:
+            allowed = ", ".join(f'"{name}"' for name in _PAIRS[:-1])
+            raise ValueError(f'pairs must be {allowed} or "{_PAIRS[-1]}", not {self.pairs!r}')
+        if self.decoder not in ("posterior", "nearest"):
+            raise ValueError(f'decoder must be "posterior" or "nearest", not {self.decoder!r}')
+        check_bit_learner(self.estimator)
+        if not isinstance(self.estimator, str) or self.estimator != "tree":
+            for name, default in _TREE_ONLY.items():
+                if getattr(self, name) != default:
+                    raise ValueError(f'{name} belongs to estimator="tree": set it on the estimator itself')
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        learner = as_bit_learner(self.estimator)
-        if is_estimator(learner):
-            tags.input_tags = get_tags(learner).input_tags
-        return tags
+    def _get_saved(self) -> dict[str, Any]:
+        saved = super()._get_saved()
+        if hasattr(self.relevant_set, "to_numpy"):
+            saved["relevant_set"] = self.relevant_set.to_numpy()
+        if hasattr(self, "posterior_"):
+            search = self.oob_search_.astype(object).where(self.oob_search_.notna(), None)
+            saved["posterior_"] = self.posterior_.get_parts()
+            saved["oob_search_"] = {name: search[name].tolist() for name in search}
+        return saved
+
+    @classmethod
+    def _from_saved(cls, saved: dict[str, Any]) -> Self:
+        parts, search = saved.pop("posterior_", None), saved.pop("oob_search_", None)
+        model = super()._from_saved(saved)
+        if not hasattr(model, "code_"):
+            return model
+        has_posterior = model.decoder == "posterior" and len(model.code_) > 0
+        require((parts is not None) == has_posterior, "the posterior is missing, or there is no use for it")
+        if has_posterior:
+            require(hasattr(model, "oob_cost_"), "oob_cost_ is missing")
+            model.posterior_ = CodePosterior.from_parts(
+                parts, model.bits_, model.code_, model.relevant_set_, model.relevant_counts_
+            )
+            model.oob_search_ = search_table(search)
+        else:
+            model._make_code_book()
+        return model
+
+    def _check_learnt(self, n_features: int, n_labels: int) -> None:
+        code, vectors, n = self.code_, self.relevant_set_, len(self.relevant_set_)
+        right = vectors.shape == (n, n_labels) and n > 0 and self.relevant_counts_.shape == (n,)
+        require(right, "the relevant set has a wrong shape")
+        require(
+            code.alpha.shape[1] == n_labels and code.cost == self.cost_, "the code is one of other labels"
+        )
+        few = n <= _MOST_SAVED and n * len(code) <= _MOST_CELLS
+        require(few, "there are more code words than there is room for")
+        n_more = len(self.bits_) - len(code)
+        right = n_more == 0 or (n_more > 0 == n_more % n_labels and self.decoder == "posterior")
+        require(right, "there is not one learner for each bit")
+        require(np.isfinite(self._cost_scale), "the scale of costs is not a number")
+        self.bits_.check_n_features(n_features)

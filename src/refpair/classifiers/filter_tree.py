@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import has_fit_parameter
 
-from refpair._progress import progress_bar
+from refpair._parallel import progress_bar
+from refpair.classifiers._base import check_count
 from refpair.classifiers._chain_fit import check_chain, read_order
 from refpair.classifiers._chain_search import follow
 from refpair.classifiers._filter_levels import Levels, levels_of
 from refpair.classifiers._filter_training import KeyPaths, gains_apart, train_round, train_round_apart
 from refpair.classifiers._links import EstimatorLinks, TreeLinks
-from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.forest import Forest
-from refpair.decision import needs_only_marginals
+from refpair.decision.expected import needs_only_marginals
+from refpair.tables.labels import LabelMatrix
 
 __all__ = ["CondensedFilterTree"]
 
@@ -116,38 +117,17 @@ class CondensedFilterTree(ReductionClassifier):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
+        super().__init__(estimator, n_jobs=n_jobs, random_state=random_state, verbose=verbose)
         self.cost = cost
         self.n_rounds = n_rounds
         self.order = order
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Train all levels, in several rounds.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
-        y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, labels = self._read(X, y)
+    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
         truth = labels.toarray() if sp.issparse(labels) else labels
-        self.cost_ = self._check_cost(self.cost)
-        rng = self._rng()
         self.order_ = read_order(self.order, truth.shape[1], rng)
         levels = levels_of(self.estimator, X, truth.shape[1], rng, self.n_jobs)
         self.n_rounds_ = self._train(levels, truth)
         self.links_ = levels.links()
-        return self
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -7,8 +7,8 @@ from typing import Any, Literal
 from sklearn.base import BaseEstimator
 
 from refpair._saved import Savable
-from refpair.bits.sizes import MaxFeatures
-from refpair.classifiers._parameters import check_amount, check_count, is_integer
+from refpair.bits.problem import MaxFeatures
+from refpair.classifiers._base import check_amount, check_count, is_integer
 
 __all__ = ["Forest"]
 

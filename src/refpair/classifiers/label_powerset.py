@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,18 +11,18 @@ import numpy.typing as npt
 from refpair._saved import require
 from refpair.bits.problem import chunks_of
 from refpair.classifiers._class_learners import ClassLearners
-from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier
-from refpair.costs import get_cost
+from refpair.costs import Cost
 from refpair.posterior import LabelDistribution
+from refpair.tables.labels import LabelMatrix
 
 __all__ = ["LabelPowerset"]
 
 _CELLS = 4_000_000  # of probabilities, kept at a time: 32 MB
 
 
-class LabelPowerset(DecisionMixin, ReductionClassifier):
+class LabelPowerset(ReductionClassifier):
     """Learn label vectors as the classes of one problem, so that labels are predicted as a whole.
 
     It aims at vectors that are right in all labels (``cost="zero_one"`` elsewhere), and predicts only vectors
@@ -76,41 +76,11 @@ class LabelPowerset(DecisionMixin, ReductionClassifier):
     vectors_: npt.NDArray[np.uint8]
     learners_: ClassLearners
 
-    def __init__(
-        self,
-        estimator: Any = "forest",
-        *,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the label vectors.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
-        y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, labels = self._read(X, y)
-        self.cost_ = get_cost("zero_one")
+    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
         distinct = distinct_labels(labels)
         self.vectors_ = distinct.vectors
-        learners = ClassLearners(self.estimator, n_jobs=self.n_jobs, verbose=self.verbose)
-        self.learners_ = learners.fit(X, distinct.of_row[:, None], self._rng())
-        return self
+        learners = ClassLearners(self.estimator, **self._running())
+        self.learners_ = learners.fit(X, distinct.of_row[:, None], rng)
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         right = self.vectors_.ndim == 2 and self.vectors_.shape[1] == n_labels
@@ -129,7 +99,7 @@ class LabelPowerset(DecisionMixin, ReductionClassifier):
     def _tells_probabilities(self) -> bool:
         return self._has_predict_proba()
 
-    def _distributions(self, X: Any) -> Iterator[tuple[slice, LabelDistribution]]:
+    def _distributions(self, X: Any, cost: Cost | None) -> Iterator[tuple[slice, LabelDistribution]]:
         for rows in chunks_of(X.shape[0], max(1, _CELLS // len(self.vectors_))):
             probabilities = self.learners_.probabilities(X[rows], 0)
             yield rows, LabelDistribution.from_dense(self.vectors_, probabilities)

@@ -14,9 +14,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from refpair._saved import IfThere, Savable, check_weights, require
 from refpair.bits import LogisticBank
-from refpair.bits.axes import find_axes
-from refpair.bits.newton import minimise_logistic
-from refpair.classifiers._parameters import check_positive
+from refpair.bits.logistic import find_axes, minimise_logistic
+from refpair.classifiers._base import check_positive
 
 __all__ = ["Logistic", "classifiers_of"]
 
@@ -167,7 +166,7 @@ class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  
 
 
 def classifiers_of(bank: LogisticBank, learner: Logistic, n_features: npt.NDArray[np.int32]) -> list[Any]:
-    """Return the bits of a bank as single classifiers of 0 and 1; −1 or +1 where all rows agree.
+    """Return the bits of a bank as single classifiers of 0 and 1; 0 or 1 where all rows agree.
 
     Parameters
     ----------
@@ -180,7 +179,7 @@ def classifiers_of(bank: LogisticBank, learner: Logistic, n_features: npt.NDArra
     learnt: list[Any] = []
     for weights, intercept, limit in zip(bank.coef_, bank.intercept_, n_features, strict=True):
         if np.isinf(intercept):
-            learnt.append(1 if intercept > 0 else -1)
+            learnt.append(int(intercept > 0))
             continue
         single = Logistic(**learner.get_params())
         single.classes_ = np.array([0, 1])

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from refpair._saved import require
+from refpair.classifiers._base import check_count
 from refpair.classifiers._code_learners import CodeLearners
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
-from refpair.coding import LabelCode, LabelCodeName, make_label_code
+from refpair.coding.repetition import LabelCode, LabelCodeName, make_label_code
+from refpair.tables.labels import LabelMatrix
 
 __all__ = ["MLECC"]
 
@@ -29,17 +30,16 @@ class MLECC(ReductionClassifier):
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
         The base learner, of which each bit or block gets a clone. "tree" and "forest" (100 trees) are grown
         by a bank of trees, many times faster than scikit-learn's; ``Forest(max_depth=8)`` and so on sets how.
-    code : {"rep", "rrep", "hamr", "bch"}, default="rep"
+    code : {"rep", "rrep", "hamr"}, default="rep"
         "rep" repeats the labels, which makes it :class:`BinaryRelevance` if ``powerset=1``. "rrep" repeats
         them in random sets of three, which makes it :class:`RAkEL` if ``powerset=3``. "hamr" adds parities of
-        every four repeated labels, "bch" parities of many: the strongest code, but its bits are the hardest
-        to learn.
+        every four repeated labels.
     powerset : int, default=1
         How many neighbouring bits are learnt together, as a label powerset; 3 in the literature. No more than
         there are labels.
     code_length : int, optional
-        The number of bits, which "rrep" rounds down to a multiple of 3 and "hamr" to one of 7; "bch" takes 7,
-        15, 31, … only. By default 127 for up to 7 labels, 255 up to 14, 511 up to 28, then 1,023.
+        The number of bits, which "rrep" rounds down to a multiple of 3 and "hamr" to one of 7. By default 127
+        for up to 7 labels, 255 up to 14, 511 up to 28, then 1,023.
     n_jobs : int, optional
         How many threads or processes learn, as in joblib. The model does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -48,7 +48,7 @@ class MLECC(ReductionClassifier):
 
     Attributes
     ----------
-    code_ : LabelCode
+    code_ : RepetitionCode, LabelsetRepetition or HammingRepetition
         The code: its ``encode`` and ``decode`` work with labels as arrays of 0 and 1.
     learners_ : CodeLearners
         The learnt bits.
@@ -72,9 +72,9 @@ class MLECC(ReductionClassifier):
     >>> from refpair import MLECC
     >>> from refpair.datasets import load_dataset
     >>> digits = load_dataset("digits")
-    >>> model = MLECC("tree", code="bch", powerset=3, random_state=0).fit(digits.X[:1500], digits.Y[:1500])
+    >>> model = MLECC("tree", code="hamr", powerset=3, random_state=0).fit(digits.X[:1500], digits.Y[:1500])
     >>> model.code_.n_bits
-    255
+    252
     >>> model.predict(digits.X[1500:1502])
     array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0],
            [0, 1, 0, 0, 1, 0, 0, 0, 0, 0]], dtype=uint8)
@@ -87,46 +87,24 @@ class MLECC(ReductionClassifier):
         self,
         estimator: Any = "forest",
         *,
-        code: Literal["rep", "rrep", "hamr", "bch"] = "rep",
+        code: Literal["rep", "rrep", "hamr"] = "rep",
         powerset: int = 1,
         code_length: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
+        super().__init__(estimator, n_jobs=n_jobs, random_state=random_state, verbose=verbose)
         self.code = code
         self.powerset = powerset
         self.code_length = code_length
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Make the code and learn its bits.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
-        y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, labels = self._read(X, y)
+    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
         n_labels = labels.shape[1]
-        rng = self._rng()
         # The code draws from a generator of its own, so that its bits are seeded as those of others are.
         self.code_ = make_label_code(self.code, n_labels, self.code_length, rng=rng.spawn(1)[0])
-        learners = CodeLearners(
-            self.estimator, min(self.powerset, n_labels), n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        learners = CodeLearners(self.estimator, min(self.powerset, n_labels), **self._running())
         self.learners_ = learners.fit(X, distinct_labels(labels), self.code_, rng)
-        return self
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         require(self.code_.n_labels == n_labels, "the code is one of other labels")

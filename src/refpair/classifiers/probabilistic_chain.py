@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._saved import require
+from refpair.classifiers._base import check_count
 from refpair.classifiers._chain_fit import check_chain, fit_links, read_order
 from refpair.classifiers._chain_samples import MOST_SAMPLES, ChainSamples
 from refpair.classifiers._chain_search import beam_search, chances_along, exact_search
-from refpair.classifiers._decisions import DecisionMixin
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._links import EstimatorLinks, TreeLinks
-from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.forest import Forest
 from refpair.costs import Cost, CountCost, _counts
-from refpair.decision.exhaustive import MOST_LABELS
-from refpair.posterior import LabelDistribution
+from refpair.posterior.distribution import MOST_ENUMERATED, LabelDistribution
+from refpair.tables.labels import LabelMatrix
 
 __all__ = ["ProbabilisticChain"]
 
@@ -31,7 +30,7 @@ Bytes = npt.NDArray[np.uint8]
 _INFERENCES = ("sample", "beam", "exact")
 
 
-class ProbabilisticChain(DecisionMixin, ReductionClassifier):
+class ProbabilisticChain(ReductionClassifier):
     """Predict the label vector of least expected cost under a classifier chain.
 
     The links of a chain tell the probability of each label given those before it. Their product is that of
@@ -131,33 +130,14 @@ class ProbabilisticChain(DecisionMixin, ReductionClassifier):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
+        super().__init__(estimator, n_jobs=n_jobs, random_state=random_state, verbose=verbose)
         self.cost = cost
         self.n_samples = n_samples
         self.inference = inference
         self.beam_width = beam_width
         self.order = order
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn all links, each from the true labels of those before it.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
-        y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, labels = self._read(X, y)
-        self.cost_ = self._check_cost(self.cost)
+    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
         if self.inference != "sample" and not _is_zero_one(self.cost_):
             raise ValueError(
                 f"inference={self.inference!r} finds the most probable label vector, which is best for "
@@ -165,13 +145,9 @@ class ProbabilisticChain(DecisionMixin, ReductionClassifier):
             )
         distinct = distinct_labels(labels)
         self._n_drawn, self._is_exact = self._n_vectors(distinct.vectors)
-        rng = self._rng()
         self.order_ = read_order(self.order, labels.shape[1], rng)
-        self.links_ = fit_links(
-            self.estimator, X, distinct, self.order_, rng, n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        self.links_ = fit_links(self.estimator, X, distinct, self.order_, rng, **self._running())
         self._uniforms = rng.random(len(self.order_))
-        return self
 
     @property
     def _samples(self) -> ChainSamples:
@@ -205,14 +181,14 @@ class ProbabilisticChain(DecisionMixin, ReductionClassifier):
         if self.n_samples is not None:
             exact = 2**n_varying <= self.n_samples
             return 2**n_varying if exact else self.n_samples, exact
-        if n_varying > MOST_LABELS:
+        if n_varying > MOST_ENUMERATED:
             raise ValueError(
-                f"n_samples=None looks at all label vectors, which is for at most {MOST_LABELS} labels that "
-                f"vary; here are {n_varying}. Give the number of label vectors to draw, such as 100"
+                f"n_samples=None looks at all label vectors, which is for at most {MOST_ENUMERATED} labels "
+                f"that vary; here are {n_varying}. Give the number of label vectors to draw, such as 100"
             )
         return 2**n_varying, True
 
-    def _distributions(self, X: Any) -> Iterator[tuple[slice, LabelDistribution]]:
+    def _distributions(self, X: Any, cost: Cost | None) -> Iterator[tuple[slice, LabelDistribution]]:
         first = 0
         for part in self._samples.distributions(X):
             yield slice(first, first + len(part)), part

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from math import comb
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from refpair._saved import require
+from refpair.classifiers._base import check_count
 from refpair.classifiers._code_learners import CodeLearners
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._parameters import check_count
 from refpair.classifiers._reduction import ReductionClassifier
-from refpair.coding import LabelsetRepetition, draw_labelsets
+from refpair.coding.repetition import LabelsetRepetition, draw_labelsets
+from refpair.tables.labels import LabelMatrix
 
 __all__ = ["RAkEL"]
 
@@ -89,39 +89,16 @@ class RAkEL(ReductionClassifier):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
+        super().__init__(estimator, n_jobs=n_jobs, random_state=random_state, verbose=verbose)
         self.labelset_size = labelset_size
         self.n_labelsets = n_labelsets
         self.labelsets = labelsets
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Draw the sets and learn them.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Sparse, or with missing values (NaN), if the base learner takes such; trees and forests do.
-        y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, labels = self._read(X, y)
-        distinct = distinct_labels(labels)
-        rng = self._rng()
+    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
         code = self._make_sets(labels.shape[1], rng.spawn(1)[0])
         self.labelsets_ = code.labelsets
-        learners = CodeLearners(
-            self.estimator, self.labelsets_.shape[1], n_jobs=self.n_jobs, verbose=self.verbose
-        )
-        self.learners_ = learners.fit(X, distinct, code, rng)
-        return self
+        learners = CodeLearners(self.estimator, self.labelsets_.shape[1], **self._running())
+        self.learners_ = learners.fit(X, distinct_labels(labels), code, rng)
 
     def _make_sets(self, n_labels: int, rng: np.random.Generator) -> LabelsetRepetition:
         if self.labelsets is not None:
@@ -148,9 +125,9 @@ class RAkEL(ReductionClassifier):
         self.learners_.learners_.check_n_features(n_features)
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
-        return (self._votes(X) > 0.5).astype(np.uint8)
+        return (self._marginals(X) > 0.5).astype(np.uint8)
 
-    def _votes(self, X: Any) -> npt.NDArray[np.float64]:
+    def _marginals(self, X: Any) -> npt.NDArray[np.float64]:
         """Return which share of the sets with a label predict it."""
         labels = self.labelsets_.ravel()
         by_label = np.argsort(labels, kind="stable")
@@ -160,22 +137,6 @@ class RAkEL(ReductionClassifier):
         for rows, words in self.learners_.words(X):
             shares[rows] = np.add.reduceat(words[:, by_label], start, axis=1, dtype=np.int64) / n_sets
         return shares
-
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the share of votes for each label: of the sets that it is in, how many predict it.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n, n_labels)
-            From 0.000001 to 0.999999: what no set votes for cannot be ruled out. If y was one-dimensional in
-            ``fit``, a column for each of its classes.
-        """
-        check_is_fitted(self)
-        return self._write_probabilities(self._votes(self._read_features(X, reset=False)))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

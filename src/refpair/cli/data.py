@@ -1,10 +1,10 @@
-"""DATA and MODEL, as a user names them."""
+"""DATA, MODEL and what options mean, as a user names them."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -13,30 +13,20 @@ import pandas as pd
 import typer
 from sklearn.pipeline import Pipeline
 
-from refpair import TableVectorizer, load
-from refpair._progress import run_chunks
+from refpair._parallel import run_chunks
 from refpair.bits.problem import chunks_of
+from refpair.costs import Cost, get_cost
 from refpair.datasets import read_data
-from refpair.tables import Table
+from refpair.tables import Table, TableOptions, TableVectorizer
 from refpair.tables._cells import strings_of
 from refpair.tables._names import unknown_name
 from refpair.tables.columns import Kind
 from refpair.tables.label_names import names_matrix, split_rows
 from refpair.tables.labels import LabelFormat, label_columns, labelled_rows
-from refpair.tables.options import TableOptions
 
-__all__ = ["Model", "labelled_part", "read_labelled", "split_names", "table_options", "true_labels"]
+__all__ = ["TableModel", "amount", "cost_of", "labelled_part", "read_labelled", "table_options"]
 
 _ROWS_A_CALL = 2000
-
-
-def split_names(listed: str | None) -> list[str] | None:
-    """Split a list such as ``joy,anger``.
-
-    >>> split_names("joy, anger")
-    ['joy', 'anger']
-    """
-    return None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]
 
 
 def table_options(
@@ -47,11 +37,7 @@ def table_options(
     sep: str | None = None,
     encoding: str | None = None,
 ) -> TableOptions:
-    """Return the options of a command line.
-
-    >>> table_options("joy,anger", kinds=["size=number"]).kinds
-    (('size', 'number'),)
-    """
+    """Return the options of a command line, in which labels are joined and a kind is ``column=kind``."""
     pairs = []
     for given in kinds or ():
         name, equals, kind = given.rpartition("=")
@@ -60,10 +46,56 @@ def table_options(
         pairs.append((name.strip(), cast(Kind, kind.strip())))
     if label_sep == "":
         raise ValueError("--label-sep: give what stands between names, such as ;")
-    names = split_names(labels)
-    return TableOptions(
-        None if names is None else tuple(names), label_sep, tuple(drop or ()), tuple(pairs), sep, encoding
+    names = None
+    if labels is not None:
+        names = tuple(name.strip() for name in labels.split(",") if name.strip())
+    return TableOptions(names, label_sep, tuple(drop or ()), tuple(pairs), sep, encoding)
+
+
+def cost_of(
+    name: str | None, false_positive: list[str] | None, false_negative: list[str] | None, labels: list[str]
+) -> Cost:
+    """Return the cost of a name, or that of the prices of each label."""
+    if not false_positive and not false_negative:
+        return get_cost(name or "f1")
+    if name is not None:
+        raise ValueError(
+            "--cost goes without --false-positive and --false-negative, which make a cost themselves"
+        )
+    return Cost.per_label(
+        false_positive=_prices("--false-positive", false_positive, labels),
+        false_negative=_prices("--false-negative", false_negative, labels),
     )
+
+
+def _prices(option: str, given: list[str] | None, labels: list[str]) -> list[float]:
+    """Return the price of each label: its own, else the one for all, else 1."""
+    for_all, own = 1.0, {}
+    for part in ",".join(given).split(",") if given else []:
+        label, equals, number = (piece.strip() for piece in part.rpartition("="))
+        try:
+            price = float(number)
+        except ValueError:
+            raise ValueError(f"{option}: {part!r} is neither a number nor label=number") from None
+        if not 0 <= price < float("inf"):
+            raise ValueError(f"{option}: a price is a number from 0 up, not {number}")
+        if not equals:
+            for_all = price
+        elif label in labels:
+            own[label] = price
+        else:
+            raise ValueError(f"{option}: {unknown_name('label', label, labels)}")
+    return [own.get(label, for_all) for label in labels]
+
+
+def amount(text: str) -> Any:
+    """Return a number of things, a share or a word."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def read_labelled(data: str, options: TableOptions) -> Table:
@@ -89,87 +121,21 @@ def labelled_part(table: Table, Y: pd.DataFrame) -> Table:
     return Table(table.name, table.X[kept].set_axis(index), Y[kept].set_axis(index), table.folder)
 
 
-def true_labels(form: LabelFormat, table: Table) -> tuple[list[str], npt.NDArray[np.uint8]]:
-    """Return the labels of a table as 0 and 1: those of a model first, then others that the table names."""
-    assert table.Y is not None
-    labels = [str(name) for name in form.classes]
-    if form.kind != "names" or list(table.Y.columns) != [form.name]:
-        return labels, np.asarray(form.read_more(table.Y, f"{table.name}: the label columns"))
-    found, _ = split_rows(table.Y.iloc[:, 0].tolist(), form.separator)
-    named = [[str(one) for one in row] for row in found]
-    names = [*labels, *sorted({one for row in named for one in row}.difference(labels))]
-    return names, names_matrix(named, names, table.Y.index, table.name)[0]
+class TableModel:
+    """A fitted model, often a pipeline, that is asked about tables."""
 
-
-class Model:
-    """A fitted model from a file, and what it needs of tables.
-
-    Parameters
-    ----------
-    path : Path
-        A file that ``refpair fit``, ``refpair label`` or :func:`refpair.save` wrote.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.name = path.name
-        self.fitted = load(path)
-        self.classifier = self.fitted[-1] if isinstance(self.fitted, Pipeline) else self.fitted
-        self.form: LabelFormat | None = getattr(self.classifier, "_label_format", None)
-        if self.form is None or self.form.kind == "classes":
-            raise ValueError(f"{path}: the model predicts one class a row, not labels; use it in Python")
-        self.labels = [str(name) for name in self.form.classes]
-
-    def ask(self, method: str, table: Table, *more: Any) -> list[Any]:
-        """Return what a method of the model says of a table, by parts of some rows.
-
-        Parameters
-        ----------
-        method : str
-            Such as "predict_proba".
-        table : Table
-        *more
-            Further arguments of the method.
-        """
-        X = self._rows(table)
-
-        def say(part: slice) -> Any:
-            rows = X.iloc[part] if isinstance(X, pd.DataFrame) else X[part]
-            if isinstance(self.fitted, Pipeline):
-                rows = self.fitted[:-1].transform(rows)
-            return getattr(self.classifier, method)(rows, *more)
-
-        if not hasattr(self.classifier, method):
-            raise ValueError(f"{self.name}: a {type(self.classifier).__name__} has no {method}")
-        parts = chunks_of(len(table.X), _ROWS_A_CALL)
-        visible = int(sys.stderr.isatty())
-        return run_chunks(say, parts, n_jobs=None, verbose=visible, title=method.replace("_", " "))
-
-    def predict(self, table: Table) -> Any:
-        """Return the predicted labels, 0 and 1."""
-        assert self.form is not None
-        return np.concatenate([self.form.read_more(part) for part in self._dense(self.ask("predict", table))])
-
-    @staticmethod
-    def _dense(parts: list[Any]) -> list[Any]:
-        return [part.toarray() if hasattr(part, "toarray") else part for part in parts]
-
-    def _rows(self, table: Table) -> Any:
-        """Return the rows as the model wants them."""
-        if isinstance(self.fitted, Pipeline) and isinstance(self.fitted[0], TableVectorizer):
-            self.fitted[0].set_params(folder=table.folder)
-            return table.X
-        names = getattr(self.fitted, "feature_names_in_", None)
-        if names is None:
-            return table.X.to_numpy(np.float64)
-        absent = [name for name in names if name not in table.X.columns]
-        if absent:
-            told = unknown_name("column", absent[0], list(table.X.columns)).partition("; ")[2]
-            raise ValueError(f"{table.name}: it lacks the column {absent[0]!r} that the model needs; {told}")
-        return table.X[list(names)]
+    def __init__(self, name: str, fitted: Any) -> None:
+        self.name = name
+        self.fitted = fitted
+        self.classifier = fitted[-1] if isinstance(fitted, Pipeline) else fitted
+        form: LabelFormat | None = getattr(self.classifier, "_label_format", None)
+        if form is None or form.kind == "classes":
+            raise ValueError(f"{name}: the model predicts one class a row, not labels; use it in Python")
+        self.form = form
+        self.labels = [str(label) for label in form.classes]
 
     def read_with_labels(self, data: str, options: TableOptions) -> Table:
         """Read a table with the labels of the model, as they were in the training table or by columns."""
-        assert self.form is not None
         table = read_data(data, **options.reading)
         frame = table.X if table.Y is None else pd.concat([table.X, table.Y], axis=1)
         name = self.form.name
@@ -186,3 +152,87 @@ class Model:
                 f"{table.name}: it has not all labels of the model to compare with, which are in {wanted}"
             )
         return labelled_part(table, Y)
+
+    def compare(self, table: Table) -> tuple[list[str], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+        """Return names of labels, the true ones of a table as 0 and 1, and the predicted ones.
+
+        Labels of the model come first, then others that the table names, which are never predicted.
+        """
+        assert table.Y is not None
+        names = self.labels
+        if self.form.kind == "names" and list(table.Y.columns) == [self.form.name]:
+            found, _ = split_rows(table.Y.iloc[:, 0].tolist(), self.form.separator)
+            rows = [[str(one) for one in row] for row in found]
+            names = [*names, *sorted({one for row in rows for one in row}.difference(names))]
+            truth = names_matrix(rows, names, table.Y.index, table.name)[0]
+        else:
+            truth = np.asarray(self.form.read_more(table.Y, f"{table.name}: the label columns"))
+        predicted = np.zeros_like(truth)
+        predicted[:, : len(self.labels)] = self._predict(table)
+        return names, truth, predicted
+
+    def predict(self, table: Table, *, proba: bool, expected_cost: bool, sets: int) -> pd.DataFrame:
+        """Return the predictions in the form that the labels had, and what else is asked for."""
+        form = replace(self.form, within="list")
+        predicted = form.write(self._predict(table), None)
+        if form.kind == "names":
+            answers = pd.DataFrame({form.name or "labels": predicted})
+        else:
+            dense = np.asarray(predicted.toarray() if hasattr(predicted, "toarray") else predicted)
+            dense = dense.astype(int) if dense.dtype.kind == "f" else dense  # ARFF files have no integers
+            answers = pd.DataFrame(dense, columns=self.labels).infer_objects()
+        if proba:
+            found = np.concatenate(self._ask("predict_proba", table)).round(6)
+            names = [f"{name}_probability" for name in self.labels]
+            answers = pd.concat([answers, pd.DataFrame(found, columns=names)], axis=1)
+        if expected_cost:
+            answers["expected_cost"] = np.concatenate(self._ask("expected_cost", table)).round(6)
+        if sets:
+            parts = self._ask("predict_set_proba", table, sets)
+            vectors = np.concatenate([labels for labels, _ in parts])
+            chances = np.concatenate([own for _, own in parts]).round(6)
+            labels = np.array(self.labels, object)
+            for k in range(sets):
+                answers[f"set_{k + 1}"] = [
+                    "|".join(labels[np.flatnonzero(row)]) if chance > 0 else None
+                    for row, chance in zip(vectors[:, k], chances[:, k], strict=True)
+                ]
+                answers[f"set_{k + 1}_probability"] = chances[:, k]
+        return answers
+
+    def _predict(self, table: Table) -> Any:
+        """Return the predicted labels, 0 and 1."""
+        parts = [part.toarray() if hasattr(part, "toarray") else part for part in self._ask("predict", table)]
+        return np.concatenate([self.form.read_more(part) for part in parts])
+
+    def _ask(self, method: str, table: Table, *more: Any) -> list[Any]:
+        """Return what a method of the model says of a table, by parts of some rows."""
+
+        def say(part: slice) -> Any:
+            rows = X.iloc[part] if isinstance(X, pd.DataFrame) else X[part]
+            if isinstance(self.fitted, Pipeline):
+                rows = self.fitted[:-1].transform(rows)
+            return getattr(self.classifier, method)(rows, *more)
+
+        if not hasattr(self.classifier, method):
+            raise ValueError(f"{self.name}: a {type(self.classifier).__name__} has no {method}")
+        parts, visible = chunks_of(len(table.X), _ROWS_A_CALL), int(sys.stderr.isatty())
+        try:
+            X = self._rows(table)
+            return run_chunks(say, parts, n_jobs=None, verbose=visible, title=method.replace("_", " "))
+        except ValueError as error:
+            raise ValueError(f"{table.name}: {error}") from None
+
+    def _rows(self, table: Table) -> Any:
+        """Return the rows as the model wants them."""
+        if isinstance(self.fitted, Pipeline) and isinstance(self.fitted[0], TableVectorizer):
+            self.fitted[0].set_params(folder=table.folder)
+            return table.X
+        names = getattr(self.fitted, "feature_names_in_", None)
+        if names is None:
+            return table.X.to_numpy(np.float64)
+        absent = [name for name in names if name not in table.X.columns]
+        if absent:
+            told = unknown_name("column", absent[0], list(table.X.columns)).partition("; ")[2]
+            raise ValueError(f"it lacks the column {absent[0]!r} that the model needs; {told}")
+        return table.X[list(names)]

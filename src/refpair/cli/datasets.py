@@ -4,44 +4,42 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
+from refpair.cli.printing import Output, new_table
 
-from refpair.datasets import DatasetInfo, list_datasets
-from refpair.datasets.mulan import cache_dir
+if TYPE_CHECKING:
+    from refpair.datasets import DatasetInfo
 
-__all__ = ["run"]
+__all__ = ["datasets"]
 
 
-def run() -> None:
-    """Show the data sets that have names, and where they are."""
-    table = Table()
-    table.add_column("name", style="bold")
-    for column in ("labels", "rows", "features"):
-        table.add_column(column, justify="right")
-    table.add_column("where", overflow="fold")
+def datasets() -> None:
+    """List the data sets that can be used by name."""
+    from refpair.datasets import list_datasets
+    from refpair.datasets.mulan import cache_dir
+
+    def where(info: DatasetInfo) -> str:
+        own = os.environ.get("REFPAIR_DATA")
+        if info.name == "digits":
+            return "in the package"
+        if not info.is_local:
+            return "not here yet"
+        if own and Path(own, info.name, f"{info.name}.arff").is_file():
+            return f"$REFPAIR_DATA/{info.name}"
+        return str(cache_dir() / info.name)
+
+    sizes = ("labels", "rows", "features")
+    table = new_table("name", *sizes, "where", numbers=sizes)
     found = list_datasets()
     for info in found:
-        sizes = (info.n_labels, info.n_instances, info.n_features)
-        table.add_row(info.name, *(f"{size:,}" for size in sizes), _where(info))
-    console = Console()
+        counts = (info.n_labels, info.n_instances, info.n_features)
+        table.add_row(f"[bold]{info.name}[/]", *(f"{n:,}" for n in counts), where(info))
+    console = Output()
     console.print(table)
     if not all(info.is_local for info in found):
         console.print(
             "What is not here is downloaded when it is first used. Without a network, set REFPAIR_DATA to a "
-            "folder with <name>/<name>.arff and <name>/<name>.xml.",
-            highlight=False,
+            "folder with <name>/<name>.arff and <name>/<name>.xml."
         )
-    console.print("Use one by its name: refpair fit digits -o digits.refpair", highlight=False)
-
-
-def _where(info: DatasetInfo) -> str:
-    if info.name == "digits":
-        return "in the package"
-    if not info.is_local:
-        return "not here yet"
-    own = os.environ.get("REFPAIR_DATA")
-    if own and Path(own, info.name, f"{info.name}.arff").is_file():
-        return f"$REFPAIR_DATA/{info.name}"
-    return str(cache_dir() / info.name)
+    console.print("Use one by its name: refpair fit digits -o digits.refpair")

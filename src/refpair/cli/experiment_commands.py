@@ -24,7 +24,7 @@ def _data(default: str) -> Any:
 
 def _costs(default: str) -> Any:
     return typer.Option(
-        help="A cost: f1, f2, ..., accuracy, hamming, rank, zero_one, or module:name for one of your own (a "
+        help="A cost: f1, f2, ..., jaccard, hamming, rank, zero_one, or module:name for one of your own (a "
         "refpair.Cost, or a function of truths and predictions). Can be repeated.",
         metavar="COST",
         show_default=default,
@@ -49,7 +49,7 @@ def _out(command: str) -> Any:
 DataSets = Annotated[list[str] | None, _data("digits")]
 PaperDataSets = Annotated[list[str] | None, _data("the paper's ten")]
 Costs = Annotated[list[str] | None, _costs("f1, hamming")]
-PaperCosts = Annotated[list[str] | None, _costs("f1, accuracy, hamming, rank")]
+PaperCosts = Annotated[list[str] | None, _costs("f1, jaccard, hamming, rank")]
 Splits = Annotated[int | None, _splits("5, with --quick 2")]
 PaperSplits = Annotated[int | None, _splits("20, with --quick 2; the other two experiments 3 at most")]
 CompetitorSplits = Annotated[int | None, _competitor_splits("as --splits")]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
-import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,6 +50,7 @@ def run(
         costs or (PAPER_COSTS if command == "paper" else _COSTS),
         table=table_options(**reading),
         settings=settings if bits is None else replace(settings, n_bits=bits),
+        any_sources=report_only,
     )
     shown = shlex.join(["refpair", *sys.argv[1:]])
     failures = []
@@ -79,10 +78,9 @@ def run(
 
 
 def _tell(section: Section) -> None:
-    """Print what a section of the report has found."""
+    """Print the summary of a section of the report."""
     typer.secho(section.heading, bold=True)
-    for paragraph in section.paragraphs:
-        typer.echo(textwrap.fill(paragraph, width=min(shutil.get_terminal_size().columns, 110)))
+    typer.echo(section.tables[0].shown.to_string() if section.tables else section.text)
     typer.echo()
 
 

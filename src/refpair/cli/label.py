@@ -7,50 +7,114 @@ import sys
 import webbrowser
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
-import pandas as pd
+import typer
 from rich.console import Console
 
-from refpair._files import check_output
-from refpair.active import Budget
-from refpair.cli.data import table_options
-from refpair.cli.fit import cost_of, tell_columns
-from refpair.costs import Cost, get_cost
-from refpair.datasets import read_data
-from refpair.datasets.find import is_file
-from refpair.labeling import Session
-from refpair.labeling.exchange import check_tasks_name, import_label_studio, write_label_studio
-from refpair.labeling.opening import session_labels
-from refpair.tables.write import check_table_path
+from refpair.cli.options import Data, Encoding, FalseNegative, FalsePositive, Kinds, LabelSep, Sep
+from refpair.cli.printing import Output, tell_columns
 
-__all__ = ["run"]
+if TYPE_CHECKING:
+    from refpair.labeling import Session
+
+__all__ = ["label"]
 
 _ENDINGS = (".gz", ".csv", ".tsv", ".jsonl", ".parquet", ".pq", ".xlsx", ".arff", ".svm", ".libsvm", ".txt")
 
 
-def run(
-    *,
-    data: str,
-    cost: str | None,
-    false_positive: list[str],
-    false_negative: list[str],
-    id_column: str | None,
-    features: Path | None,
-    session: Path | None,
-    budget: int | None,
-    host: str,
-    port: int | None,
-    token: str | None,
-    browser: bool,
-    export: Path | None,
-    save_model: Path | None,
-    to_label_studio: Path | None,
-    from_label_studio: Path | None,
-    **reading: Any,
+def label(
+    data: Data,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="The labels, as in joy,anger,calm; or a column of joined names, as in joy|calm. More can be "
+            "added later.",
+            show_default="those of before",
+        ),
+    ] = None,
+    label_sep: LabelSep = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            help="What a wrong prediction costs: f1, f2, f0.5, ..., accuracy, hamming, rank or zero_one.",
+            show_default="f1, or that of before",
+        ),
+    ] = None,
+    false_positive: FalsePositive = None,
+    false_negative: FalseNegative = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id", help="The column with the names of rows.", metavar="COLUMN", show_default="id, if there"
+        ),
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(help="A column that is shown, but not learnt from. Can be repeated.", metavar="COLUMN"),
+    ] = None,
+    kinds: Kinds = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(help="An .npy or .npz file with features of your own, such as embeddings."),
+    ] = None,
+    session: Annotated[
+        Path | None, typer.Option(help="Where answers are kept.", show_default="DATA.labels.sqlite")
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="How many rows to label before the page says stop.")
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="The port.", show_default="8732 or a free one")
+    ] = None,
+    token: Annotated[
+        str | None, typer.Option(help="The secret of the page.", show_default="made at random and kept")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Whether to open the page.")] = True,
+    export: Annotated[
+        Path | None,
+        typer.Option(help="Instead of the page: write the answered rows with their labels to a table."),
+    ] = None,
+    save_model: Annotated[
+        Path | None,
+        typer.Option(help="Instead of the page: write the model, for refpair predict.", metavar="FILE"),
+    ] = None,
+    to_label_studio: Annotated[
+        Path | None, typer.Option(help="Instead of the page: write tasks for Label Studio, in JSON.")
+    ] = None,
+    from_label_studio: Annotated[
+        Path | None, typer.Option(help="Instead of the page: read Label Studio's JSON export.")
+    ] = None,
 ) -> None:
-    """Open the labelling page, or exchange what it knows with files."""
-    options = table_options(**reading)
+    """Label a table in the browser, the rows first that teach most.
+
+    For example:
+
+    refpair label mails.csv --labels spam,fraud,urgent --cost f1
+
+    refpair label mails.csv --export labels.csv
+
+    refpair label mails.csv --save-model mails.refpair
+
+    refpair label digits
+    """
+    import pandas as pd
+
+    from refpair import get_cost
+    from refpair._files import check_output
+    from refpair.active import Budget
+    from refpair.cli.data import cost_of, table_options
+    from refpair.datasets import read_data
+    from refpair.datasets.find import is_file
+    from refpair.labeling import Session
+    from refpair.labeling.label_studio import check_tasks_name, import_annotations, write_project
+    from refpair.labeling.opening import session_labels
+    from refpair.tables.write import check_table_path
+
+    options = table_options(labels, label_sep, drop, kinds, sep, encoding)
     if cost is not None:
         get_cost(cost)  # a mistyped name is told before a large table is read
     if export is not None:
@@ -80,10 +144,10 @@ def run(
     names = session_labels(path, X, named, options.label_sep)
     if not names:
         raise ValueError(f"{data}: what are the labels? For example --labels joy,anger,calm")
-    chosen: Cost | None = None
+    chosen = None
     if cost or false_positive or false_negative:
         chosen = cost_of(cost, false_positive, false_negative, names)
-    console = Console(stderr=True, highlight=False)
+    console = Output(stderr=True)
     with Session.open(
         path,
         X,
@@ -102,7 +166,7 @@ def run(
             opened.rules = [Budget(budget), *opened.rules]
         n_new = opened.n_taken_over
         if from_label_studio is not None:
-            n_new += import_label_studio(opened, from_label_studio)
+            n_new += import_annotations(opened, from_label_studio)
         _tell(console, opened, table.name, n_new)
         if export is not None:
             opened.export(export)
@@ -111,7 +175,7 @@ def run(
             opened.save_model(save_model)
             console.print(f"The model is in {save_model}; refpair predict takes it", markup=False)
         if to_label_studio is not None:
-            config = write_label_studio(opened, to_label_studio)
+            config = write_project(opened, to_label_studio)
             console.print(f"Tasks for Label Studio are in {to_label_studio}", markup=False)
             console.print(f"Its labelling interface is {config}; choose Uncertainty sampling", markup=False)
         if all(one is None for one in (export, save_model, to_label_studio, from_label_studio)):
@@ -128,9 +192,11 @@ def _serve(
     token: str | None,
     browser: bool,
 ) -> None:
-    serving = import_module("refpair.labeling.serve")  # only now: files can be exchanged without the extra
+    from refpair.labeling.guard import kept_token
+
+    serving = import_module("refpair.labeling.server")  # only now: files can be exchanged without the extra
     with serving.open_socket(host, port) as listening:
-        token = token or serving.kept_token(session.path)
+        token = token or kept_token(session.path)
         address = serving.page_address(listening, token)
 
         def ready() -> None:

@@ -3,84 +3,69 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-import numpy as np
-import pandas as pd
 import typer
 
-from refpair.cli.data import Model, table_options
-from refpair.datasets import read_data
-from refpair.tables import Table, write_table
-from refpair.tables._names import check_known
-from refpair.tables.write import check_table_path, csv_text
+from refpair.cli.options import Data, Encoding, Model, Sep
 
-__all__ = ["run"]
+__all__ = ["predict"]
 
 
-def run(
-    *,
-    model: Path,
-    data: str,
-    output: Path | None,
-    id_column: str | None,
-    proba: bool,
-    expected_cost: bool,
-    sets: int,
-    join: bool,
-    **reading: Any,
+def predict(
+    model: Model,
+    data: Data,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="A .csv, .tsv, .jsonl or .parquet file.", show_default="the terminal"
+        ),
+    ] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="The probability of each label, too.")] = False,
+    expected_cost: Annotated[
+        bool, typer.Option("--expected-cost", help="What each answer is expected to cost, too.")
+    ] = False,
+    sets: Annotated[
+        int, typer.Option(min=0, help="How many of the most probable label sets to tell, too.")
+    ] = 0,
+    join: Annotated[bool, typer.Option("--join", help="All columns of DATA before the answers.")] = False,
+    id_column: Annotated[
+        str | None, typer.Option("--id", help="A column of DATA to copy.", metavar="COLUMN")
+    ] = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
 ) -> None:
-    """Write the predicted labels as a table."""
+    """Predict the labels of a table, in the form that the training table had.
+
+    For example:
+
+    refpair predict songs.refpair new.csv
+
+    refpair predict songs.refpair new.csv --join --proba --expected-cost -o labels.csv
+    """
+    import pandas as pd
+
+    from refpair import load
+    from refpair.cli.data import TableModel
+    from refpair.datasets import read_data
+    from refpair.tables import write_table
+    from refpair.tables._names import check_known
+    from refpair.tables.write import check_table_path, csv_text
+
     if output is not None:
         check_table_path(output)
-    fitted = Model(model)
-    table = read_data(data, **table_options(**reading).reading)
+    fitted = TableModel(str(model), load(model))
+    table = read_data(data, sep=sep, encoding=encoding)
     if id_column is not None:
         check_known(table.name, [id_column], list(table.X.columns))
-    try:
-        answers = _answers(fitted, table, proba=proba, expected_cost=expected_cost, sets=sets)
-    except ValueError as error:
-        raise ValueError(f"{table.name}: {error}") from None
-    cells = table.X if join else table.X[[id_column]] if id_column is not None else None
-    if cells is not None:
-        taken = set(cells.columns)
-        renamed = {name: f"{name}_predicted" for name in answers.columns if name in taken}
+    answers = fitted.predict(table, proba=proba, expected_cost=expected_cost, sets=sets)
+    if join or id_column is not None:
+        cells = table.X if join else table.X[[id_column]]
+        renamed = {name: f"{name}_predicted" for name in answers.columns if name in set(cells.columns)}
         answers = pd.concat([cells, answers.rename(columns=renamed)], axis=1)
     if output is None:
         sys.stdout.write(csv_text(answers))
-        return
-    write_table(answers, output)
-    typer.echo(f"{len(answers):,} rows, {len(fitted.labels)} labels; {output}", err=True)
-
-
-def _answers(model: Model, table: Table, *, proba: bool, expected_cost: bool, sets: int) -> pd.DataFrame:
-    """Return the predictions in the form that the labels had, and what else is asked for."""
-    assert model.form is not None
-    form = replace(model.form, within="list")
-    predicted = form.write(model.predict(table), None)
-    if form.kind == "names":
-        answers = pd.DataFrame({form.name or "labels": predicted})
     else:
-        dense = np.asarray(predicted.toarray() if hasattr(predicted, "toarray") else predicted)
-        dense = dense.astype(int) if dense.dtype.kind == "f" else dense  # ARFF files have no whole numbers
-        answers = pd.DataFrame(dense, columns=model.labels).infer_objects()
-    if proba:
-        found = np.concatenate(model.ask("predict_proba", table)).round(6)
-        names = [f"{name}_probability" for name in model.labels]
-        answers = pd.concat([answers, pd.DataFrame(found, columns=names)], axis=1)
-    if expected_cost:
-        answers["expected_cost"] = np.concatenate(model.ask("expected_cost", table)).round(6)
-    if sets:
-        parts = model.ask("predict_set_proba", table, sets)
-        vectors = np.concatenate([labels for labels, _ in parts])
-        chances = np.concatenate([own for _, own in parts]).round(6)
-        labels = np.array(model.labels, object)
-        for k in range(sets):
-            answers[f"set_{k + 1}"] = [
-                "|".join(labels[np.flatnonzero(row)]) if chance > 0 else None
-                for row, chance in zip(vectors[:, k], chances[:, k], strict=True)
-            ]
-            answers[f"set_{k + 1}_probability"] = chances[:, k]
-    return answers
+        write_table(answers, output)
+        typer.echo(f"{len(answers):,} rows, {len(fitted.labels)} labels; {output}", err=True)

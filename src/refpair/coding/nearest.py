@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from refpair._kernels import popcount
+from refpair._kernels import code_words
 
 __all__ = ["CodeBook", "pack_bits", "pack_signs"]
 
@@ -63,7 +63,7 @@ class CodeBook:
         >>> CodeBook([[1, 0], [0, 1], [-1, -1]]).decode([[1, 1], [-1, -1]])
         array([0, 2])
         """
-        return np.asarray(popcount.nearest(self._packed(signs), self._plus, self._mask, self._n_known))
+        return np.asarray(code_words.nearest(self._packed(signs), self._plus, self._mask, self._n_known))
 
     def distances(self, signs: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Return the Hamming distances (n, n_words) of the rows of signs to the code words, in bits.
@@ -78,44 +78,27 @@ class CodeBook:
         >>> CodeBook([[1, 0], [0, 1], [-1, -1]]).distances([[1, 1]])
         array([[0.5, 0.5, 2. ]], dtype=float32)
         """
-        products = popcount.products(self._packed(signs), self._plus, self._mask, self._n_known)
+        products = code_words.products(self._packed(signs), self._plus, self._mask, self._n_known)
         return np.asarray((self.n_bits - products) * np.float32(0.5), dtype=np.float32)
 
-    def _packed(self, signs: npt.ArrayLike) -> popcount.Words:
+    def _packed(self, signs: npt.ArrayLike) -> code_words.Words:
         array = np.asarray(signs)
         if array.ndim != 2 or array.shape[1] != self.n_bits:
             raise ValueError(f"signs must have shape (n, {self.n_bits}), got shape {array.shape}")
         return pack_signs(array)
 
 
-def pack_signs(signs: npt.ArrayLike) -> popcount.Words:
-    """Pack rows of −1 and +1 into words of 64 bits, set where the sign is +1 and filled up with zeros.
-
-    Parameters
-    ----------
-    signs : array-like of shape (n, n_bits)
-        Nothing but −1 and +1.
-
-    Returns
-    -------
-    ndarray of shape (n, ceil(n_bits / 64)), dtype uint64
-
-    Examples
-    --------
-    >>> pack_signs([[1, -1, 1, 1]])
-    array([[13]], dtype=uint64)
-    """
+def pack_signs(signs: npt.ArrayLike) -> code_words.Words:
+    """Pack rows of −1 and +1 into words of 64 bits, set where the sign is +1; see `pack_bits`."""
     array = np.asarray(signs)
     if array.ndim != 2 or not ((array == 1) | (array == -1)).all():
         raise ValueError("signs must be a matrix of -1 and +1 only")
     return pack_bits(array > 0)
 
 
-def pack_bits(bits: npt.NDArray[np.bool_]) -> popcount.Words:
+def pack_bits(bits: npt.NDArray[np.bool_]) -> code_words.Words:
     """Pack rows of bits into words of 64, filled up with zeros.
 
-    Examples
-    --------
     >>> pack_bits(np.array([[True, False, True, True]]))
     array([[13]], dtype=uint64)
     """
@@ -125,13 +108,7 @@ def pack_bits(bits: npt.NDArray[np.bool_]) -> popcount.Words:
     return packed.view("<u8").astype(np.uint64, copy=False)
 
 
-def unpack_bits(words: popcount.Words) -> npt.NDArray[np.bool_]:
-    """Return the bits that `pack_bits` packed, and the zeros that it filled up with.
-
-    Examples
-    --------
-    >>> unpack_bits(pack_bits(np.array([[True, False, True, True]])))[:, :5]
-    array([[ True, False,  True,  True, False]])
-    """
+def unpack_bits(words: code_words.Words) -> npt.NDArray[np.bool_]:
+    """Return the bits that `pack_bits` packed, and the zeros that it filled up with."""
     packed = np.ascontiguousarray(words).astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(packed, axis=1, bitorder="little").astype(np.bool_)

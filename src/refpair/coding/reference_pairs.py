@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from refpair._blas import one_blas_thread
-from refpair._kernels.ties import write_differences, write_signs
+from refpair._kernels.code_words import write_differences, write_signs
+from refpair._parallel import one_blas_thread
 from refpair._saved import Savable
 from refpair.costs import Cost, Labels, check_labels
 

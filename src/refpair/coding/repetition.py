@@ -1,33 +1,45 @@
-"""Label codes that repeat labels and vote: alone, in random label sets, or with Hamming parities.
+"""The codes of ML-ECC (Ferng & Lin, 2013): label vectors as longer words, whose redundancy corrects errors.
 
-A vote over the copies of a label says 1 if more than half of them do. A tie says 0, as in RAkEL, where the
-mean vote must exceed ½: most labels are absent from most rows.
+========  ============================  ===================================================================
+``rep``   :class:`RepetitionCode`       each label many times
+``rrep``  :class:`LabelsetRepetition`   random sets of 3 labels; with a powerset learner a set, it is RAkEL
+``hamr``  :class:`HammingRepetition`    each label many times, then three parity bits to every four bits
+========  ============================  ===================================================================
+
+Unlike the reference-pair code these codes know of no cost. The copies of a label vote: 1 if more than half of
+them say so. A tie says 0, as in RAkEL, where the mean vote must exceed ½: most labels are absent from most
+rows.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from refpair._saved import Savable
-from refpair.coding._words import Bits, Indices, check_length, checked_bits, dense_labels, vote
-from refpair.costs import Labels
+from refpair.costs import Labels, check_labels
 
-__all__ = ["HammingRepetition", "LabelsetRepetition", "RepetitionCode", "draw_labelsets"]
+__all__ = ["HammingRepetition", "LabelCode", "LabelCodeName", "LabelsetRepetition", "RepetitionCode"]
 
+LabelCodeName: TypeAlias = Literal["rep", "rrep", "hamr"]
+Bits: TypeAlias = npt.NDArray[np.uint8]
+Indices: TypeAlias = npt.NDArray[np.intp]
+
+_MOST_BITS = 1 << 22
 # Hamming(7,4): a block is its four message bits, then the parities of bits 0 1 3, 0 2 3 and 1 2 3.
 _PARITIES = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]], np.uint8)
 # The place of the error by the parities that fail, read as a number; 7 is none.
 _ERROR_PLACES = np.array([7, 6, 5, 2, 4, 1, 0, 3])
 
 
-class _Copies(Savable):
-    """A code whose every bit is a copy of a label: of ``_labels[i]`` at bit i."""
+class LabelCode(Savable):
+    """A code whose message bits are copies of labels: of ``_labels[i]`` at bit i."""
 
     n_labels: int
     _labels: Indices
@@ -38,29 +50,45 @@ class _Copies(Savable):
         return len(self._labels)
 
     def encode(self, Y: Labels) -> Bits:
-        """Return the words of the rows of Y.
-
-        Examples
-        --------
-        >>> RepetitionCode(2, 3).encode([[1, 0]])
-        array([[1, 0, 1]], dtype=uint8)
-        """
-        return dense_labels(Y, self.n_labels)[:, self._labels]
+        """Return the words of the rows of Y, of shape (n, n_bits)."""
+        matrix = check_labels(Y, "Y")
+        if matrix.shape[1] != self.n_labels:
+            raise ValueError(f"Y has {matrix.shape[1]} labels (columns), but the code has {self.n_labels}")
+        labels = np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.uint8)
+        return self._add_parities(labels[:, self._labels])
 
     def decode(self, bits: npt.ArrayLike) -> Bits:
-        """Return the label vectors that most copies vote for.
+        """Return the label vectors that most copies vote for, of shape (n, n_labels)."""
+        words: npt.NDArray[Any] = np.asarray(bits)
+        if words.ndim != 2 or words.shape[1] != self.n_bits:
+            raise ValueError(f"bits must be words of shape (n, {self.n_bits}), got shape {words.shape}")
+        if not ((words == 0) | (words == 1)).all():
+            raise ValueError("bits must be 0 and 1 only: round probabilities first")
+        copies = self._corrected(words.astype(np.uint8, copy=False))
+        n_copies = len(self._labels)
+        ones = (np.ones(n_copies, np.int32), (self._labels, np.arange(n_copies)))
+        votes = (sp.csr_array(ones, shape=(self.n_labels, n_copies)) @ copies.T.astype(np.int32)).T
+        return np.ascontiguousarray(2 * votes > np.bincount(self._labels, minlength=self.n_labels), np.uint8)
 
-        Examples
-        --------
-        >>> RepetitionCode(1, 3).decode([[1, 0, 1], [1, 0, 0]])
-        array([[1],
-               [0]], dtype=uint8)
-        """
-        return vote(checked_bits(bits, self.n_bits), self._labels, self.n_labels)
+    def _add_parities(self, message: Bits) -> Bits:
+        return message
+
+    def _corrected(self, words: Bits) -> Bits:
+        """Return the message bits of words, corrected by their parities."""
+        return words
+
+    def _keep(self, labels: npt.NDArray[Any], code_length: int, shortest: int) -> None:
+        """Keep the label of each message bit, if there are bits for every label."""
+        if self.n_labels < 1:
+            raise ValueError(f"n_labels is {self.n_labels}: give at least 1")
+        if len(labels) < self.n_labels:
+            short = f"code_length is {code_length}, too short for {self.n_labels} labels"
+            raise ValueError(f"{short}: give at least {shortest}")
+        object.__setattr__(self, "_labels", labels % self.n_labels)
 
 
 @dataclass(frozen=True)
-class RepetitionCode(_Copies):
+class RepetitionCode(LabelCode):
     """REP: the labels again and again in turn, decoded by a vote over the copies of each.
 
     Parameters
@@ -83,12 +111,11 @@ class RepetitionCode(_Copies):
     code_length: int
 
     def __post_init__(self) -> None:
-        check_length(self.n_labels, self.code_length, self.code_length, shortest=self.n_labels)
-        object.__setattr__(self, "_labels", np.arange(self.code_length) % self.n_labels)
+        self._keep(np.arange(_checked(self.code_length)), self.code_length, shortest=self.n_labels)
 
 
 @dataclass(frozen=True, eq=False)
-class LabelsetRepetition(_Copies):
+class LabelsetRepetition(LabelCode):
     """RREP: the labels of small sets, one set after the other, decoded by a vote over the copies of each.
 
     Parameters
@@ -134,22 +161,19 @@ class LabelsetRepetition(_Copies):
     def draw(
         cls, n_labels: int, code_length: int, *, k: int = 3, rng: np.random.Generator
     ) -> LabelsetRepetition:
-        """Draw ⌊code_length / k⌋ sets of k labels; see :func:`draw_labelsets`.
-
-        Examples
-        --------
-        >>> code = LabelsetRepetition.draw(6, 127, rng=np.random.default_rng(0))
-        >>> code.labelsets.shape, code.n_bits
-        ((42, 3), 126)
-        """
+        """Draw ⌊code_length / k⌋ sets of k labels, as RAkEL does."""
         _check_set_size(k, n_labels)
-        n_sets = code_length // k
-        check_length(n_labels, code_length, n_sets * k, shortest=-(-n_labels // k) * k)
+        n_sets = _checked(code_length) // k
+        if n_sets * k < n_labels:
+            least = -(-n_labels // k) * k
+            raise ValueError(
+                f"code_length is {code_length}, too short for {n_labels} labels: give at least {least}"
+            )
         return cls(n_labels, draw_labelsets(n_labels, n_sets, k=k, rng=rng))
 
 
 @dataclass(frozen=True)
-class HammingRepetition(Savable):
+class HammingRepetition(LabelCode):
     """HAMR: the labels again and again in turn, with three parity bits after every four.
 
     Each block of seven bits corrects one error of its own; then the copies of each label vote.
@@ -178,46 +202,47 @@ class HammingRepetition(Savable):
     code_length: int
 
     def __post_init__(self) -> None:
-        n_message = 4 * (self.code_length // 7)
-        check_length(self.n_labels, self.code_length, n_message, shortest=7 * (-(-self.n_labels // 4)))
+        message = np.arange(4 * (_checked(self.code_length) // 7))
+        self._keep(message, self.code_length, shortest=7 * (-(-self.n_labels // 4)))
 
     @property
     def n_bits(self) -> int:
         """The length of a word."""
         return self.code_length // 7 * 7
 
-    def encode(self, Y: Labels) -> Bits:
-        """Return the words of the rows of Y.
+    def _add_parities(self, message: Bits) -> Bits:
+        blocks = message.reshape(len(message), self.n_bits // 7, 4)
+        return np.concatenate([blocks, blocks @ _PARITIES & 1], axis=2).reshape(len(message), self.n_bits)
 
-        Examples
-        --------
-        >>> HammingRepetition(2, 7).encode([[1, 0]])
-        array([[1, 0, 1, 0, 1, 0, 1]], dtype=uint8)
-        """
-        labels = dense_labels(Y, self.n_labels)
-        message = labels[:, self._labels].reshape(len(labels), self.n_bits // 7, 4)
-        return np.concatenate([message, message @ _PARITIES & 1], axis=2).reshape(len(labels), self.n_bits)
-
-    def decode(self, bits: npt.ArrayLike) -> Bits:
-        """Return the label vectors that most copies vote for, after the correction of each block.
-
-        Examples
-        --------
-        >>> HammingRepetition(4, 7).decode([[1, 0, 1, 1, 0, 1, 0], [1, 1, 1, 1, 0, 1, 0]])
-        array([[1, 0, 1, 1],
-               [1, 0, 1, 1]], dtype=uint8)
-        """
-        words = checked_bits(bits, self.n_bits)
+    def _corrected(self, words: Bits) -> Bits:
         blocks = words.reshape(len(words), self.n_bits // 7, 7)
         message = blocks[:, :, :4]
         failed = (message @ _PARITIES & 1) ^ blocks[:, :, 4:]
         place = _ERROR_PLACES[failed @ np.array([4, 2, 1], np.uint8)]
-        message = message ^ (place[:, :, None] == np.arange(4))
-        return vote(message.reshape(len(words), len(self._labels)), self._labels, self.n_labels)
+        corrected: Bits = message ^ (place[:, :, None] == np.arange(4))
+        return corrected.reshape(len(words), len(self._labels))
 
-    @cached_property
-    def _labels(self) -> Indices:
-        return np.arange(4 * (self.n_bits // 7)) % self.n_labels
+
+def make_label_code(
+    name: LabelCodeName, n_labels: int, code_length: int | None = None, *, rng: np.random.Generator
+) -> LabelCode:
+    """Make a code of label vectors by its name.
+
+    By default it has the smallest 2^p − 1 ≥ 18 K bits, but no less than 127 and no more than 1,023: the
+    lengths of Ferng & Lin for their 6, 14 and 22 labels. Above 511 labels it is the smallest ≥ 2 K.
+
+    >>> make_label_code("hamr", 14, rng=np.random.default_rng(0)).n_bits
+    252
+    """
+    if name not in get_args(LabelCodeName):
+        raise ValueError(f"name must be one of {', '.join(map(repr, get_args(LabelCodeName)))}, not {name!r}")
+    if n_labels < 1:
+        raise ValueError(f"n_labels is {n_labels}: give at least 1")
+    shortest = max(127, min(18 * n_labels, 1023), 2 * n_labels)
+    length = int(2 ** shortest.bit_length() - 1) if code_length is None else code_length
+    if name == "rrep":
+        return LabelsetRepetition.draw(n_labels, length, k=min(3, n_labels), rng=rng)
+    return RepetitionCode(n_labels, length) if name == "rep" else HammingRepetition(n_labels, length)
 
 
 def draw_labelsets(n_labels: int, n_sets: int, *, k: int = 3, rng: np.random.Generator) -> Indices:
@@ -225,30 +250,6 @@ def draw_labelsets(n_labels: int, n_sets: int, *, k: int = 3, rng: np.random.Gen
 
     Sets are drawn uniformly without replacement. When all have been drawn they are drawn anew. Where the sets
     leave a label out, the labels in random order, cut into sets, come in place of the first ones.
-
-    Parameters
-    ----------
-    n_labels : int
-        How many labels there are.
-    n_sets : int
-        How many sets to draw.
-    k : int, default=3
-        How many labels a set has.
-    rng : numpy.random.Generator
-        The source of randomness.
-
-    Returns
-    -------
-    ndarray of shape (n_sets, k)
-        The labels of each set, in order.
-
-    Examples
-    --------
-    Three labels have three pairs, so a fourth set is one of them again.
-
-    >>> sets = draw_labelsets(3, 4, k=2, rng=np.random.default_rng(0))
-    >>> sets.shape, len(np.unique(sets[:3], axis=0))
-    ((4, 2), 3)
     """
     _check_set_size(k, n_labels)
     if n_sets < 1:
@@ -262,20 +263,20 @@ def draw_labelsets(n_labels: int, n_sets: int, *, k: int = 3, rng: np.random.Gen
         sets = _draw_distinct(n_labels, n_sets, k, [], rng)
     if len(np.unique(sets)) == n_labels:
         return sets
-    cover = _draw_cover(n_labels, k, rng)[:n_sets]
+    order = rng.permutation(n_labels)  # cut into sets of k; others fill up the last one
+    cover = np.sort(np.concatenate([order, order[: -n_labels % k]]).reshape(-1, k), axis=1)[:n_sets]
     return np.array(_draw_distinct(n_labels, n_sets, k, cover.tolist(), rng))
+
+
+def _checked(code_length: int) -> int:
+    if code_length > _MOST_BITS:
+        raise ValueError(f"code_length is {code_length}, too long: give at most {_MOST_BITS}")
+    return code_length
 
 
 def _check_set_size(k: int, n_labels: int) -> None:
     if not 1 <= k <= n_labels:
         raise ValueError(f"k is {k}: give the size of a labelset from 1 to n_labels, here {n_labels}")
-
-
-def _draw_cover(n_labels: int, k: int, rng: np.random.Generator) -> Indices:
-    """Cut the labels in random order into sets of k; others fill up the last one."""
-    order = rng.permutation(n_labels)
-    n_missing = -n_labels % k
-    return np.sort(np.concatenate([order, order[:n_missing]]).reshape(-1, k), axis=1)
 
 
 def _draw_distinct(

@@ -11,25 +11,17 @@ name               cost C(y, z)                      reported by :meth:`Cost.mea
 ``rank``           fp·fn + ½(tn·fn + fp·tp)          the cost (lower is better)
 ``f1``             1 − 2tp / (2tp + fp + fn)         1 − cost (higher is better)
 ``f0.5``, ``f2``…  1 − F-beta, beta in the name      1 − cost (higher is better)
-``accuracy``       1 − tp / (tp + fp + fn)           1 − cost (higher is better)
+``jaccard``        1 − tp / (tp + fp + fn)           1 − cost (higher is better)
 per label          Σₖ fnₖ·yₖ(1−zₖ) + fpₖ·(1−yₖ)zₖ    the cost (lower is better)
 any function       f(tp, fp, fn, tn) or f(Y, Z)      as its maker says
 =================  ================================  ==============================
 
-``jaccard`` is another name of ``accuracy``. An empty prediction of an empty truth is right: it costs 0 under
-F-beta and accuracy.
+``accuracy`` is another name of ``jaccard``, and scikit-learn's ``f1_samples`` and ``jaccard_samples`` are
+understood. An empty prediction of an empty truth is right: it costs 0 under F-beta and Jaccard.
 """
 
-from refpair.costs._cost import Cost, CountCost, FunctionCost, PerLabelCost, cost_names, get_cost
-from refpair.costs._labels import Labels, check_labels
+from refpair.costs._counts import Labels
+from refpair.costs._counts import check_labels as check_labels
+from refpair.costs.cost import Cost, CountCost, FunctionCost, PerLabelCost, cost_names, get_cost
 
-__all__ = [
-    "Cost",
-    "CountCost",
-    "FunctionCost",
-    "Labels",
-    "PerLabelCost",
-    "check_labels",
-    "cost_names",
-    "get_cost",
-]
+__all__ = ["Cost", "CountCost", "FunctionCost", "Labels", "PerLabelCost", "cost_names", "get_cost"]

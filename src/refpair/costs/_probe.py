@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refpair.costs._cost import Cost
-
-__all__ = ["OtherCostError", "check_probe", "is_function", "probe"]
+from refpair.costs.cost import Cost
 
 _N_VECTORS = 16
 _NEAR = 1e-9  # a function may round otherwise on another machine

@@ -1,23 +1,10 @@
 """Multi-label data: the paper's data sets, an embedded one, and what a user names."""
 
-from refpair.tables._arff import read_label_names
-
-from ._data import MultiLabelData
-from ._download import DatasetUnavailableError
-from .arff import read_arff
-from .digits import make_overlaid_digits
-from .find import find_data, read_data
-from .mulan import DatasetInfo, list_datasets, load_dataset
+from .arff import MultiLabelData, read_arff
+from .find import read_data
+from .mulan import DatasetInfo, DatasetUnavailableError, list_datasets, load_dataset
 
 __all__ = [
-    "DatasetInfo",
-    "DatasetUnavailableError",
-    "MultiLabelData",
-    "find_data",
-    "list_datasets",
-    "load_dataset",
-    "make_overlaid_digits",
-    "read_arff",
+    "DatasetInfo", "DatasetUnavailableError", "MultiLabelData", "list_datasets", "load_dataset", "read_arff",
     "read_data",
-    "read_label_names",
-]
+]  # fmt: skip

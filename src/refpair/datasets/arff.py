@@ -1,22 +1,57 @@
-"""Mulan's files: the data in ARFF, the names of the labels in an XML file beside it."""
+"""Multi-label data, and Mulan's files of it: ARFF, and the names of the labels in an XML file beside it."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from refpair.tables._arff import ArffFile, parse_arff, read_label_names
-from refpair.tables._arff_header import arff_error
-from refpair.tables._matrix import Matrix, SparseOption, check_sparse_option, store
+from refpair.tables._arff import ArffFile, parse_arff, read_label_names, sparsified
+from refpair.tables._cells import Matrix, dense
 from refpair.tables._names import check_known, unknown_name
-from refpair.tables._size import check_cells
+from refpair.tables._source import check_cells
 
-from ._data import MultiLabelData
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MultiLabelData:
+    """A multi-label data set.
+
+    Attributes
+    ----------
+    name : str
+        The name of the data set.
+    X : ndarray or scipy.sparse.csr_array of shape (n_instances, n_features)
+        The features, float64; missing values are NaN.
+    Y : ndarray of shape (n_instances, n_labels)
+        The labels, uint8: 1 where a label applies, else 0.
+    feature_names : list of str
+        The names of the columns of ``X``, each one unique.
+    label_names : list of str
+        The names of the columns of ``Y``, each one unique.
+
+    Examples
+    --------
+    >>> from refpair.datasets import load_dataset
+    >>> load_dataset("digits")
+    MultiLabelData('digits': 3000 instances, 64 features, 10 labels)
+    """
+
+    name: str
+    X: Matrix
+    Y: NDArray[np.uint8]
+    feature_names: list[str]
+    label_names: list[str]
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.name!r}: {self.X.shape[0]} instances, "
+            f"{self.X.shape[1]} features, {len(self.label_names)} labels)"
+        )
 
 
 def read_arff(
@@ -24,7 +59,6 @@ def read_arff(
     labels: Sequence[str] | None = None,
     *,
     drop: Sequence[str] = (),
-    sparse: SparseOption = "auto",
 ) -> MultiLabelData:
     r"""Read a multi-label data set from an ARFF file, dense or sparse.
 
@@ -37,15 +71,13 @@ def read_arff(
         name beside the ARFF file.
     drop : sequence of str, default=()
         Attributes to leave out, such as texts.
-    sparse : {"auto", True, False}, default="auto"
-        Whether the features are a ``scipy.sparse.csr_array``. "auto" means yes for the sparse form of
-        ARFF and for dense files with fewer than 10 % of the features other than zero.
 
     Returns
     -------
     MultiLabelData
         Labels are matched by name and stand in the order of ``labels`` (so: of the XML file), which need
-        not be the order of the columns. Features keep the order of the columns.
+        not be the order of the columns. Features keep the order of the columns;
+        they are a ``scipy.sparse.csr_array`` if the file is sparse or more than 90 % of them are zero.
 
     Raises
     ------
@@ -77,7 +109,6 @@ def read_arff(
     array([[0.5],
            [nan]])
     """
-    check_sparse_option(sparse)
     path = Path(path)
     if labels is None:
         xml = path.with_suffix(".xml")
@@ -92,7 +123,7 @@ def read_arff(
     file = parse_arff(text, str(path), len(raw), numbers_but=drop)
     check_known(str(path), drop, file.names)
     X, Y, names = _split_labels(file, labels)
-    return MultiLabelData(path.stem, store(X, sparse), Y, names, list(labels))
+    return MultiLabelData(path.stem, sparsified(X), Y, names, list(labels))
 
 
 def _split_labels(file: ArffFile, labels: Sequence[str]) -> tuple[Matrix, NDArray[np.uint8], list[str]]:
@@ -109,15 +140,15 @@ def _split_labels(file: ArffFile, labels: Sequence[str]) -> tuple[Matrix, NDArra
             )
         attribute = file.attributes[position[label]]
         if attribute.values and not attribute.is_integer:
-            raise arff_error(
-                file.source,
-                attribute.line,
-                f"label {label!r} has the values {', '.join(attribute.values[:5])}; write 0 and 1",
+            raise ValueError(
+                f"{file.source}, line {attribute.line}: label {label!r} has the values "
+                f"{', '.join(attribute.values[:5])}; write 0 and 1"
             )
     check_cells(file.source, file.n_bytes, file.matrix.shape[0], len(labels), "labels")
-    Y = file.matrix[:, [position.pop(label) for label in labels]]
-    Y = Y if isinstance(Y, np.ndarray) else Y.toarray()
+    Y = dense(file.matrix[:, [position.pop(label) for label in labels]])
     for row, column in np.argwhere((Y != 0) & (Y != 1))[:1]:
         value = f"{Y[row, column]:g}".replace("nan", "missing")
-        raise arff_error(file.source, file.lines[row], f"label {labels[column]!r} is {value}; write 0 or 1")
+        raise ValueError(
+            f"{file.source}, line {file.lines[row]}: label {labels[column]!r} is {value}; write 0 or 1"
+        )
     return file.matrix[:, list(position.values())], Y.astype(np.uint8), list(position)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.datasets import load_digits
 
-from ._data import MultiLabelData
+from .arff import MultiLabelData
 
 N_PICTURES = 3000
 N_CLASSES = 10
@@ -18,26 +18,9 @@ def make_overlaid_digits() -> MultiLabelData:
     """Make pictures of one to three handwritten digits laid over each other.
 
     Each of the 3000 pictures takes one, two or three different digits (a half, a third and a sixth of all
-    pictures), a random specimen of each from scikit-learn's ``load_digits``, and the largest of their
-    values at each of the 8 x 8 pixels. The labels
-    say which digits are there. It needs no files, and it is the same, bit for bit, on every machine and
-    with every version of numpy.
-
-    Returns
-    -------
-    MultiLabelData
-        ``X`` of shape (3000, 64) holds whole numbers from 0 to 16, row by row of the picture; the labels
-        are called "0" to "9". Pictures are in random order and independent, so any cut is a fair split;
-        but pictures share specimens, so that a score here is higher than it would be for new writers.
-
-    Examples
-    --------
-    >>> from refpair.datasets import make_overlaid_digits
-    >>> data = make_overlaid_digits()
-    >>> data
-    MultiLabelData('digits': 3000 instances, 64 features, 10 labels)
-    >>> [[name for name, there in zip(data.label_names, row) if there] for row in data.Y[:3]]
-    [['0', '5'], ['3'], ['0', '5', '6']]
+    pictures), a random specimen of each from scikit-learn's ``load_digits``, and the largest of their values
+    at each of the 8 x 8 pixels. Pictures are in random order and independent, so any cut is a fair split; but
+    they share specimens, so that a score here is higher than it would be for new writers.
     """
     source = load_digits()
     # Specimens in one run per class: number i of class d is at starts[d] + i.
@@ -60,11 +43,5 @@ def make_overlaid_digits() -> MultiLabelData:
         rows = np.flatnonzero(n_digits > layer)
         X[rows] = np.maximum(X[rows], images[specimens[rows, layer]])
         Y[rows, digits[rows, layer]] = 1
-    side = range(8)
-    return MultiLabelData(
-        name="digits",
-        X=X,
-        Y=Y,
-        feature_names=[f"pixel_{row}_{column}" for row in side for column in side],
-        label_names=[str(digit) for digit in range(N_CLASSES)],
-    )
+    pixels = [f"pixel_{row}_{column}" for row in range(8) for column in range(8)]
+    return MultiLabelData("digits", X, Y, pixels, [str(digit) for digit in range(N_CLASSES)])

@@ -9,13 +9,10 @@ from pathlib import Path
 import pandas as pd
 
 from refpair.tables import Table, read_table
-from refpair.tables._matrix import frame_of_matrix
+from refpair.tables._cells import frame_of_matrix
 from refpair.tables._names import check_known
 
-from ._registry import REGISTRY
-from .mulan import load_dataset
-
-__all__ = ["find_data", "is_file", "read_data"]
+from .mulan import REGISTRY, load_dataset
 
 _KNOWN = {name.lower(): name for name in ("digits", *REGISTRY)}
 
@@ -71,12 +68,6 @@ def find_data(data: str) -> list[str]:
 
     Known data sets are named as they name themselves, whatever the capitals; a folder that is called as one
     is ``./<name>``. Of a folder, those of the paper come first, in its order.
-
-    Examples
-    --------
-    >>> from refpair.datasets import find_data
-    >>> find_data("emotions")
-    ['emotions']
     """
     folder = Path(data)
     if data.lower() in _KNOWN or not folder.is_dir():  # standard input, too

@@ -2,20 +2,58 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 
 import platformdirs
+import pooch
+from rich.console import Console
 
-from refpair.tables._matrix import SparseOption, check_sparse_option, store
 from refpair.tables._names import unknown_name
 
-from ._data import MultiLabelData
-from ._download import DatasetUnavailableError, fetch, is_intact
-from ._registry import REGISTRY, URL, Source
-from .arff import read_arff
+from .arff import MultiLabelData, read_arff
 from .digits import N_CLASSES, N_PICTURES, make_overlaid_digits
+
+COMMIT = "43f6389095ad71984264db4387a8074b22bc7d4a"
+URL = f"https://raw.githubusercontent.com/tsoumakas/mulan/{COMMIT}/data/multi-label"
+_TIMEOUT = 30.0  # seconds without an answer after which a server counts as out of reach
+
+
+class DatasetUnavailableError(OSError):
+    """A data set is not on this machine and cannot be brought here.
+
+    Examples
+    --------
+    >>> from refpair.datasets import DatasetUnavailableError
+    >>> issubclass(DatasetUnavailableError, OSError)
+    True
+    """
+
+
+@dataclass(frozen=True)
+class Source:
+    """The size of a data set and its two files: paths below ``URL`` and checksums."""
+
+    n_labels: int
+    n_instances: int
+    n_features: int
+    arff: str
+    arff_sha256: str
+    xml: str
+    xml_sha256: str
+
+
+def _read_registry() -> dict[str, Source]:
+    """Read the table of data sets, in the order of the paper; Corel5k is there in its small, sparse form."""
+    with resources.files(__package__).joinpath("mulan.csv").open(encoding="utf-8") as file:
+        _, *rows = csv.reader(file)
+    return {name: Source(int(k), int(n), int(d), *files) for name, k, n, d, *files in rows}
+
+
+REGISTRY = _read_registry()
 
 
 @dataclass(frozen=True)
@@ -66,23 +104,21 @@ def list_datasets() -> list[DatasetInfo]:
     ]
 
 
-def load_dataset(name: str, *, sparse: SparseOption = "auto", download: bool = True) -> MultiLabelData:
+def load_dataset(name: str, *, download: bool = True) -> MultiLabelData:
     """Load a data set by name.
 
     Parameters
     ----------
     name : str
-        "digits", which needs no files (see `make_overlaid_digits`), or a data set of the paper: Corel5k,
-        CAL500, bibtex, enron, medical, genbase, yeast, flags, scene or emotions. Case does not matter.
-    sparse : {"auto", True, False}, default="auto"
-        Whether the features are a ``scipy.sparse.csr_array``; see `read_arff` for "auto".
+        "digits", which needs no files, or a data set of the paper: Corel5k, CAL500, bibtex, enron, medical,
+        genbase, yeast, flags, scene or emotions. Case does not matter.
     download : bool, default=True
         Whether to download what is not on this machine, about 6 MB at most, into the user's cache.
 
     Returns
     -------
     MultiLabelData
-        The data; see `read_arff` for how nominal features become numbers.
+        The data; see `read_arff` for what is sparse, and how nominal features become numbers.
 
     Raises
     ------
@@ -91,6 +127,9 @@ def load_dataset(name: str, *, sparse: SparseOption = "auto", download: bool = T
 
     Notes
     -----
+    "digits" are 3000 pictures of 8 x 8 pixels, each of one to three handwritten digits laid over each other,
+    and the labels say which. They are the same, bit for bit, on every machine.
+
     The folder ``$REFPAIR_DATA`` comes first, if it has ``<name>/<name>.arff`` and ``<name>/<name>.xml``;
     these are taken as they are. Then comes the user's cache, then the repository of Mulan on GitHub or
     the mirror ``$REFPAIR_DATA_URL``; these files are checked against known checksums at every use.
@@ -99,20 +138,19 @@ def load_dataset(name: str, *, sparse: SparseOption = "auto", download: bool = T
     --------
     >>> from refpair.datasets import load_dataset
     >>> data = load_dataset("digits")
-    >>> data.X.shape, data.Y.shape
-    ((3000, 64), (3000, 10))
+    >>> data
+    MultiLabelData('digits': 3000 instances, 64 features, 10 labels)
+    >>> [[name for name, there in zip(data.label_names, row) if there] for row in data.Y[:3]]
+    [['0', '5'], ['3'], ['0', '5', '6']]
     """
-    check_sparse_option(sparse)
     known = {"digits": "digits", **{each.lower(): each for each in REGISTRY}}
     if name.lower() not in known:
         raise ValueError(unknown_name("data set", name, known.values()))
     name = known[name.lower()]
     if name == "digits":
-        data = make_overlaid_digits()
-        # Half the pixels are not zero, so only an explicit wish makes it sparse.
-        return MultiLabelData(name, store(data.X, sparse), data.Y, data.feature_names, data.label_names)
+        return make_overlaid_digits()
     path = _find(name, REGISTRY[name]) or _bring(name, REGISTRY[name], allowed=download)
-    return read_arff(path, sparse=sparse)
+    return read_arff(path)
 
 
 def cache_dir() -> Path:
@@ -131,26 +169,47 @@ def _find(name: str, source: Source) -> Path | None:
         if arff.is_file() and xml.is_file():
             return arff
     arff, xml = _files(cache_dir(), name)
-    if is_intact(arff, source.arff_sha256) and is_intact(xml, source.xml_sha256):
+    if _is_intact(arff, source.arff_sha256) and _is_intact(xml, source.xml_sha256):
         return arff
     return None
 
 
+def _is_intact(path: Path, sha256: str) -> bool:
+    return path.is_file() and pooch.file_hash(str(path), alg="sha256") == sha256
+
+
 def _bring(name: str, source: Source, *, allowed: bool) -> Path:
+    """Download what is not in the cache, which only ever holds the right content."""
     arff, xml = _files(cache_dir(), name)
     try:
         if not allowed:
             raise DatasetUnavailableError("downloads are switched off")
         base = (os.environ.get("REFPAIR_DATA_URL") or URL).rstrip("/")
-        for path, remote, sha256 in (
-            (xml, source.xml, source.xml_sha256),
-            (arff, source.arff, source.arff_sha256),
-        ):
-            if not is_intact(path, sha256):
-                fetch(f"{base}/{remote}", path, sha256)
+        _fetch(f"{base}/{source.xml}", xml, source.xml_sha256)
+        _fetch(f"{base}/{source.arff}", arff, source.arff_sha256)
     except DatasetUnavailableError as error:
         raise DatasetUnavailableError(
             f"the data set {name!r} is not available: {error}; try again later with a network, or set "
             f"REFPAIR_DATA to a folder that holds {name}/{name}.arff and {name}/{name}.xml"
         ) from error
     return arff
+
+
+def _fetch(url: str, path: Path, sha256: str) -> None:
+    """Bring a file from the URL to the path unless it is there: the whole, right file or nothing."""
+    pooch.get_logger().setLevel("WARNING")
+    download = pooch.HTTPDownloader(chunk_size=1 << 16, timeout=_TIMEOUT)
+    try:
+        with Console(stderr=True).status(f"downloading {path.name}"):  # shown on a terminal only
+            pooch.retrieve(url, f"sha256:{sha256}", path.name, path.parent, downloader=download)
+    except ValueError as error:
+        raise DatasetUnavailableError(
+            f"what {url} sent has the wrong checksum (broken or changed)"
+        ) from error
+    except OSError as error:
+        if not hasattr(error, "response"):  # all errors of requests have one, and texts too long to show
+            raise DatasetUnavailableError(f"cannot write to {path.parent} ({error})") from error
+        reason = f"no connection or a broken transfer: {error.strerror or type(error).__name__}"
+        if error.response is not None:
+            reason = f"the server answered {error.response.status_code}"
+        raise DatasetUnavailableError(f"downloading {url} failed ({reason})") from error

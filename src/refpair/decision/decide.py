@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from refpair._progress import run_chunks
-from refpair.costs import Cost, CountCost, _counts
-from refpair.decision.exhaustive import MOST_LABELS, exhaustive_rule
-from refpair.decision.f_measure import best_f_beta
-from refpair.decision.function_search import function_search_rule
-from refpair.decision.independent import independent_rule, stand_ins
-from refpair.decision.linear import decide_from_marginals, needs_only_marginals
-from refpair.decision.local_search import likeliest_labels_rule, local_search_rule
-from refpair.decision.mode import most_probable
-from refpair.posterior import IndependentLabels, LabelDistribution
+from refpair._parallel import run_chunks
+from refpair.costs import Cost, CountCost, PerLabelCost, _counts
+from refpair.decision.expected import is_rank, needs_only_marginals
+from refpair.decision.search import (
+    exhaustive_rule,
+    function_search_rule,
+    independent_rule,
+    likeliest_labels_rule,
+    local_search_rule,
+)
+from refpair.posterior.distribution import MOST_ENUMERATED, Distribution
 
-__all__ = ["decide", "exact_decision", "quick_decision"]
+__all__ = ["decide", "decide_blocks", "exact_decision", "quick_decision"]
+
+Bytes = npt.NDArray[np.uint8]
+Rule = Callable[[Any], Bytes]
 
 _ROWS, _ROWS_A_JOB = 1024, 64  # decided on at a time: by one thread, by each of several
+_NOISE = 1e-12  # sides of a comparison whose ratio is this near to 1 are the same but for rounding
 
 
-def decide(
-    distribution: LabelDistribution | IndependentLabels, cost: Cost, *, n_jobs: int | None = None
-) -> npt.NDArray[np.uint8]:
+def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None) -> Bytes:
     """Return the label vector of least expected cost for each row, of all label vectors there are.
 
     The decision is exact for hamming, rank, per-label, zero_one and F-beta costs, and for any cost of at most
-    10 labels. Otherwise it comes of a local search: for a cost of the counts (accuracy and those of
+    10 labels. Otherwise it comes of a local search: for a cost of the counts (jaccard and those of
     :meth:`Cost.from_counts`) no flip of a label nor swap of two lowers the expected cost, for a cost of any
     function no flip does.
 
     For independent labels the decision is exact in these cases too, and for any cost of the counts that never
-    rises with tp for given numbers of true and of predicted labels, such as accuracy. Otherwise 1000 label
+    rises with tp for given numbers of true and of predicted labels, such as jaccard. Otherwise 1000 label
     vectors are drawn for each row, always with the same random numbers, and the decision is for these.
 
     Parameters
@@ -55,6 +59,7 @@ def decide(
     With probability 0.4 there are no labels, else the first and one of the others.
 
     >>> from refpair.costs import get_cost
+    >>> from refpair.posterior import LabelDistribution
     >>> vectors = [[0, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]]
     >>> p = LabelDistribution.from_dense(vectors, [[0.4, 0.2, 0.2, 0.2]])
     >>> decide(p, get_cost("zero_one"))
@@ -63,88 +68,77 @@ def decide(
     array([[1, 0, 0, 0]], dtype=uint8)
     """
     if needs_only_marginals(cost):
-        return decide_from_marginals(distribution.marginals(), cost)
-    rule = _rule_for(distribution, cost)
-    step = _ROWS if n_jobs in (None, 1) else _ROWS_A_JOB
-    chunks = [slice(i, min(i + step, len(distribution))) for i in range(0, len(distribution), step)]
-    decided = run_chunks(
-        lambda rows: rule(distribution[rows]),
-        chunks,
-        n_jobs=n_jobs,
-        verbose=0,
-        title="deciding",
-        in_place=True,
-    )
+        return _by_thresholds(distribution.marginals(), cost)
+    rule = exact_decision(distribution, cost) if distribution.is_independent else None
+    if rule is not None:
+        return _by_chunks(rule, distribution, n_jobs)
+    parts = (part for _, part in distribution.weighted())
+    decided = [_by_chunks(_rule_on(part.vectors, cost), part, n_jobs) for part in parts]
     return np.concatenate([np.zeros((0, distribution.n_labels), np.uint8), *decided])
 
 
-def quick_decision(
-    vectors: npt.NDArray[np.uint8], cost: Cost
-) -> Callable[[LabelDistribution], npt.NDArray[np.uint8]]:
-    """Return a function that decides for a cost, and does no local search for a cost of the counts.
+def _by_chunks(rule: Rule, distribution: Distribution, n_jobs: int | None) -> Bytes:
+    step = _ROWS if n_jobs in (None, 1) else _ROWS_A_JOB
+    chunks = [slice(i, min(i + step, len(distribution))) for i in range(0, len(distribution), step)]
+    how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": 0, "in_place": True}
+    decided = run_chunks(lambda rows: rule(distribution[rows]), chunks, title="deciding", **how)
+    return np.concatenate([np.zeros((0, distribution.n_labels), np.uint8), *decided])
 
-    Where that is what :func:`decide` does, as many of the likeliest labels are taken as cost least: near
-    enough to tell good distributions over the vectors from bad ones, and many times faster.
 
-    Examples
-    --------
-    >>> from refpair.costs import get_cost
-    >>> p = LabelDistribution.from_dense([[0, 1], [1, 1]], [[2, 6]])
-    >>> quick_decision(p.vectors, get_cost("f1"))(p)
-    array([[1, 1]], dtype=uint8)
+def decide_blocks(
+    blocks: Iterable[tuple[slice, Distribution]], cost: Cost, *, n_jobs: int | None = None
+) -> Bytes:
+    """Return the decisions on blocks of rows, one after the other."""
+    return np.concatenate([decide(distribution, cost, n_jobs=n_jobs) for _, distribution in blocks])
+
+
+def quick_decision(vectors: Bytes, cost: Cost) -> Rule:
+    """Return a function that decides on distributions over the vectors, without a local search.
+
+    Where that is what :func:`decide` does for a cost of the counts, as many of the likeliest labels are taken
+    as cost least: near enough to tell good distributions from bad ones, and many times faster.
     """
     rule = None
-    if vectors.shape[1] > MOST_LABELS and isinstance(cost, CountCost) and not _has_own_rule(cost):
+    if vectors.shape[1] > MOST_ENUMERATED and isinstance(cost, CountCost) and _own_rule(cost) is None:
         rule = likeliest_labels_rule(vectors, cost)
     return rule or _rule_on(vectors, cost)
 
 
-def exact_decision(
-    labels: IndependentLabels, cost: Cost
-) -> Callable[[IndependentLabels], npt.NDArray[np.uint8]] | None:
-    """Return a function that decides on rows of independent labels, exactly and soon; None if there is none.
-
-    Examples
-    --------
-    >>> from refpair.costs import get_cost
-    >>> labels = IndependentLabels([[0.9, 0.6], [0.1, 0.2]])
-    >>> exact_decision(labels, get_cost("f1"))(labels)
-    array([[1, 1],
-           [0, 0]], dtype=uint8)
-    """
+def exact_decision(labels: Distribution, cost: Cost) -> Rule | None:
+    """Return a function that decides on rows of independent labels, exactly and soon, or None."""
     if not isinstance(cost, CountCost):
         return None
+    return _own_rule(cost) or independent_rule(labels, cost)
+
+
+def _by_thresholds(p: npt.NDArray[np.float64], cost: Cost) -> Bytes:
+    """Decide for a linear cost; a label that may be there or not at the same cost is left out."""
+    if isinstance(cost, PerLabelCost):
+        fp, fn = cost.prices(p.shape[1])
+        present, absent = p * fn, (1.0 - p) * fp
+    elif is_rank(cost):
+        present, absent = p, p.mean(axis=1, keepdims=True)
+    else:
+        present, absent = p, 1.0 - p
+    return np.asarray(present > absent * (1.0 + _NOISE)).astype(np.uint8)
+
+
+def _own_rule(cost: CountCost) -> Rule | None:
+    """Return the rule of F-beta and of the zero-one loss, which is exact for any distribution."""
     if isinstance(cost.counts, _counts.FBeta):
         beta = cost.counts.beta
-        return lambda rows: best_f_beta(rows, beta)
+        return lambda rows: rows.best_f_beta(beta)
     if cost.counts is _counts.zero_one:
-        return lambda rows: (rows.marginals() > 0.5).astype(np.uint8)
-    return independent_rule(labels, cost)
+        return lambda rows: rows.mode()
+    return None
 
 
-def _has_own_rule(cost: CountCost) -> bool:
-    return isinstance(cost.counts, _counts.FBeta) or cost.counts is _counts.zero_one
-
-
-def _rule_for(
-    distribution: LabelDistribution | IndependentLabels, cost: Cost
-) -> Callable[..., npt.NDArray[np.uint8]]:
-    if isinstance(distribution, LabelDistribution):
-        return _rule_on(distribution.vectors, cost)
-    exact = exact_decision(distribution, cost)
-    if exact is not None:
-        return exact
-    return lambda rows: np.concatenate([_rule_for(part, cost)(part) for _, part in stand_ins(rows)])
-
-
-def _rule_on(vectors: npt.NDArray[np.uint8], cost: Cost) -> Callable[..., npt.NDArray[np.uint8]]:
+def _rule_on(vectors: Bytes, cost: Cost) -> Rule:
     """Return the rule for distributions over the vectors."""
-    if isinstance(cost, CountCost) and _has_own_rule(cost):
-        if isinstance(cost.counts, _counts.FBeta):
-            beta = cost.counts.beta
-            return lambda rows: best_f_beta(rows, beta)
-        return most_probable
-    if vectors.shape[1] <= MOST_LABELS:
+    own = _own_rule(cost) if isinstance(cost, CountCost) else None
+    if own is not None:
+        return own
+    if vectors.shape[1] <= MOST_ENUMERATED:
         return exhaustive_rule(vectors, cost)
     if isinstance(cost, CountCost):
         return local_search_rule(vectors, cost)

@@ -1,30 +1,61 @@
-"""What a decision costs on average under a distribution."""
+"""What decisions cost on average under a distribution.
+
+Hamming, per-label and rank costs are linear in the prediction: what matters of a distribution is the
+probability of each label. Of the rank loss that holds for a given truth y: of the pairs of a label that is
+there and one that is not, Σ (1 − z_k + z_j) / 2 are in the wrong order, which is
+
+    |y| (K − |y|) / 2 + Σ_k z_k (|y| − K y_k) / 2.
+
+The products of labels in it are not multiplied by z, so they move the expected cost but not the decision.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._kernels.expected import expected_costs
-from refpair.costs import Cost, CountCost, Labels, PerLabelCost, check_labels
-from refpair.decision.function_search import mean_costs
-from refpair.decision.independent import stand_ins
-from refpair.decision.linear import expected_linear_cost, needs_only_marginals
-from refpair.decision.table import table_width, tabulate
-from refpair.posterior import IndependentLabels, LabelDistribution
+from refpair.costs import Cost, CountCost, Labels, PerLabelCost, _counts, check_labels
+from refpair.posterior.distribution import Distribution, LabelDistribution
 
-__all__ = ["expected_cost", "worst_cost"]
+__all__ = [
+    "CostTable",
+    "bounded_table",
+    "expected_cost",
+    "is_rank",
+    "mean_costs",
+    "needs_only_marginals",
+    "worst_cost",
+]
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
+Longs = npt.NDArray[np.int64]
 
-_CELLS = 48_000_000  # of a table: 400 MB
+_NOISE = 1e-12  # of the largest cost
+_LARGE_TABLE = 48_000_000  # cells that are filled once, at most: 400 MB
+_TABLE = 6_000_000  # cells of one that is kept: about 50 MB
+_CELLS_AT_ONCE = 1 << 18
+_LABELS_AT_ONCE = 1 << 20  # that a cost of any function is called on
 
 
-def expected_cost(
-    distribution: LabelDistribution | IndependentLabels, labels: Labels, cost: Cost
-) -> npt.NDArray[np.float64]:
+def needs_only_marginals(cost: Cost) -> bool:
+    """Tell whether the best decision depends on nothing but the probability of each label."""
+    if isinstance(cost, CountCost):
+        return cost.counts is _counts.hamming or cost.counts is _counts.rank
+    return isinstance(cost, PerLabelCost)
+
+
+def is_rank(cost: Cost) -> bool:
+    """Tell whether a cost is the rank loss."""
+    return isinstance(cost, CountCost) and cost.counts is _counts.rank
+
+
+def expected_cost(distribution: Distribution, labels: Labels, cost: Cost) -> Floats:
     """Return the expected cost of predicting labels[i] for row i.
 
     It is exact, except for more than 10 independent labels under a cost of any function: there it is the mean
@@ -59,35 +90,18 @@ def expected_cost(
         )
     if needs_only_marginals(cost):
         return _of_linear(distribution, predicted, cost)
-    if isinstance(distribution, LabelDistribution):
-        return (
-            _of_counts(distribution, predicted, cost)
-            if isinstance(cost, CountCost)
-            else mean_costs(distribution, predicted, cost)
-        )
     if isinstance(cost, CountCost):
-        return _of_independent_counts(distribution.marginals(), predicted, cost)
+        if distribution.is_independent:
+            return _of_independent_counts(distribution.marginals(), predicted, cost)
+        return np.concatenate([_of_counts(p, predicted[rows], cost) for rows, p in distribution.weighted()])
     out = np.empty(len(distribution))
-    for rows, part in stand_ins(distribution):
+    for rows, part in distribution.weighted():
         out[rows] = mean_costs(part, predicted[rows], cost)
     return out
 
 
 def worst_cost(labels: Bytes, cost: Cost) -> Floats:
-    """Return the most that predicting labels[i] can cost; infinity for costs of which that is not known.
-
-    Parameters
-    ----------
-    labels : ndarray of uint8, shape (n, n_labels)
-    cost : Cost
-
-    Examples
-    --------
-    >>> from refpair.costs import get_cost
-    >>> answers = np.uint8([[1, 0, 0], [1, 1, 0]])
-    >>> worst_cost(answers, get_cost("f1")), worst_cost(answers, get_cost("rank"))
-    (array([1., 1.]), array([2., 2.]))
-    """
+    """Return the most that predicting labels[i] can cost; infinity for costs of which that is not known."""
     n_labels = labels.shape[1]
     if isinstance(cost, PerLabelCost):
         false_positive, false_negative = cost.prices(n_labels)
@@ -97,31 +111,47 @@ def worst_cost(labels: Bytes, cost: Cost) -> Floats:
     sizes = labels.sum(axis=1, dtype=np.int64)
     worst = np.empty(len(labels))
     for size in np.unique(sizes):
-        tp, fn = (grid.astype(np.float64) for grid in np.indices((size + 1, n_labels - size + 1)))
-        worst[sizes == size] = cost._of_counts(tp, tp + fn, np.full_like(tp, size), n_labels).max()
+        worst[sizes == size] = _costs_of_size(cost, size, n_labels).max()
     return worst
 
 
-def _of_linear(distribution: LabelDistribution | IndependentLabels, labels: Bytes, cost: Cost) -> Floats:
-    p = distribution.marginals()
-    if isinstance(distribution, IndependentLabels):
-        mean_square = (p * (1.0 - p)).sum(axis=1) + p.sum(axis=1) ** 2
-    else:
-        mean_square = distribution.weights() @ (distribution.vectors.sum(axis=1, dtype=np.float64) ** 2)
-    return expected_linear_cost(p, mean_square, labels, cost)
+def mean_costs(distribution: LabelDistribution, labels: Bytes, cost: Cost) -> Floats:
+    """Return the expected cost of labels[i] for each row i, by calls on blocks of the non-zero weights."""
+    row = np.repeat(np.arange(len(distribution)), np.diff(distribution.start))
+    costs = np.empty(len(row))
+    step = max(1, _LABELS_AT_ONCE // labels.shape[1])
+    for first in range(0, len(row), step):
+        part = slice(first, first + step)
+        costs[part] = cost.rows(distribution.vectors[distribution.index[part]], labels[row[part]])
+    weighted = np.bincount(row, distribution.weight * costs, minlength=len(distribution))
+    return weighted.astype(np.float64, copy=False)  # of no weights bincount makes whole numbers
+
+
+def _of_linear(distribution: Distribution, labels: Bytes, cost: Cost) -> Floats:
+    p, n_labels = distribution.marginals(), labels.shape[1]
+    if isinstance(cost, PerLabelCost):
+        fp, fn = cost.prices(n_labels)
+        return np.asarray(np.where(labels, (1.0 - p) * fp, p * fn).sum(axis=1))
+    if is_rank(cost):
+        size = p.sum(axis=1)
+        pairs = n_labels * size - distribution.mean_square_size()
+        moved = size * labels.sum(axis=1) - n_labels * (p * labels).sum(axis=1)
+        return np.asarray((pairs + moved) / 2)
+    return np.asarray(np.where(labels, 1.0 - p, p).mean(axis=1))
 
 
 def _of_counts(distribution: LabelDistribution, labels: Bytes, cost: CountCost) -> Floats:
+    n_labels = labels.shape[1]
     sizes = distribution.vectors.sum(axis=1, dtype=np.int64)
     predicted = np.unique(labels.sum(axis=1, dtype=np.int64))
-    if table_width(sizes) * len(predicted) > _CELLS:
+    if _table_width(sizes) * len(predicted) > _LARGE_TABLE:
         return mean_costs(distribution, labels, cost)
-    table = tabulate(cost, sizes, predicted, labels.shape[1])
-    table_row = np.zeros(labels.shape[1] + 1, np.int64)
+    table = CostTable.of(cost, sizes, predicted, n_labels)
+    table_row = np.zeros(n_labels + 1, np.int64)
     table_row[predicted] = np.arange(len(predicted))
-    lists = distribution.labels_of_vector()
-    entries = (distribution.start, distribution.index, distribution.weight)
-    return np.asarray(expected_costs(*entries, *lists, table.first_cell, table.costs, table_row, labels))
+    return np.asarray(
+        expected_costs(*distribution.entries(), table.first_cell, table.costs, table_row, labels)
+    )
 
 
 def _of_independent_counts(marginals: Floats, labels: Bytes, cost: CountCost) -> Floats:
@@ -134,10 +164,14 @@ def _of_independent_counts(marginals: Floats, labels: Bytes, cost: CountCost) ->
         p, chosen = marginals[rows], labels[rows].astype(bool)
         hits = _count_distribution(p[chosen].reshape(len(rows), size))
         misses = _count_distribution(p[~chosen].reshape(len(rows), n_labels - size))
-        tp, fn = (grid.astype(np.float64) for grid in np.indices((size + 1, n_labels - size + 1)))
-        costs = cost._of_counts(tp, tp + fn, np.full_like(tp, size), n_labels)
-        out[rows] = ((hits @ costs) * misses).sum(axis=1)
+        out[rows] = ((hits @ _costs_of_size(cost, size, n_labels)) * misses).sum(axis=1)
     return out
+
+
+def _costs_of_size(cost: CountCost, size: int, n_labels: int) -> Floats:
+    """Return what it costs to predict so many labels, by tp and fn."""
+    tp, fn = (grid.astype(np.float64) for grid in np.indices((size + 1, n_labels - size + 1)))
+    return cost._of_counts(tp, tp + fn, np.full_like(tp, size), n_labels)
 
 
 def _count_distribution(chances: Floats) -> Floats:
@@ -148,3 +182,81 @@ def _count_distribution(chances: Floats) -> Floats:
         counts[:, 1:] = counts[:, 1:] * (1.0 - chance) + counts[:, :-1] * chance
         counts[:, :1] *= 1.0 - chance
     return counts
+
+
+@dataclass(frozen=True, eq=False)
+class CostTable:
+    """Costs of the counts by |z|, |y| and tp for the kernels, laid out as ``_kernels/expected.py`` says.
+
+    ``costs[i]`` are those of the i-th |z|, ``first_cell[v]`` is where those of the size of vector v are, and
+    ``tp`` and ``possible`` tell of each cell what it stands for and whether the counts can be.
+    """
+
+    costs: Floats
+    first_cell: Longs
+    tp: Longs
+    possible: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, cost: CountCost, sizes: Longs, predicted: Longs, n_labels: int) -> CostTable:
+        """Make the table for truths whose sizes are given by vector, and for predictions of given sizes."""
+        distinct, which = np.unique(sizes, return_inverse=True)
+        first = np.concatenate([[0], np.cumsum(distinct + 1)]).astype(np.int64)
+        truth = np.repeat(distinct, distinct + 1)
+        tp = np.arange(len(truth)) - np.repeat(first[:-1], distinct + 1)
+        costs = np.zeros((len(predicted), len(truth)))
+        possible = np.empty(costs.shape, np.bool_)
+        step = max(1, _CELLS_AT_ONCE // max(1, len(truth)))
+        for begin in range(0, len(predicted), step):
+            size = predicted[begin : begin + step, None]
+            possible[begin : begin + step] = (tp <= size) & (size - tp <= n_labels - truth)
+            row, cell = np.nonzero(possible[begin : begin + step])
+            tps, truths, sizes_at = (
+                part.astype(np.float64) for part in (tp[cell], truth[cell], size[row, 0])
+            )
+            # The cost's own check of what the function gives: it names the counts that it fails for.
+            costs[begin + row, cell] = cost._of_counts(tps, truths, sizes_at, n_labels)
+        return cls(costs, first[which.ravel()], tp, possible)
+
+    @cached_property
+    def slack(self) -> float:
+        """What expected costs may differ by and still be the same, but for rounding."""
+        return _NOISE * float(np.abs(self.costs).max(initial=0.0))
+
+    @cached_property
+    def by_cell(self) -> Floats:
+        """The costs with a row for each cell and a column for each |z|, as ``_kernels/prefixes.py`` wants."""
+        return np.ascontiguousarray(self.costs.T)
+
+    @cached_property
+    def size_of_vector(self) -> Longs:
+        """The number of each vector's size among the distinct ones."""
+        return np.unique(self.first_cell, return_inverse=True)[1].astype(np.int64)
+
+    @cached_property
+    def least(self) -> Floats:
+        """The least cost whatever tp is, with a row for each |z| and a column for each distinct |y|."""
+        costs = np.where(self.possible, self.costs, np.inf)
+        return np.minimum.reduceat(costs, np.unique(self.first_cell), axis=1)
+
+    def rises_with_tp(self) -> bool:
+        """Tell whether one more right label ever costs more, |y| and |z| being the same."""
+        pairs = self.possible[:, 1:] & self.possible[:, :-1] & (self.tp[1:] > 0)
+        return bool((pairs & (self.costs[:, 1:] > self.costs[:, :-1] + self.slack)).any())
+
+
+def bounded_table(cost: CountCost, sizes: Longs, n_labels: int) -> CostTable | None:
+    """Make the table for predictions of 0, 1, 2, … labels, up to as many as there are or it has room for.
+
+    There is room for at least as many labels as the largest truth has, or else for no table at all.
+    """
+    width = _table_width(sizes)
+    largest = min(n_labels, max(int(sizes.max(initial=0)), _TABLE // max(1, width) - 1))
+    if width * (largest + 1) > 8 * _TABLE:  # many hundreds of labels a vector
+        return None
+    return CostTable.of(cost, sizes, np.arange(largest + 1), n_labels)
+
+
+def _table_width(sizes: Longs) -> int:
+    """Return the number of cells that a table for truths of these sizes has for each |z|."""
+    return int((np.unique(sizes) + 1).sum())

@@ -28,13 +28,11 @@ from refpair.classifiers import (
     ProbabilisticChain,
     RAkEL,
 )
-from refpair.classifiers._decisions import DecisionMixin
 from refpair.costs import Cost
-from refpair.experiments.names import import_object, is_own
+from refpair.experiments.names import call_with, find_known
 from refpair.experiments.settings import LABELS_TIMES_ROUNDS, Settings
-from refpair.tables._names import unknown_name
 
-__all__ = ["ALGORITHMS", "COMPETITORS", "NEAREST", "POSTERIOR", "Algorithm", "call_with", "find_algorithm"]
+__all__ = ["ALGORITHMS", "COMPETITORS", "NEAREST", "POSTERIOR", "Algorithm", "find_algorithm"]
 
 NEAREST, POSTERIOR = "CSRPE-nearest", "CSRPE-posterior"
 
@@ -71,21 +69,11 @@ def fit_and_cut(model: Any, grid: Grid, X: Any, Y: Any) -> Iterator[Any]:
 class Algorithm:
     """How an algorithm takes part in experiments.
 
-    Attributes
-    ----------
-    make : callable
-        ``make(cost, settings, n_labels)`` returns an unfitted model.
-    grid : callable
-        ``grid(X)`` returns the settings of parameters to choose from, the default first.
-    draft : Mapping
-        Parameters that make the search shorter.
-    fit_each : callable
-        ``fit_each(model, grid, X, Y)`` yields the model fitted with each setting.
-    out_of_bag : bool
-        Whether a fitted model tells what its predictions cost, in ``oob_cost_``: it need not be fitted to
-        folds then, and no drafts are made, for the best of the fitted models is taken as it is.
-    one_fit : bool
-        Whether one fitted model answers for all costs.
+    ``make(cost, settings, n_labels)`` returns an unfitted model, ``grid(X)`` the settings of parameters to
+    choose from, the default first; ``draft`` are parameters that make the search shorter. ``out_of_bag`` is
+    whether a fitted model tells what its predictions cost, in ``oob_cost_``: it need not be fitted to folds
+    then, and no drafts are made, for the best of the fitted models is taken as it is. ``one_fit`` is whether
+    one fitted model answers for all costs.
     """
 
     make: Make
@@ -97,7 +85,7 @@ class Algorithm:
 
     def answer(self, model: Any, X: Any, cost: Cost) -> Any:
         """Return what a fitted model predicts if it is judged by a cost."""
-        if self.one_fit and isinstance(model, DecisionMixin):
+        if self.one_fit and hasattr(model, "decide"):
             return model.decide(X, cost)
         return model.predict(X)
 
@@ -121,7 +109,7 @@ def _tree_grid(X: Any) -> Grid:
 def _of_forests(make: Callable[..., Any], *, knows_cost: bool = False) -> Algorithm:
     def make_model(cost: Cost, settings: Settings, n_labels: int) -> Any:
         forest = Forest(settings.n_trees)
-        return make(forest, cost) if knows_cost else make(forest)
+        return make(forest, cost=cost) if knows_cost else make(forest)
 
     return Algorithm(make_model, _forest_grid, draft={"estimator__n_trees": _DRAFT_TREES}, one_fit=True)
 
@@ -158,23 +146,11 @@ def find_algorithm(name: str) -> Algorithm:
 
     ``module:name`` is a class or a function that returns an unfitted model. It is given the arguments `cost`
     and `random_state` if it has them; without `cost` one fitted model is judged by all costs.
-
-    Examples
-    --------
-    >>> find_algorithm("BR").one_fit
-    True
-    >>> find_algorithm("CFD")
-    Traceback (most recent call last):
-    ValueError: unknown algorithm 'CFD'; did you mean 'CFT'? One of your own is module:name
     """
-    if not is_own(name):
-        if name not in ALGORITHMS:
-            text = unknown_name("algorithm", name, ALGORITHMS)
-            raise ValueError(f"{text if text[-1] == '?' else f'{text}.'} One of your own is module:name")
-        return ALGORITHMS[name]
-    make = import_object(name)
-    if not callable(make):
-        raise ValueError(f"{name} is no class and no function that returns a model")
+    found = find_known("algorithm", name, ALGORITHMS, "model")
+    if isinstance(found, Algorithm):
+        return found
+    make = found
 
     def make_own(cost: Cost, settings: Settings, n_labels: int, random_state: int | None = None) -> Any:
         return call_with(make, cost=cost, random_state=random_state)
@@ -186,15 +162,3 @@ def find_algorithm(name: str) -> Algorithm:
             f"{name} does not tell its arguments; write a function that returns the model"
         ) from None
     return Algorithm(make_own, one_fit="cost" not in parameters)
-
-
-def call_with(function: Callable[..., Any], **known: Any) -> Any:
-    """Call a function with those of the arguments that it has.
-
-    Examples
-    --------
-    >>> call_with(lambda a, b=2: (a, b), a=1, c=3)
-    (1, 2)
-    """
-    names = inspect.signature(function).parameters
-    return function(**{name: value for name, value in known.items() if name in names})

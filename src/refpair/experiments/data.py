@@ -1,31 +1,107 @@
-"""Data sets as experiments need them: features that are numbers, labels that are 0 and 1."""
+"""Data sets as experiments need them: found by name or file, features that are numbers, labels 0 and 1."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from refpair.datasets import MultiLabelData, read_arff, read_data
+from refpair.datasets import MultiLabelData, list_datasets, read_arff, read_data
+from refpair.datasets.find import find_data, is_file
+from refpair.experiments.names import find_cost, is_own
 from refpair.tables import Table, TableOptions, TableVectorizer
 from refpair.tables.labels import label_columns, labelled_rows, read_labels
 
-__all__ = ["numeric_data", "read_numeric"]
+__all__ = ["Source", "find_sources", "numeric_data", "read_numeric"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a data set comes from: what tables call it, its file or name, and a digest of what is in it."""
+
+    name: str
+    data: str
+    options: TableOptions = field(default_factory=TableOptions)
+    digest: str = ""
+
+    def read(self) -> MultiLabelData:
+        """Read the data set."""
+        return read_numeric(self.data, self.options)
+
+
+def find_sources(
+    data: Sequence[str],
+    options: TableOptions = TableOptions(),  # noqa: B008  (it cannot be changed)
+    costs: Sequence[str] = (),
+) -> list[Source]:
+    """Return the data sets that files, folders and names stand for; each is read, so that mistakes show now.
+
+    The options are for files; data sets by name have their own labels. Costs of the user's own are tried on
+    the first labels of each data set.
+    """
+    words = [word for given in data for word in find_data(given)]
+    if (options.labels is not None or options.drop) and not any(map(is_file, words)):
+        raise ValueError(
+            "data sets by name have their own labels and features; leave out --labels and --drop"
+        )
+    sources: dict[str, Source] = {}
+    for word in words:
+        if word == "-":
+            raise ValueError("standard input can be read only once; experiments need a file")
+        source = Source(Path(word).stem, word)
+        if is_file(word):
+            source = replace(source, options=options)
+        table = source.read()
+        if _is_another(table, source.name):  # results on it do not belong beside the paper's
+            source = replace(source, name=Path(word).name)
+        source = replace(source, digest=_digest(table))
+        known = sources.get(source.name)
+        if known is not None and known != source:
+            raise ValueError(f"{known.data} and {word} would both be called {source.name}; rename one")
+        if table.X.shape[0] < 4:
+            raise ValueError(f"{word}: {table.X.shape[0]} rows are too few to be split into halves")
+        for name in filter(is_own, costs):
+            _try_cost(name, table)
+        sources[source.name] = source
+    return list(sources.values())
+
+
+def _try_cost(name: str, table: MultiLabelData) -> None:
+    """Ask for the cost of some label vectors: one that fails should do so now, not after hours."""
+    labels = table.Y[:5]
+    try:
+        find_cost(name).rows(labels, labels[::-1])
+    except Exception as error:  # the user's own code may do anything
+        why = f"{type(error).__name__}: {error}"
+        raise ValueError(f"the cost {name} fails on labels of {table.name} ({why})") from error
+
+
+def _is_another(table: MultiLabelData, name: str) -> bool:
+    """Whether a table has the name of a data set of the paper, but is not of its size."""
+    sizes = {info.name: (info.n_instances, info.n_features, info.n_labels) for info in list_datasets()}
+    return name in sizes and (*table.X.shape, len(table.label_names)) != sizes[name]
+
+
+def _digest(table: MultiLabelData) -> str:
+    """Return a digest of features and labels."""
+    digest = hashlib.sha256()
+    X = table.X
+    parts = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
+    for part in (*parts, table.Y):
+        digest.update(str((part.shape, part.dtype)).encode())
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
 
 
 def read_numeric(data: str, options: TableOptions) -> MultiLabelData:
     """Read a file or a data set by its name, as numbers.
 
     In ARFF files, nominal values become numbers by their places, as in the paper's experiments.
-
-    Examples
-    --------
-    >>> from refpair.experiments.data import read_numeric
-    >>> from refpair.tables import TableOptions
-    >>> read_numeric("digits", TableOptions())
-    MultiLabelData('digits': 3000 instances, 64 features, 10 labels)
     """
     if Path(data).suffix.lower() == ".arff":
         return read_arff(data, options.labels, drop=options.drop)
@@ -36,17 +112,6 @@ def numeric_data(table: Table, options: TableOptions) -> MultiLabelData:
     """Turn a table into numbers: a table of numbers as it is, others by :class:`refpair.TableVectorizer`.
 
     Texts and categories are counted in all rows, without their labels.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from refpair.experiments.data import numeric_data
-    >>> from refpair.tables import Table, TableOptions
-    >>> columns = pd.DataFrame({"tempo": [120, 90]})
-    >>> table = Table("songs.csv", columns, pd.DataFrame({"joy": [True, False]}), None)
-    >>> numeric_data(table, TableOptions()).Y
-    array([[1],
-           [0]], dtype=uint8)
     """
     if table.Y is None:
         raise ValueError(

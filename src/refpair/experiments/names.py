@@ -1,17 +1,22 @@
-"""Costs and classes of the user's own, given as ``module:name``."""
+"""Costs, algorithms and strategies by name, and those of the user's own as ``module:name``."""
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from refpair.costs import Cost, get_cost
+from refpair.tables._names import unknown_name
 
-__all__ = ["code_digest", "find_cost", "import_object", "is_own", "name_cost"]
+__all__ = ["call_with", "code_digest", "find_cost", "find_known", "import_object", "is_own", "name_cost"]
+
+T = TypeVar("T")
 
 
 def is_own(name: str) -> bool:
@@ -20,16 +25,7 @@ def is_own(name: str) -> bool:
 
 
 def import_object(name: str) -> Any:
-    """Return the object that ``module:name`` stands for; modules in the current folder are found, too.
-
-    Examples
-    --------
-    >>> import_object("math:pi")
-    3.141592653589793
-    >>> import_object("math:tau2")
-    Traceback (most recent call last):
-    ValueError: math:tau2: the module math has no tau2
-    """
+    """Return the object that ``module:name`` stands for; modules in the current folder are found, too."""
     module_name, _, path = name.partition(":")
     if not (module_name and path):
         raise ValueError(f"{name}: one of your own is module:name, as in my_module:my_cost")
@@ -54,14 +50,27 @@ def import_object(name: str) -> Any:
     return found
 
 
-def find_cost(name: str) -> Cost:
-    """Return a cost by its name, or one of the user's own: a Cost, or a function of truths and predictions.
+def find_known(kind: str, name: str, known: Mapping[str, T], made: str) -> T | Callable[..., Any]:
+    """Return what a name stands for, or the class or function of the user's own that makes such a thing."""
+    if is_own(name):
+        make = import_object(name)
+        if not callable(make):
+            raise ValueError(f"{name} is no class and no function that returns a {made}")
+        return make  # type: ignore[no-any-return]
+    if name not in known:
+        text = unknown_name(kind, name, known)
+        raise ValueError(f"{text if text[-1] == '?' else f'{text}.'} One of your own is module:name")
+    return known[name]
 
-    Examples
-    --------
-    >>> find_cost("hamming")
-    get_cost('hamming')
-    """
+
+def call_with(function: Callable[..., Any], **known: Any) -> Any:
+    """Call a function with those of the arguments that it has."""
+    names = inspect.signature(function).parameters
+    return function(**{name: value for name, value in known.items() if name in names})
+
+
+def find_cost(name: str) -> Cost:
+    """Return a cost by its name, or one of the user's own: a Cost, or a function of two matrices."""
     if not is_own(name):
         return get_cost(name)
     try:
@@ -71,13 +80,7 @@ def find_cost(name: str) -> Cost:
 
 
 def name_cost(name: str) -> str:
-    """Return what tables call a cost: built-in ones have a name of their own, whatever they are asked for by.
-
-    Examples
-    --------
-    >>> name_cost("jaccard"), name_cost("f1.0"), name_cost("my_module:my_cost")
-    ('accuracy', 'f1', 'my_module:my_cost')
-    """
+    """Return what tables call a cost: built-in ones have one name, whatever they are asked for by."""
     return name if is_own(name) else get_cost(name).name
 
 

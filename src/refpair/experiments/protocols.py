@@ -1,4 +1,7 @@
-"""What is done in each experiment: choose parameters, fit, and judge what is predicted of the other half."""
+"""What is done in each experiment: choose parameters, fit, and judge what is predicted of the other half.
+
+Parameters are chosen inside the training half, by 3-fold cross-validation as in the paper, or out of bag.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,26 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.model_selection import KFold
 
 from refpair.costs import Cost
 from refpair.datasets import MultiLabelData
 from refpair.experiments.algorithms import Algorithm, Parameters, find_algorithm
-from refpair.experiments.names import find_cost
-from refpair.experiments.search import choose_parameters, make_model
-from refpair.experiments.settings import half_split
+from refpair.experiments.names import call_with, find_cost
+from refpair.experiments.settings import Settings, half_split
 from refpair.experiments.simulation import simulate_task
 from refpair.experiments.store import Key, Result
 from refpair.experiments.tasks import Task
 
-__all__ = ["run_task"]
+__all__ = ["choose_parameters", "make_model", "run_task"]
+
+_FOLDS = 3
+_MOST_ROWS = 1000  # to choose by
 
 
 def run_task(task: Task, table: MultiLabelData, missing: Collection[Key]) -> Iterator[tuple[Key, Result]]:
@@ -29,26 +36,70 @@ def run_task(task: Task, table: MultiLabelData, missing: Collection[Key]) -> Ite
     if task.experiment == "simulate":
         yield from simulate_task(task, table, missing)
         return
-    bench = Bench.of(task, table)
+    evaluation = Evaluation.of(task, table)
     costs = {name: find_cost(name) for name in task.costs if any(key.cost == name for key in missing)}
-    for key, result in _PROTOCOLS[task.experiment](bench, costs):
+    for key, result in _PROTOCOLS[task.experiment](evaluation, costs):
         if key in missing:
             yield key, result
 
 
-@dataclass(frozen=True, eq=False)
-class Bench:
-    """An algorithm and the two halves of a data set.
+def make_model(algorithm: Algorithm, cost: Cost, settings: Settings, n_labels: int, seed: int) -> Any:
+    """Return an unfitted model whose random numbers come from a seed."""
+    model = call_with(partial(algorithm.make, cost, settings, n_labels), random_state=seed)
+    parameters: Parameters = getattr(model, "get_params", dict)()  # the user's own models may have none
+    if "random_state" in parameters:
+        model.set_params(random_state=seed)
+    return model
 
-    Attributes
-    ----------
-    task : Task
-    algorithm : Algorithm
-    X, Y : matrices
-        The training half.
-    X_test, Y_test : matrices
-        The test half.
+
+def choose_parameters(
+    algorithm: Algorithm, costs: Mapping[str, Cost], X: Any, Y: Any, settings: Settings, seed: int
+) -> dict[str, Parameters]:
+    """Return, for each cost, the parameters whose predictions cost least on rows that were not learnt from.
+
+    There is just one cost, unless one fitted model answers for all. At most 1,000 rows are used; the seed is
+    that of the folds and of the models.
     """
+    grid = algorithm.grid(X)
+    if not settings.search or len(grid) == 1:
+        return dict.fromkeys(costs, grid[0])
+    model = make_model(algorithm, next(iter(costs.values())), settings, Y.shape[1], seed)
+    model.set_params(**algorithm.draft)
+    totals = {name: np.zeros(len(grid)) for name in costs}
+    rows = np.random.default_rng(seed).permutation(X.shape[0])[:_MOST_ROWS]
+    for train, test in KFold(min(_FOLDS, len(rows))).split(rows):
+        X_train, Y_train, X_test, Y_test = X[rows[train]], Y[rows[train]], X[rows[test]], Y[rows[test]]
+        for place, fitted in enumerate(algorithm.fit_each(model, grid, X_train, Y_train)):
+            for name, cost in costs.items():
+                answers = algorithm.answer(fitted, X_test, cost)
+                totals[name][place] += cost.rows(Y_test, answers).sum()
+    return {name: grid[int(np.argmin(total))] for name, total in totals.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A model, and how long it took to fit."""
+
+    model: Any
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """The parameters that were chosen for each cost, besides those given, and what the search took.
+
+    Models that are already fitted to the whole training half are in `fits`, by their parameters as JSON.
+    """
+
+    parameters: dict[str, Parameters]
+    given: Parameters
+    seconds: float
+    fits: dict[str, Fitted] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """An algorithm, and a training and a test half of a data set."""
 
     task: Task
     algorithm: Algorithm
@@ -58,7 +109,7 @@ class Bench:
     Y_test: Any
 
     @classmethod
-    def of(cls, task: Task, table: MultiLabelData) -> Bench:
+    def of(cls, task: Task, table: MultiLabelData) -> Evaluation:
         """Split the data set."""
         labels = table.Y
         train, test = half_split(len(labels), task.split, task.settings.max_rows)
@@ -66,16 +117,16 @@ class Bench:
             task, find_algorithm(task.algorithm), table.X[train], labels[train], table.X[test], labels[test]
         )
 
-    def choose(self, costs: Mapping[str, Cost], **given: Any) -> Choice:
+    def choose(self, costs: Mapping[str, Cost], **given: Any) -> SearchResult:
         """Choose the parameters for each cost, besides those given."""
         settings = self.task.settings
         if self.algorithm.out_of_bag and settings.search:
             return self._choose_out_of_bag(costs, given)
         start = time.perf_counter()
         chosen = choose_parameters(self.algorithm, costs, self.X, self.Y, settings, self.task.split)
-        return Choice(chosen, given, time.perf_counter() - start)
+        return SearchResult(chosen, given, time.perf_counter() - start)
 
-    def _choose_out_of_bag(self, costs: Mapping[str, Cost], given: Parameters) -> Choice:
+    def _choose_out_of_bag(self, costs: Mapping[str, Cost], given: Parameters) -> SearchResult:
         """Fit with all parameters, and choose those of the model that is cheapest by its own account."""
         ((name, cost),) = costs.items()  # the account is of one cost
         grid = self.algorithm.grid(self.X)
@@ -83,9 +134,9 @@ class Bench:
         # A model that has seen a single label vector predicts nothing else and has no account.
         best = int(np.argmin([getattr(fitted.model, "oob_cost_", 0.0) for fitted in fits]))
         others = sum(fitted.seconds for fitted in fits) - fits[best].seconds
-        return Choice({name: grid[best]}, given, others, {json.dumps(grid[best]): fits[best]})
+        return SearchResult({name: grid[best]}, given, others, {json.dumps(grid[best]): fits[best]})
 
-    def fit_chosen(self, choice: Choice, name: str, cost: Cost) -> Fitted:
+    def fit_chosen(self, choice: SearchResult, name: str, cost: Cost) -> Fitted:
         """Fit with what was chosen for a cost, unless such a model is already there."""
         chosen = choice.parameters[name]
         key = json.dumps(chosen)
@@ -115,88 +166,58 @@ class Bench:
         return Result(score, seconds_search, fitted.seconds, seconds_predict, chosen)
 
 
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """A model, and how long it took to fit."""
-
-    model: Any
-    seconds: float
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """What a search has found.
-
-    Attributes
-    ----------
-    parameters : dict
-        Those of each cost.
-    given : Mapping
-        Parameters that were not to be chosen.
-    seconds : float
-        How long the search took, besides what is in `fits`.
-    fits : dict of str to Fitted
-        Models that are already fitted to the whole training half, by their parameters as JSON.
-    """
-
-    parameters: dict[str, Parameters]
-    given: Parameters
-    seconds: float
-    fits: dict[str, Fitted] = field(default_factory=dict)
-
-
-def _compare(bench: Bench, costs: Mapping[str, Cost]) -> Iterator[tuple[Key, Result]]:
+def _compare(run: Evaluation, costs: Mapping[str, Cost]) -> Iterator[tuple[Key, Result]]:
     """Yield the score under each cost; costs for which the same parameters are chosen share one fit."""
-    choice = bench.choose(costs)
+    choice = run.choose(costs)
     for name, cost in costs.items():
-        fitted = bench.fit_chosen(choice, name, cost)
-        (key,) = bench.task.result_keys(name)
-        yield key, bench.judge(fitted, cost, choice.parameters[name], choice.seconds)
+        fitted = run.fit_chosen(choice, name, cost)
+        (key,) = run.task.result_keys(name)
+        yield key, run.judge(fitted, cost, choice.parameters[name], choice.seconds)
 
 
-def _code_length(bench: Bench, costs: Mapping[str, Cost]) -> Iterator[tuple[Key, Result]]:
+def _code_length(run: Evaluation, costs: Mapping[str, Cost]) -> Iterator[tuple[Key, Result]]:
     """Yield the score at each length: the longest code is learnt, and cut short.
 
     If there are fewer useful pairs than a code should have bits, the result notes how many there are.
     """
-    choice = bench.choose(costs, n_bits=max(bench.task.settings.lengths))
+    choice = run.choose(costs, n_bits=max(run.task.settings.lengths))
     for name, cost in costs.items():
-        longest = bench.fit_chosen(choice, name, cost)
+        longest = run.fit_chosen(choice, name, cost)
         n_there = len(longest.model.code_)
-        for key in bench.task.result_keys(name):
+        for key in run.task.result_keys(name):
             is_whole = key.size >= n_there
             short = longest if is_whole else replace(longest, model=longest.model.shorten(key.size))
             notes = {"n_bits": n_there} if key.size > n_there else {}
-            yield key, bench.judge(short, cost, choice.parameters[name], choice.seconds, **notes)
+            yield key, run.judge(short, cost, choice.parameters[name], choice.seconds, **notes)
 
 
-def _relevant_set(bench: Bench, costs: Mapping[str, Cost]) -> Iterator[tuple[Key, Result]]:
+def _relevant_set(run: Evaluation, costs: Mapping[str, Cost]) -> Iterator[tuple[Key, Result]]:
     """Yield the scores with the label vectors of the training half, and with those of both halves."""
-    choice = bench.choose(costs, relevant_set=bench.Y)
-    both_halves = np.vstack([bench.Y, bench.Y_test])
+    choice = run.choose(costs, relevant_set=run.Y)
+    both_halves = np.vstack([run.Y, run.Y_test])
     for name, cost in costs.items():
         chosen = choice.parameters[name]
-        plain, extended = bench.task.result_keys(name)
-        yield plain, bench.judge(bench.fit_chosen(choice, name, cost), cost, chosen, choice.seconds)
-        fitted = bench.fit(cost, relevant_set=both_halves, **chosen)
-        yield extended, bench.judge(fitted, cost, chosen, choice.seconds)
+        plain, extended = run.task.result_keys(name)
+        yield plain, run.judge(run.fit_chosen(choice, name, cost), cost, chosen, choice.seconds)
+        fitted = run.fit(cost, relevant_set=both_halves, **chosen)
+        yield extended, run.judge(fitted, cost, chosen, choice.seconds)
 
 
 def _chosen_out_of_bag(model: Any) -> dict[str, Any]:
     """Return what a model has chosen by itself in the training half."""
-    if not hasattr(model, "reading_"):
+    if not hasattr(model, "posterior_"):
         return {}
-    reading, depth = model.reading_, model.oob_search_["max_depth"].iloc[0]
+    settings, depth = model.posterior_.settings, model.oob_search_["max_depth"].iloc[0]
     return {
-        "anchors": reading.anchors,
-        "label_share": reading.label_share,
-        "temperature": reading.temperature,
-        "independent": reading.independent,
+        "anchors": settings.compared_with,
+        "label_share": settings.label_share,
+        "temperature": settings.temperature,
+        "independent": settings.independent,
         "max_depth": None if pd.isna(depth) else int(depth),
     }
 
 
-_PROTOCOLS: dict[str, Callable[[Bench, Mapping[str, Cost]], Iterator[tuple[Key, Result]]]] = {
+_PROTOCOLS: dict[str, Callable[[Evaluation, Mapping[str, Cost]], Iterator[tuple[Key, Result]]]] = {
     "compare": _compare,
     "code-length": _code_length,
     "relevant-set": _relevant_set,

@@ -8,6 +8,7 @@ of them is killed: what is stored stays, what is claimed by the dead is open aga
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import sys
 import threading
@@ -17,6 +18,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from importlib.metadata import version
 from multiprocessing import connection, get_context, parent_process
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -26,35 +28,25 @@ from joblib import cpu_count
 from rich.progress import TextColumn
 from threadpoolctl import threadpool_limits
 
-from refpair._progress import progress_bar
-from refpair.experiments.machine import describe_machine
+from refpair._parallel import progress_bar
+from refpair.experiments.data import Source
 from refpair.experiments.protocols import run_task
 from refpair.experiments.store import Failure, Store
-from refpair.experiments.tasks import Source, Task
+from refpair.experiments.tasks import Task
 
-__all__ = ["run_tasks", "seconds_left"]
+__all__ = ["describe_machine", "run_tasks", "seconds_left"]
 
 _LOOK_EACH, _TELL_EACH, _WAIT = 2.0, 60.0, 2.0  # seconds
+_PACKAGES = ("refpair", "numpy", "scipy", "scikit-learn", "numba")
 _LIKE = ["experiment", "settings", "data", "algorithm"]  # tasks that share these take about as long
 
 
 def run_tasks(path: Path, tasks: Sequence[Task], *, jobs: int = 1, verbose: int = 0) -> list[Failure]:
     """Run those tasks whose results are not in the store, and return which of them failed.
 
-    Parameters
-    ----------
-    path : Path
-        The store.
-    tasks : sequence of Task
-    jobs : int, default=1
-        How many processes work; −1 is one for each processor.
-    verbose : int, default=0
-        1 shows a progress bar with the time left, or a line a minute if there is no terminal.
-
-    Raises
-    ------
-    ChildProcessError
-        If workers were killed, for want of memory say, and left tasks open.
+    With jobs=−1 there is a process for each processor; verbose=1 shows a progress bar with the time left, or
+    a line a minute if there is no terminal. It is a ChildProcessError if workers were killed, for want of
+    memory say, and left tasks open.
     """
     if jobs != -1 and jobs < 1:
         raise ValueError(f"jobs must be -1, one for each processor, or at least 1; it is {jobs}")
@@ -185,11 +177,6 @@ def seconds_left(times: pd.DataFrame, remaining: Sequence[Task]) -> tuple[float,
     """Return how long tasks will take one after the other, and how many of them nothing is known of.
 
     A task takes as long as others of the same experiment, settings, data and algorithm; or data; or none.
-
-    Examples
-    --------
-    >>> seconds_left(pd.DataFrame(columns=["experiment", "settings", "data", "algorithm", "seconds"]), [])
-    (0.0, 0)
     """
     means: dict[Hashable, float] = {}
     for depth in (2, 3, 4):
@@ -212,3 +199,21 @@ def _show_left(times: pd.DataFrame, remaining: Sequence[Task], n_workers: int) -
     if n_unknown and seconds == 0:
         return "?"
     return f"{'> ' if n_unknown else ''}{timedelta(seconds=round(seconds / n_workers))}"
+
+
+def describe_machine() -> str:
+    """Return the system, the processor and the versions, as a report shows them."""
+    n = os.cpu_count() or 1
+    versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    return (
+        f"{platform.system()} {platform.machine()}, {_processor()}, {n} core{'s' * (n > 1)}; "
+        f"Python {platform.python_version()}, {versions}"
+    )
+
+
+def _processor() -> str:
+    """Return the name of the processor; Linux has it in a file only."""
+    file = Path("/proc/cpuinfo")
+    lines = file.read_text(encoding="utf-8", errors="replace").splitlines() if file.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

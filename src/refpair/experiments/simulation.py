@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,22 +17,100 @@ import scipy.sparse as sp
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
-from refpair.active import learning_curve
-from refpair.active._classifier import Classifier
+from refpair.active import (
+    MMC,
+    AdaptiveActive,
+    BayesRisk,
+    BinaryMinimization,
+    CostSensitiveUncertainty,
+    RandomQuery,
+    RepresentativeUncertainty,
+    SpreadQuery,
+    learning_curve,
+)
+from refpair.active._classifier import WrappedClassifier
+from refpair.active._strategy import QueryStrategy
 from refpair.classifiers import BinaryRelevance, CSRPEClassifier, Logistic
 from refpair.costs import Cost
 from refpair.datasets import MultiLabelData
-from refpair.experiments.names import find_cost
+from refpair.experiments.names import call_with, find_cost, find_known, is_own
 from refpair.experiments.settings import Simulation, half_split
 from refpair.experiments.store import Key, Result
-from refpair.experiments.strategies import Situation, find_strategy
 from refpair.experiments.tasks import Task
 
-__all__ = ["scale_features", "simulate_task"]
+__all__ = ["DEFAULT_STRATEGY", "STRATEGIES", "StrategyContext", "find_strategy", "simulate_task"]
 
 _TOL = 1e-3  # of logistic regressions
 _GRID = (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)  # of C, for rows of length 1
 _FOLDS = 5
+DEFAULT_STRATEGY = "representative"
+_ADAPTIVE_ROWS = 10  # that tie are looked at for each β: all would take hours
+
+
+@dataclass(frozen=True, eq=False)
+class StrategyContext:
+    """What a strategy is made for: the classifier to be improved, a regression with the C that was chosen."""
+
+    cost: Cost
+    estimator: Any
+    bit_estimator: Logistic
+    n_bits: int
+    random_state: int
+
+
+Make = Callable[[StrategyContext], QueryStrategy]
+
+
+def _uncertainty(part: Any) -> Make:
+    def make(s: StrategyContext) -> QueryStrategy:
+        return CostSensitiveUncertainty(
+            s.cost,
+            estimator=s.estimator,
+            n_bits=s.n_bits,
+            bit_estimator=s.bit_estimator,
+            part=part,
+            random_state=s.random_state,
+        )
+
+    return make
+
+
+def _representative(s: StrategyContext) -> QueryStrategy:
+    return RepresentativeUncertainty(
+        s.cost,
+        estimator=s.estimator,
+        n_bits=s.n_bits,
+        bit_estimator=s.bit_estimator,
+        random_state=s.random_state,
+    )
+
+
+def _adaptive(s: StrategyContext) -> QueryStrategy:
+    return AdaptiveActive(s.bit_estimator, max_looked_at=_ADAPTIVE_ROWS, random_state=s.random_state)
+
+
+STRATEGIES: dict[str, Make] = {
+    "random": lambda s: RandomQuery(random_state=s.random_state),
+    "spread": lambda s: SpreadQuery(random_state=s.random_state),
+    "BinMin": lambda s: BinaryMinimization(s.bit_estimator, random_state=s.random_state),
+    "MMC": lambda s: MMC(s.bit_estimator, random_state=s.random_state),
+    "adaptive": _adaptive,
+    "risk": lambda s: BayesRisk(s.cost, estimator=s.estimator, random_state=s.random_state),
+    "CSRPE": _uncertainty("both"),
+    "CSRPE-estimation": _uncertainty("estimation"),
+    "CSRPE-utility": _uncertainty("utility"),
+    DEFAULT_STRATEGY: _representative,
+}
+
+
+def find_strategy(name: str) -> Make:
+    """Return a strategy by its name, or one of the user's own.
+
+    ``module:name`` is a class or a function that returns a query strategy. It is given the arguments `cost`,
+    `estimator`, `bit_estimator`, `n_bits` and `random_state` if it has them.
+    """
+    found = find_known("strategy", name, STRATEGIES, "strategy")
+    return (lambda s: call_with(found, **vars(s))) if is_own(name) else found
 
 
 def simulate_task(
@@ -51,10 +130,10 @@ def simulate_task(
     begin = time.perf_counter()
     C = choose_c(X[:n_start], labels[pool[:n_start]], cost, task.split)
     seconds_search = time.perf_counter() - begin
-    situation = _situation(simulation, cost, C, task.split)
+    context = _context(simulation, cost, C, task.split)
     curve = learning_curve(
-        find_strategy(task.algorithm)(situation),
-        situation.estimator,
+        find_strategy(task.algorithm)(context),
+        context.estimator,
         X,
         labels[pool],
         X_test,
@@ -71,24 +150,16 @@ def simulate_task(
             yield key, Result(row["score"], seconds_search, row["seconds"], 0.0, json.dumps({"C": C}))
 
 
-def _situation(simulation: Simulation, cost: Cost, C: float, seed: int) -> Situation:
-    learner = Logistic(C, tol=_TOL)
-    estimator: Any = BinaryRelevance(learner)
+def _context(simulation: Simulation, cost: Cost, C: float, seed: int) -> StrategyContext:
+    logistic = Logistic(C, tol=_TOL)
+    estimator: Any = BinaryRelevance(logistic)
     if simulation.classifier == "CSRPE":
-        estimator = CSRPEClassifier(cost, n_bits=simulation.n_bits, estimator=learner, random_state=seed)
-    return Situation(cost, estimator, learner, simulation.n_bits, seed)
+        estimator = CSRPEClassifier(cost, n_bits=simulation.n_bits, estimator=logistic, random_state=seed)
+    return StrategyContext(cost, estimator, logistic, simulation.n_bits, seed)
 
 
 def choose_c(X: Any, Y: Any, cost: Cost, seed: int) -> float:
-    """Return the C of logistic regressions whose predictions in the folds cost least; of several, the least.
-
-    Examples
-    --------
-    >>> from refpair.costs import get_cost
-    >>> X = np.array([[0.0], [1.0]] * 10)
-    >>> choose_c(X, X, get_cost("hamming"), seed=0)
-    1.0
-    """
+    """Return the C of regressions whose predictions in the folds cost least; of several the least."""
     n_folds = min(_FOLDS, len(Y))
     if n_folds < 2:
         return _GRID[len(_GRID) // 2]
@@ -98,7 +169,8 @@ def choose_c(X: Any, Y: Any, cost: Cost, seed: int) -> float:
         model = BinaryRelevance(Logistic(C, tol=_TOL))
         parts = [
             cost.rows(
-                Y[held_out], Classifier(model, X[kept], np.asarray(Y[kept], np.uint8)).predict(X[held_out])
+                Y[held_out],
+                WrappedClassifier(model).fit(X[kept], np.asarray(Y[kept], np.uint8)).predict(X[held_out]),
             )
             for kept, held_out in folds
         ]
@@ -111,13 +183,6 @@ def scale_features(X: Any, X_test: Any) -> tuple[Any, Any]:
 
     The features of dense data get mean 0 and variance 1 in the first half; sparse ones stay sparse, and keep
     their scales. No labels are needed for that.
-
-    Examples
-    --------
-    >>> X, _ = scale_features(np.array([[1.0, 100.0], [3.0, 300.0]]), np.zeros((1, 2)))
-    >>> X.round(2)
-    array([[-0.71, -0.71],
-           [ 0.71,  0.71]])
     """
     if not sp.issparse(X):
         scaler = StandardScaler().fit(X)

@@ -1,4 +1,4 @@
-"""How results are compared: means with errors and paired t-tests.
+"""How results are compared: means with errors, paired t-tests, mean ranks.
 
 Results are a DataFrame with a row for each finished run and the columns ``data``, ``cost``, ``algorithm``,
 ``split`` and ``score``. Algorithms need not have the same splits: what compares two of them pairs them on the
@@ -13,14 +13,20 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy import stats
 from scipy.special import stdtr
 
-from refpair.inspection.scores import direction_of, mean_and_error
+from refpair.inspection._display import direction_of, mean_and_error
 
 __all__ = [
     "Outcome",
     "WinTieLoss",
+    "average_ranks",
     "best_or_level",
+    "cell_ranks",
+    "code_length_curve",
+    "critical_difference",
+    "friedman",
     "paired_outcome",
     "score_table",
     "shared_means",
@@ -35,13 +41,7 @@ _ROUNDING = 1e-12  # the same predictions, added up in another order, differ by 
 
 
 class WinTieLoss(NamedTuple):
-    """How often one algorithm was better than, level with and worse than another; prints as ``9/1/0``.
-
-    Examples
-    --------
-    >>> print(WinTieLoss(9, 1, 0))
-    9/1/0
-    """
+    """How often one algorithm was better than, level with and worse than another; prints as ``9/1/0``."""
 
     win: int
     tie: int
@@ -56,27 +56,8 @@ def paired_outcome(
 ) -> Outcome:
     """Compare two algorithms by their scores on the same splits: a two-sided paired t-test, as in the paper.
 
-    Parameters
-    ----------
-    ours, theirs : array-like of shape (n_splits,)
-        Their scores, split by split.
-    greater_is_better : bool
-        Whether a greater score is a better one.
-    confidence : float, default=0.95
-        The confidence below which a difference is a tie.
-
-    Returns
-    -------
-    "win", "tie", "loss" or "untested"
-        A tie as well if there are no differences at all. If all differences are the same and not zero, there
-        is nothing random about them: a win or a loss. Fewer than two splits cannot be tested.
-
-    Examples
-    --------
-    >>> paired_outcome([0.51, 0.62, 0.55], [0.41, 0.50, 0.46], greater_is_better=True)
-    'win'
-    >>> paired_outcome([0.51, 0.62], [0.41, 0.67], greater_is_better=True)
-    'tie'
+    A tie as well if there are no differences at all. If all differences are the same and not zero, there is
+    nothing random about them: a win or a loss. Fewer than two splits cannot be tested.
     """
     a, b = np.asarray(ours, dtype=np.float64), np.asarray(theirs, dtype=np.float64)
     if a.ndim != 1 or a.shape != b.shape:
@@ -98,16 +79,7 @@ def paired_outcome(
 
 
 def score_table(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the scores by (cost, data, split) in rows and algorithm in columns, in order of appearance.
-
-    Examples
-    --------
-    >>> row = {"data": "flags", "cost": "f1", "split": 0}
-    >>> score_table(pd.DataFrame([row | {"algorithm": "CC", "score": 0.7}]))
-    algorithm         CC
-    cost data  split
-    f1   flags 0     0.7
-    """
+    """Return the scores by (cost, data, split) in rows and algorithm in columns, in order of appearance."""
     keys = ["cost", "data", "split"]
     several = results.duplicated([*keys, "algorithm"])
     if several.any():
@@ -125,14 +97,6 @@ def shared_means(results: pd.DataFrame) -> pd.DataFrame:
 
     Means over different splits differ by the luck of the splits as well. An algorithm without a score in a
     cell is NaN there; all are if they share no split.
-
-    Examples
-    --------
-    >>> rows = [("flags", "f1", "BR", 0, 0.5), ("flags", "f1", "CC", 0, 0.4), ("flags", "f1", "CC", 1, 0.9)]
-    >>> shared_means(pd.DataFrame(rows, columns=["data", "cost", "algorithm", "split", "score"]))
-    algorithm    BR   CC
-    cost data
-    f1   flags  0.5  0.4
     """
     scores, cell = score_table(results), ["cost", "data"]
     takes_part = scores.groupby(level=cell, sort=False).transform("count") > 0
@@ -142,17 +106,7 @@ def shared_means(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def summarise(results: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return the ``mean`` score, its ``error`` and the number of ``splits`` of each group of results.
-
-    Examples
-    --------
-    >>> results = pd.DataFrame({"algorithm": ["BR", "BR", "CC"], "score": [0.5, 0.7, 0.8]})
-    >>> summarise(results, ["algorithm"])
-               mean  error  splits
-    algorithm
-    BR          0.6    0.1       2
-    CC          0.8    NaN       1
-    """
+    """Return the ``mean`` score, its ``error`` and the number of ``splits`` of each group of results."""
     scores = results.groupby(list(by), sort=False)["score"]
     return pd.DataFrame({"mean": scores.mean(), "error": scores.sem(), "splits": scores.count()})
 
@@ -160,30 +114,8 @@ def summarise(results: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 def win_tie_loss(results: pd.DataFrame, ours: str, greater_is_better: Mapping[str, bool]) -> pd.DataFrame:
     """Count the cells in which one algorithm is better than, level with and worse than each other one.
 
-    Parameters
-    ----------
-    results : DataFrame
-        As in the description of this module.
-    ours : str
-        The algorithm that wins or loses.
-    greater_is_better : mapping of str to bool
-        For each cost.
-
-    Returns
-    -------
-    DataFrame of WinTieLoss
-        A row for each cost in order of appearance and one for the ``total``, a column for each other
-        algorithm. Cells in which two algorithms have fewer than two splits in common do not count.
-
-    Examples
-    --------
-    >>> scores = {"BR": [0.1, 0.2], "CC": [0.3, 0.5]}
-    >>> rows = [("flags", "f1", a, s, x[s]) for a, x in scores.items() for s in (0, 1)]
-    >>> results = pd.DataFrame(rows, columns=["data", "cost", "algorithm", "split", "score"])
-    >>> win_tie_loss(results, "CC", {"f1": True}).map(str)
-              BR
-    f1     0/1/0
-    total  0/1/0
+    It has a row for each cost in order of appearance and one for the ``total``, a column for each other
+    algorithm. Cells in which two algorithms have fewer than two splits in common do not count.
     """
     costs = [str(cost) for cost in results["cost"].unique()]
     others = [str(name) for name in results["algorithm"].unique() if name != ours]
@@ -205,28 +137,10 @@ def win_tie_loss(results: pd.DataFrame, ours: str, greater_is_better: Mapping[st
 def best_or_level(results: pd.DataFrame, ours: str, greater_is_better: Mapping[str, bool]) -> pd.DataFrame:
     """Say for each cell whether one algorithm is the best there is, level with the best, or worse.
 
-    Parameters
-    ----------
-    results, ours, greater_is_better
-        As in :func:`win_tie_loss`.
-
-    Returns
-    -------
-    DataFrame
-        A row for each (cost, data) that ``ours`` shares with another algorithm. ``verdict`` is "best" if no
-        other has a better mean on the splits both have; "level" if :func:`paired_outcome` finds no loss
-        against those that have; "worse" if it finds one. If there is no loss, but some of those that have a
-        better mean share a single split, "untested". ``loses_to`` is a tuple of whom it loses to.
-
-    Examples
-    --------
-    >>> scores = {"BR": [0.1, 0.2], "CC": [0.3, 0.5]}
-    >>> rows = [("flags", "f1", a, s, x[s]) for a, x in scores.items() for s in (0, 1)]
-    >>> results = pd.DataFrame(rows, columns=["data", "cost", "algorithm", "split", "score"])
-    >>> best_or_level(results, "BR", {"f1": True})
-               verdict loses_to
-    cost data
-    f1   flags   level       ()
+    It has a row for each (cost, data) that ``ours`` shares with another algorithm. ``verdict`` is "best" if
+    no other has a better mean on the splits both have; "level" if :func:`paired_outcome` finds no loss
+    against those that have; "worse" if it finds one. If there is no loss, but some of those that have a
+    better mean share a single split, "untested". ``loses_to`` is a tuple of whom it loses to.
     """
     found = []
     for cost, data, pairs in _paired_cells(results, ours):
@@ -257,3 +171,51 @@ def _paired_cells(
             if both.any():
                 pairs[str(other)] = own[both], theirs[both]
         yield str(cost), str(data), pairs
+
+
+def code_length_curve(results: pd.DataFrame, cost: str, data: str, algorithm: str) -> pd.DataFrame:
+    """Return ``mean`` and ``error`` by code length, over the splits that all lengths have."""
+    here = (results["cost"] == cost) & (results["data"] == data) & (results["algorithm"] == algorithm)
+    scores = results[here & (results["n_bits"] > 0)]
+    lengths_of_split = scores.groupby("split")["n_bits"].transform("nunique")
+    common = scores[lengths_of_split == scores["n_bits"].nunique()]
+    return summarise(common.sort_values("n_bits"), ["n_bits"])
+
+
+def cell_ranks(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> pd.DataFrame:
+    """Rank the algorithms in each cell that all of them have, by the means over the splits they share.
+
+    There is a row for each (cost, data), a column for each algorithm; 1 is the best, equal means share the
+    mean of their ranks.
+    """
+    means = shared_means(results).dropna()
+    signs = [-1.0 if direction_of(greater_is_better, cost) else 1.0 for cost, _ in means.index]
+    return means.mul(signs, axis=0).rank(axis=1)
+
+
+def average_ranks(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> pd.Series[float]:
+    """Return the mean of :func:`cell_ranks` for each algorithm, the best first; NaN if they share no cell."""
+    return cell_ranks(results, greater_is_better).mean().sort_values(kind="stable")
+
+
+def friedman(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> float:
+    """Return the p value of Friedman's test that all algorithms are alike.
+
+    It is NaN for fewer than three algorithms or two cells, which the test is not made for.
+    """
+    ranks = cell_ranks(results, greater_is_better).to_numpy()
+    if ranks.shape[0] < 2 or ranks.shape[1] < 3:
+        return np.nan
+    if (ranks == ranks[0, 0]).all():  # 0/0 otherwise: nobody ever differs
+        return 1.0
+    return float(stats.friedmanchisquare(*ranks.T).pvalue)
+
+
+def critical_difference(n_algorithms: int, n_cells: int, confidence: float = 0.95) -> float:
+    """Return how far apart two mean ranks must be to differ, by Nemenyi's test (Demšar, JMLR 2006)."""
+    if n_algorithms < 2 or n_cells < 1:
+        raise ValueError(
+            f"n_algorithms must be 2 or more and n_cells 1 or more, got {n_algorithms}, {n_cells}"
+        )
+    q = stats.studentized_range.ppf(confidence, n_algorithms, np.inf) / np.sqrt(2)
+    return float(q * np.sqrt(n_algorithms * (n_algorithms + 1) / (6 * n_cells)))

@@ -22,12 +22,13 @@ from refpair._sqlite import open_tables, writing
 
 __all__ = ["Failure", "Key", "Result", "Store"]
 
-_VERSION = 2  # of the tables; to be raised whenever they change
+_VERSION = 3  # of the tables; to be raised whenever they change
 _TABLES = (
     "runs (run INTEGER PRIMARY KEY, started TEXT NOT NULL, machine TEXT NOT NULL)",
     "results (experiment TEXT, data TEXT, cost TEXT, algorithm TEXT, size INTEGER, split INTEGER, "
-    "fingerprint TEXT, score REAL, seconds_search REAL, seconds_fit REAL, seconds_predict REAL, chosen TEXT, "
-    "run INTEGER, PRIMARY KEY (experiment, data, cost, algorithm, size, split, fingerprint))",
+    "fingerprint TEXT, sources TEXT, score REAL, seconds_search REAL, seconds_fit REAL, seconds_predict "
+    "REAL, chosen TEXT, run INTEGER, "
+    "PRIMARY KEY (experiment, data, cost, algorithm, size, split, fingerprint, sources))",
     "claims (task TEXT PRIMARY KEY, worker TEXT NOT NULL)",
     "failures (task TEXT, data TEXT, algorithm TEXT, split INTEGER, error TEXT, traceback TEXT, run INTEGER, "
     "PRIMARY KEY (task, run))",
@@ -38,17 +39,9 @@ _TABLES = (
 class Key(NamedTuple):
     """What a result is the result of.
 
-    Attributes
-    ----------
-    experiment : {"compare", "code-length", "relevant-set", "simulate"}
-    data, cost : str
-    algorithm : str
-        Or the strategy, in a simulation.
-    size : int
-        The length of the code, 0 for algorithms without one; in a simulation, the number of labelled rows.
-    split : int
-    fingerprint : str
-        Of all that the names do not tell: the data themselves, the settings, code of the user's.
+    In a simulation the algorithm is the strategy. The size is the length of the code, 0 for algorithms
+    without one, or the number of labelled rows. The fingerprint is of all that the names do not tell: the
+    data themselves, the settings, code of the user's; the sources are a digest of those of this package.
     """
 
     experiment: str
@@ -58,21 +51,12 @@ class Key(NamedTuple):
     size: int
     split: int
     fingerprint: str
+    sources: str
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came out.
-
-    Attributes
-    ----------
-    score : float
-        Of the predictions on the test half, as the cost reports it.
-    seconds_search, seconds_fit, seconds_predict : float
-        What choosing parameters, fitting and predicting took.
-    chosen : str
-        The parameters that were chosen in the training half, as JSON.
-    """
+    """The score on the test half, what it took, and the parameters that were chosen, as JSON."""
 
     score: float
     seconds_search: float
@@ -82,16 +66,7 @@ class Result:
 
 
 class Failure(NamedTuple):
-    """A task that raised an exception.
-
-    Attributes
-    ----------
-    task, data, algorithm : str
-    split : int
-    error : str
-        What was raised, in a line.
-    traceback : str
-    """
+    """A task that raised an exception: what was raised in a line, and its traceback."""
 
     task: str
     data: str
@@ -102,23 +77,7 @@ class Failure(NamedTuple):
 
 
 class Store:
-    """Results, claims and failures in one file.
-
-    Parameters
-    ----------
-    path : Path
-        Created if it is not there.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> key = Key("compare", "emotions", "f1", "BR", 0, 0, "ab12")
-    >>> with TemporaryDirectory() as folder, Store(Path(folder, "store.sqlite")) as store:
-    ...     store.add(key, Result(0.62, 0.0, 0.1, 0.02, "{}"), run=1)
-    ...     store.results([key])[["data", "algorithm", "split", "score"]]
-           data algorithm  split  score
-    0  emotions        BR      0   0.62
-    """
+    """Results, claims and failures in one file, which is created if it is not there."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -176,11 +135,20 @@ class Store:
         question = f"SELECT EXISTS (SELECT 1 FROM results WHERE {where})"
         return [key for key in keys if not self._connection.execute(question, key).fetchone()[0]]
 
-    def results(self, keys: Iterable[Key]) -> pd.DataFrame:
-        """Return those results that are there, in the order of the keys, not that in which they came."""
+    def results(self, keys: Iterable[Key], *, any_sources: bool = False) -> pd.DataFrame:
+        """Return those results that are there, in the order of the keys, not that in which they came.
+
+        With any sources, the latest result of others stands for one that those of the keys have not made.
+        """
         frame = pd.read_sql_query("SELECT * FROM results", self._connection)
         wanted = pd.DataFrame(list(dict.fromkeys(keys)), columns=list(Key._fields))
-        return wanted.merge(frame, on=list(Key._fields))
+        if not any_sources:
+            return wanted.merge(frame, on=list(Key._fields))
+        names = list(Key._fields[:-1])
+        found = wanted.rename(columns={"sources": "present"}).merge(frame, on=names)
+        found["is_present"] = found["present"] == found["sources"]
+        best = found.sort_values(["is_present", "run"], kind="stable").drop_duplicates(names, keep="last")
+        return best.sort_index().reset_index(drop=True).drop(columns=["present", "is_present"])
 
     def claim(self, task: str) -> bool:
         """Return whether the task is now this process's own; not if it is claimed already."""

@@ -8,29 +8,30 @@ from pathlib import Path
 
 import pandas as pd
 
-from refpair.experiments.algorithms import ALGORITHMS
+from refpair.experiments.algorithms import ALGORITHMS, find_algorithm
+from refpair.experiments.data import Source, find_sources
 from refpair.experiments.names import find_cost, name_cost
-from refpair.experiments.plan import find_subjects, plan_tasks
 from refpair.experiments.report import (
     About,
     Section,
     code_length_section,
     compare_section,
     describe_missing,
+    describe_runs,
     relevant_set_section,
     simulate_section,
     write_report,
 )
 from refpair.experiments.runner import run_tasks
 from refpair.experiments.settings import QUICK, Settings
+from refpair.experiments.simulation import STRATEGIES, find_strategy
 from refpair.experiments.store import Failure, Key, Store
-from refpair.experiments.strategies import STRATEGIES
-from refpair.experiments.tasks import EXTENDED, Experiment, Task
+from refpair.experiments.tasks import EXTENDED, Experiment, Task, fingerprint, source_digest
 from refpair.tables import TableOptions
 
-__all__ = ["PAPER_COSTS", "Part", "Study", "summarize_failures"]
+__all__ = ["PAPER_COSTS", "Part", "Study", "plan_tasks", "summarize_failures"]
 
-PAPER_COSTS = ("f1", "accuracy", "hamming", "rank")
+PAPER_COSTS = ("f1", "jaccard", "hamming", "rank")
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ class Study:
     """Experiments whose results are kept in a folder.
 
     Each result is stored there at once; a study that was stopped, or one that was made larger, only runs what
-    is missing. Several processes may run the same study in the same folder.
+    is missing. Results that other sources of this package have made are missing, too: what was run before an
+    update is run anew. Several processes may run the same study in the same folder.
 
     Parameters
     ----------
@@ -76,12 +78,15 @@ class Study:
     parts : sequence of Part
     data : sequence of str
         Names of data sets, files, and folders of data sets.
-    costs : sequence of str, default=("f1", "accuracy", "hamming", "rank")
+    costs : sequence of str, default=("f1", "jaccard", "hamming", "rank")
         Names of costs; "module:name" is one of your own.
     table : TableOptions, optional
         How files are read: their label columns, the kinds of columns, and so on.
     settings : Settings, optional
         Those of the paper by default.
+    any_sources : bool, default=False
+        Whether results that other sources of this package have made are shown where there are no others; the
+        report says so. They are never taken for those that a run would make.
 
     Examples
     --------
@@ -104,24 +109,17 @@ class Study:
         *,
         table: TableOptions | None = None,
         settings: Settings | None = None,
+        any_sources: bool = False,
     ) -> None:
         self.folder = Path(folder)
         self.parts = tuple(parts)
         self.settings = Settings() if settings is None else settings
+        self.any_sources = any_sources
         costs = list(dict.fromkeys(map(name_cost, costs)))
         self.greater_is_better = {name: find_cost(name).greater_is_better for name in costs}
-        subjects = find_subjects(data, table or TableOptions(), costs)
+        sources = find_sources(data, table or TableOptions(), costs)
         self.tasks: dict[Experiment, list[Task]] = {
-            part.experiment: plan_tasks(
-                part.experiment,
-                subjects,
-                costs,
-                part.names(),
-                part.splits,
-                self.settings,
-                competitor_splits=part.competitor_splits,
-            )
-            for part in parts
+            part.experiment: plan_tasks(part, sources, costs, self.settings) for part in parts
         }
 
     @property
@@ -156,30 +154,36 @@ class Study:
     def results(self, experiment: Experiment) -> pd.DataFrame:
         """Return the results that there are: a row for each data set, cost, algorithm, length and split."""
         with Store(self.store_path) as store:
-            keys = [key for task in self.tasks[experiment] for key in task.result_keys()]
-            return store.results(keys).rename(columns={"size": _SIZES[experiment]})
+            found = store.results(self._keys(experiment), any_sources=self.any_sources)
+        return found.rename(columns={"size": _SIZES[experiment]})
 
     def planned(self, experiment: Experiment) -> pd.DataFrame:
         """Return what there will be results of, in the same columns."""
-        keys = [key for task in self.tasks[experiment] for key in task.result_keys()]
-        return pd.DataFrame(keys, columns=list(Key._fields)).rename(columns={"size": _SIZES[experiment]})
+        keys = pd.DataFrame(self._keys(experiment), columns=list(Key._fields))
+        return keys.rename(columns={"size": _SIZES[experiment]})
+
+    def _keys(self, *experiments: Experiment) -> list[Key]:
+        return [key for name in experiments for task in self.tasks[name] for key in task.result_keys()]
 
     def count(self) -> tuple[int, int]:
         """Return how many results there are, and how many there will be."""
-        wanted = [key for group in self.tasks.values() for task in group for key in task.result_keys()]
+        wanted = self._keys(*self.tasks)
         if not self.store_path.exists():  # to count must not create it
             return 0, len(wanted)
         with Store(self.store_path) as store:
-            return len(wanted) - len(store.missing(wanted)), len(wanted)
+            return len(store.results(wanted, any_sources=self.any_sources)), len(wanted)
 
     def sections(self) -> list[Section]:
-        """Return what there is to say of each experiment's results, in words, tables and figures."""
+        """Return what there is to say of each experiment's results, in tables and figures."""
         return [_SECTIONS[name](self.results(name), self.greater_is_better) for name in self.tasks]
 
     def report(
         self, command: str, failures: Sequence[Failure] = (), sections: Sequence[Section] | None = None
     ) -> Path:
-        """Write a report of all results that there are, and return its page; see `write_report`.
+        """Write a report of all results that there are, and return its page.
+
+        It is ``report.html``, the same as ``report.md``, a ``.csv`` and a ``.tex`` file for each table, and
+        the figures, which need matplotlib.
 
         Parameters
         ----------
@@ -192,35 +196,63 @@ class Study:
         """
         results = {name: self.results(name) for name in self.tasks}
         everything = pd.concat(results.values())
-        missing = [
-            text
-            for name, found in results.items()
-            for text in describe_missing(name, self.planned(name), found)
-        ]
         with Store(self.store_path) as store:
             machines = store.machines(set(everything["run"]))
-        about = About.of(
+        made_by = sorted(everything["sources"].unique())
+        about = describe_runs(
             everything,
             command=command,
-            machines=machines,
             settings=self.settings.describe(self.tasks),
-            missing=[*(f"Failed: {text}." for text in summarize_failures(failures)), *missing],
-            quick=replace(self.settings, n_bits=QUICK.n_bits) == QUICK,  # with longer codes, too
+            machines=machines,
+            sources=made_by,
         )
+        warnings = []
+        if replace(self.settings, n_bits=QUICK.n_bits) == QUICK:  # with longer codes, too
+            warnings.append("Made with quick settings, to see that everything works: the scores say little.")
+        if others := [digest for digest in made_by if digest != source_digest()]:
+            warnings.append(
+                f"Made by other sources of refpair ({', '.join(others)}) than the present ones: a run would "
+                "make these results anew."
+            )
+        warnings += [f"Failed: {text}." for text in summarize_failures(failures)]
+        for name, found in results.items():
+            warnings += describe_missing(name, self.planned(name), found)
         sections = self.sections() if sections is None else sections
-        write_report(self.folder, "Cost-sensitive multi-label learning", sections, about=about)
+        write_report(self.folder, "Cost-sensitive multi-label learning", sections, About(about, warnings))
         return self.folder / "report.html"
 
 
-def summarize_failures(failures: Sequence[Failure]) -> list[str]:
-    """Say what failed, once for each algorithm, data set and error.
+def plan_tasks(part: Part, sources: Sequence[Source], costs: Sequence[str], settings: Settings) -> list[Task]:
+    """Return the tasks of an experiment, split by split: what is done first is a small table."""
+    fits_once = {name: _fits_once(part.experiment, name) for name in part.names()}
+    fewer = part.splits if part.competitor_splits is None else part.competitor_splits
+    tasks = []
+    for split in range(part.splits):
+        for source in sources:
+            for algorithm in part.names():
+                if split >= (part.splits if algorithm in EXTENDED else fewer):
+                    continue
+                together = [tuple(costs)] if fits_once[algorithm] else [(name,) for name in costs]
+                for group in together:
+                    marks = tuple(
+                        fingerprint(source.digest, part.experiment, algorithm, cost, settings)
+                        for cost in group
+                    )
+                    what = part.experiment, source, group, algorithm, split, settings, marks
+                    tasks.append(Task(*what, source_digest()))
+    return tasks
 
-    Examples
-    --------
-    >>> failures = [Failure("", "flags", "BR", split, "ValueError: too bad", "") for split in range(3)]
-    >>> summarize_failures(failures)
-    ['BR on flags, 3 splits: ValueError: too bad']
-    """
+
+def _fits_once(experiment: Experiment, name: str) -> bool:
+    """Return whether one fitted model answers for all costs; an unknown name is an error."""
+    if experiment == "simulate":  # the parameters of the classifier are chosen by cost
+        find_strategy(name)
+        return False
+    return find_algorithm(name).one_fit
+
+
+def summarize_failures(failures: Sequence[Failure]) -> list[str]:
+    """Say what failed, once for each algorithm, data set and error."""
     splits: dict[tuple[str, str, str], set[int]] = {}
     for failure in failures:
         splits.setdefault((failure.algorithm, failure.data, failure.error), set()).add(failure.split)

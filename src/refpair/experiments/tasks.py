@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
 from typing import Literal
 
-import numpy as np
-import scipy.sparse as sp
-
-from refpair.datasets import MultiLabelData
 from refpair.experiments.algorithms import NEAREST, POSTERIOR
-from refpair.experiments.data import read_numeric
+from refpair.experiments.data import Source
 from refpair.experiments.names import code_digest, is_own
 from refpair.experiments.settings import Settings
 from refpair.experiments.store import Key
-from refpair.tables import TableOptions
 
-__all__ = ["EXTENDED", "Experiment", "Source", "Task", "digest_table", "fingerprint"]
+__all__ = ["EXTENDED", "Experiment", "Task", "fingerprint", "source_digest"]
 
 Experiment = Literal["compare", "code-length", "relevant-set", "simulate"]
 
@@ -27,44 +24,12 @@ EXTENDED = {NEAREST: "CSRPE-ext-nearest", POSTERIOR: "CSRPE-ext-posterior"}
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where a data set comes from.
-
-    Attributes
-    ----------
-    name : str
-        What tables call it.
-    data : str
-        A file, or the name of a data set.
-    options : TableOptions
-        How a file is read.
-    """
-
-    name: str
-    data: str
-    options: TableOptions = field(default_factory=TableOptions)
-
-    def read(self) -> MultiLabelData:
-        """Read the data set."""
-        return read_numeric(self.data, self.options)
-
-
-@dataclass(frozen=True)
 class Task:
     """A part of an experiment.
 
-    Attributes
-    ----------
-    experiment : {"compare", "code-length", "relevant-set", "simulate"}
-    source : Source
-    costs : tuple of str
-        More than one only if one fitted model answers for all.
-    algorithm : str
-        Or the strategy, in a simulation.
-    split : int
-    settings : Settings
-    fingerprints : tuple of str
-        Of all that the results depend on besides, one for each cost: see `fingerprint`.
+    It has several costs only if one fitted model answers for all. In a simulation the algorithm is the
+    strategy. A fingerprint for each cost is of all else that the results depend on: see `fingerprint`. The
+    sources are those that the study was planned with, whatever a worker finds on the disk later.
     """
 
     experiment: Experiment
@@ -74,6 +39,7 @@ class Task:
     split: int
     settings: Settings
     fingerprints: tuple[str, ...]
+    sources: str = ""
 
     @property
     def name(self) -> str:
@@ -87,7 +53,7 @@ class Task:
     def result_keys(self, cost: str | None = None) -> list[Key]:
         """Return what the results will be results of, all or those for one of the costs."""
         return [
-            Key(self.experiment, self.source.name, name, algorithm, size, self.split, mark)
+            Key(self.experiment, self.source.name, name, algorithm, size, self.split, mark, self.sources)
             for name, mark in zip(self.costs, self.fingerprints, strict=True)
             if cost is None or name == cost
             for algorithm, size in self._variants()
@@ -107,21 +73,24 @@ class Task:
 def fingerprint(
     data_digest: str, experiment: Experiment, algorithm: str, cost: str, settings: Settings
 ) -> str:
-    """Return a digest of all that a result depends on besides its names.
+    """Return a digest of all that a result depends on besides its names and the sources of this package.
 
-    That is the data, the settings that take part, the version of this package, and the user's own code.
-
-    Examples
-    --------
-    >>> names = "compare", "BR", "f1"
-    >>> fingerprint("ab12", *names, Settings()) == fingerprint("ab12", *names, Settings(n_bits=9))
-    True
-    >>> fingerprint("ab12", *names, Settings()) == fingerprint("ab12", *names, Settings(n_trees=9))
-    False
+    That is the data, the settings that take part, and the user's own code.
     """
     own_code = [code_digest(name) for name in (algorithm, cost)]
-    known = [version("refpair"), data_digest, _used_by(experiment, algorithm, settings), own_code]
+    known = [data_digest, _used_by(experiment, algorithm, settings), own_code]
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:12]
+
+
+@cache
+def source_digest() -> str:
+    """Return a digest of this package's Python files: results of other code are told apart by it."""
+    root = Path(str(files("refpair")))
+    digest = hashlib.sha256()
+    for file in sorted(root.rglob("*.py")):
+        digest.update(file.relative_to(root).as_posix().encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def _used_by(experiment: Experiment, algorithm: str, settings: Settings) -> dict[str, object]:
@@ -140,14 +109,3 @@ def _used_by(experiment: Experiment, algorithm: str, settings: Settings) -> dict
     if experiment == "code-length":
         return used | {"lengths": settings.lengths}
     return used | {"n_bits": settings.n_bits}
-
-
-def digest_table(table: MultiLabelData) -> str:
-    """Return a digest of features and labels."""
-    digest = hashlib.sha256()
-    X = table.X
-    parts = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
-    for part in (*parts, table.Y):
-        digest.update(str((part.shape, part.dtype)).encode())
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()

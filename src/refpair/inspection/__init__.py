@@ -5,8 +5,7 @@ and can plot them again. Only plotting needs matplotlib: ``pip install 'refpair[
 """
 
 from refpair.inspection.calibration import CalibrationDisplay
-from refpair.inspection.code_length import CodeLengthDisplay
 from refpair.inspection.cost_comparison import CostComparisonDisplay
-from refpair.inspection.learning_curve import LearningCurveDisplay
+from refpair.inspection.curves import CodeLengthDisplay, LearningCurveDisplay
 
 __all__ = ["CalibrationDisplay", "CodeLengthDisplay", "CostComparisonDisplay", "LearningCurveDisplay"]

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from refpair.classifiers._parameters import check_count
-from refpair.inspection._plotting import add_curve, import_pyplot, new_axes
+from refpair.classifiers._base import check_count
+from refpair.inspection._display import Display, import_pyplot
 from refpair.tables.labels import read_labels
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 _PERFECT = "perfectly calibrated"
 
 
-class CalibrationDisplay:
+class CalibrationDisplay(Display):
     """How often labels are there, by how probable they were said to be, all labels together.
 
     Parameters
@@ -142,35 +142,20 @@ class CalibrationDisplay:
         """How far predicted and observed are apart in a bin, in the mean over all predictions."""
         return float(np.average(np.abs(self.predicted - self.observed), weights=self.counts))
 
-    def plot(self, ax: Axes | None = None, **line_kw: Any) -> Self:
-        """Draw the observed by the predicted frequencies, and the diagonal where both are the same.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to plot, beside what is there; by default in a new figure.
-        **line_kw
-            For the line, as ``Axes.plot`` takes it.
-
-        Returns
-        -------
-        self
-        """
-        ax = new_axes() if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, line_kw: dict[str, Any]) -> None:
+        ax = self.ax_
         if _PERFECT not in [line.get_label() for line in ax.lines]:
             ax.plot([0, 1], [0, 1], color="#888888", linestyle=":", label=_PERFECT)
         label = f"{self.name}:\ncalibration error {self.calibration_error:.3f}"
-        line = add_curve(ax, self.predicted, self.observed, name=self.name, label=label, **line_kw)
-        self.line_ = line
+        self.line_ = self._add_line(self.predicted, self.observed, label, **line_kw)
         # The root, since most predictions are near 0: markers by area would all vanish beside the first.
         sizes = 8 + 150 * np.sqrt(self.counts / self.counts.sum())
-        self.markers_ = ax.scatter(self.predicted, self.observed, s=sizes, color=line.get_color(), zorder=3)
+        how = {"color": self.line_.get_color(), "zorder": 3}
+        self.markers_ = ax.scatter(self.predicted, self.observed, s=sizes, **how)
         ax.set_xlabel("mean predicted probability\n(larger markers: more predictions)")
         ax.set_ylabel("observed frequency\n(nearer to the diagonal is better)")
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
         ax.legend(loc="upper left", fontsize="small")
-        return self
 
 
 def _dense_labels(y_true: Any) -> npt.NDArray[np.uint8]:

@@ -10,14 +10,19 @@ import numpy.typing as npt
 import pandas as pd
 
 from refpair.costs import get_cost
-from refpair.inspection._plotting import BEST, OTHER, entitle, import_pyplot, with_direction
-from refpair.inspection.scores import (
+from refpair.inspection._display import (
+    BEST,
+    OTHER,
+    Display,
     direction_of,
+    entitle,
+    import_pyplot,
     labels_and_predictions,
     mean_and_error,
     rows_of,
     score_and_error,
     scores_by_split,
+    with_direction,
 )
 
 if TYPE_CHECKING:
@@ -25,11 +30,18 @@ if TYPE_CHECKING:
 
 __all__ = ["CostComparisonDisplay"]
 
+_OTHERS: dict[str, Any] = {
+    "fmt": "o",
+    "color": OTHER,
+    "markerfacecolor": "white",
+    "elinewidth": 1,
+    "markersize": 5,
+}
 _COLUMNS = 2  # of panels in a new figure
 _WIDTH, _HEIGHT, _ROW_HEIGHT = 3.2, 1.0, 0.22  # of a panel, and of each algorithm in it, in inches
 
 
-class CostComparisonDisplay:
+class CostComparisonDisplay(Display):
     """The scores of several models, a panel for each cost; the best one is filled.
 
     Parameters
@@ -86,6 +98,7 @@ class CostComparisonDisplay:
         self.errors = errors
         self.greater_is_better = greater_is_better
         self.name = name
+        self._n_panels = len(scores.columns)
 
     @classmethod
     def from_estimators(
@@ -198,34 +211,15 @@ class CostComparisonDisplay:
         best = scores.max() if self.greater_is_better[cost] else scores.min()
         return list(scores.index[scores == best])
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw a panel for each cost.
+    def _draw(self, line_kw: dict[str, Any]) -> None:
+        if not self.figure_.get_suptitle():
+            entitle(self.ax_, self.name)
+        panels = zip(self.axes_, self.scores.columns, strict=True)
+        self.bars_ = [self._plot_cost(panel, cost, line_kw) for panel, cost in panels]
 
-        Parameters
-        ----------
-        ax : Axes or array of Axes, optional
-            Where to plot, one for each cost; by default in a new figure.
-
-        Returns
-        -------
-        self
-        """
-        import_pyplot()
-        costs = list(self.scores.columns)
-        self.axes_ = self._new_axes(len(costs)) if ax is None else np.atleast_1d(ax).ravel()
-        if len(self.axes_) != len(costs):
-            raise ValueError(
-                f"ax must have one Axes for each of the {len(costs)} costs, not {len(self.axes_)}"
-            )
-        self.figure_ = self.axes_[0].figure
-        if ax is not None:
-            entitle(self.axes_[0], self.name)
-        self.bars_ = [self._plot_cost(panel, cost) for panel, cost in zip(self.axes_, costs, strict=True)]
-        return self
-
-    def _new_axes(self, n_costs: int) -> npt.NDArray[Any]:
-        n_columns = min(n_costs, _COLUMNS)
-        n_rows = -(-n_costs // n_columns)
+    def _new_axes(self) -> npt.NDArray[Any]:
+        n_columns = min(self._n_panels, _COLUMNS)
+        n_rows = -(-self._n_panels // n_columns)
         figure, axes = import_pyplot().subplots(
             n_rows,
             n_columns,
@@ -235,11 +229,11 @@ class CostComparisonDisplay:
             figsize=(_WIDTH * n_columns, n_rows * (_HEIGHT + _ROW_HEIGHT * len(self.scores))),
         )
         figure.suptitle(self.name)
-        for unused in axes.ravel()[n_costs:]:
+        for unused in axes.ravel()[self._n_panels :]:
             unused.remove()
-        return np.asarray(axes.ravel()[:n_costs])
+        return np.asarray(axes.ravel()[: self._n_panels])
 
-    def _plot_cost(self, ax: Axes, cost: str) -> Any:
+    def _plot_cost(self, ax: Axes, cost: str, line_kw: dict[str, Any]) -> Any:
         names = list(self.scores.index)
         scores, places = self.scores[cost].to_numpy(), np.arange(len(names))
         is_best = np.isin(names, self.best(cost))
@@ -247,11 +241,7 @@ class CostComparisonDisplay:
             scores,
             places,
             xerr=None if self.errors is None else self.errors[cost].to_numpy(),
-            fmt="o",
-            color=OTHER,
-            markerfacecolor="white",
-            elinewidth=1,
-            markersize=5,
+            **_OTHERS | line_kw,
         )
         ax.plot(scores[is_best], places[is_best], "D", color=BEST, markersize=7, zorder=3, linestyle="none")
         ax.set_yticks(places, names, fontsize="small")

@@ -14,18 +14,27 @@ out:
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import json
+import os
 import re
 import secrets
+import stat
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+import platformdirs
 
-__all__ = ["MAX_BODY", "Guard", "is_loopback"]
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+__all__ = ["MAX_BODY", "Guard", "is_loopback", "kept_token"]
+
+_TOKEN_LENGTH = 24  # bytes
 MAX_BODY = 1 << 20  # bytes; an answer has a few hundred
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::([0-9]{1,5}))?")
 
@@ -50,14 +59,7 @@ _GO_ON = (
 
 @dataclass(frozen=True)
 class Refusal(Exception):
-    """A request that is not answered.
-
-    Attributes
-    ----------
-    status : int
-    reason : str
-        What is wrong and what to do.
-    """
+    """A request that is not answered, and what to do instead."""
 
     status: int
     reason: str
@@ -66,14 +68,8 @@ class Refusal(Exception):
 class Guard:
     """Lets requests through to an app, or refuses them.
 
-    Parameters
-    ----------
-    app : ASGI application
-    token : str
-    names : collection of str
-        Host names, besides addresses and localhost, that the server may be called by.
-    loopback : bool
-        Whether only this machine may call it: then other addresses in the Host header are refused.
+    `names` are host names, besides addresses and localhost, that the server may be called by. If only this
+    machine may call it (`loopback`), other addresses in the Host header are refused.
     """
 
     def __init__(
@@ -250,38 +246,60 @@ async def _take_in(send: Send, cookie: str, token: str) -> None:
     page where somebody found the address, a mail say, and come without the cookie.
     """
     value = f"{cookie}={token}; HttpOnly; SameSite=Strict; Path=/"
-    headers = [
-        (b"content-type", b"text/html; charset=utf-8"),
-        (b"content-length", str(len(_GO_ON)).encode()),
-        (b"content-security-policy", _POLICY_TO_GO_ON.encode()),
-        (b"set-cookie", value.encode()),
-    ]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": _GO_ON})
+    policy = {"content-security-policy": _POLICY_TO_GO_ON, "set-cookie": value}
+    await _answer(send, 200, _GO_ON, {"content-type": "text/html; charset=utf-8", **policy})
 
 
 async def _refuse(send: Send, refusal: Refusal) -> None:
     body = json.dumps({"error": refusal.reason}).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),  # what is left of the request is not read
-    ]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    close = {"connection": "close"}  # what is left of the request is not read
+    await _answer(send, refusal.status, body, {"content-type": "application/json", **close})
+
+
+async def _answer(send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:
+    headers = {**headers, "content-length": str(len(body))}
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
     await send({"type": "http.response.body", "body": body})
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server at an address.
-
-    Examples
-    --------
-    >>> is_loopback("127.0.0.1"), is_loopback("0.0.0.0"), is_loopback("localhost")
-    (True, False, True)
-    """
+    """Whether only this machine can reach a server at an address."""
     if host == "localhost":
         return True
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def kept_token(session: Path) -> str:
+    """Return the token of a session: the same one when it is served again, so that open pages go on.
+
+    It is kept where only the user may read it, not in the session's file, which may be given to others.
+    """
+    name = hashlib.sha256(str(session.resolve()).encode()).hexdigest()[:32]
+    path = platformdirs.user_state_path("refpair") / "tokens" / name
+    try:
+        token = path.read_text(encoding="ascii").strip()
+        if len(token) >= _TOKEN_LENGTH and _is_private(path):
+            return token
+    except (OSError, UnicodeDecodeError):
+        pass
+    token = secrets.token_urlsafe(_TOKEN_LENGTH)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.unlink(missing_ok=True)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(token)
+    except OSError:
+        pass  # a home that cannot be written to: pages have to be opened anew next time
+    return token
+
+
+def _is_private(path: Path) -> bool:
+    """Whether a file is the user's own, and nobody else can have read it."""
+    if os.name != "posix":
+        return True
+    found = path.lstat()
+    return stat.S_ISREG(found.st_mode) and not found.st_mode & 0o077 and found.st_uid == os.getuid()

@@ -6,35 +6,113 @@ its task, and its answers come back under the same id.
 
 from __future__ import annotations
 
-import os
+import json
+import math
 import re
-from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, NamedTuple, NoReturn
 from xml.sax.saxutils import escape
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ._label_studio_export import parse_time, read_answers
-from ._label_studio_tasks import CONTROL, OBJECT, TABLE_FIELD, is_empty, make_task, plain_cells, write_list
+from refpair._files import check_output, written_whole
+from refpair.labeling.rows import Id, Rows
+from refpair.labeling.session import Session
+from refpair.labeling.store import Said, parse_time
 
-__all__ = ["labeling_config", "read_export", "settle", "write_tasks"]
+__all__ = [
+    "Annotation",
+    "check_tasks_name",
+    "import_annotations",
+    "labeling_config",
+    "read_export",
+    "write_project",
+    "write_tasks",
+]
 
-_SHOWABLE = re.compile(r"[A-Za-z0-9_]+")  # of other names, Label Studio's pages take only a part
+_WHERE = "Label Studio"  # where it was said
+_ID = "refpair_id"
+_TABLE = "refpair_row"  # all cells of a row once more, for the table that shows them
+_CONTROL, _OBJECT = "labels", "row"  # the names that connect the configuration and the predictions
+_SHOWABLE = re.compile("[A-Za-z0-9_]+")  # of other names, Label Studio's pages take only a part
 _REFERENCE = re.compile(r"\$[A-Za-z0-9_\[\].{}]")
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_COLUMNS = ["id", "kind", "labels", "who", "at"]
+_MIN_ONLY = ("annotation_id", "annotator")  # what each record of JSON_MIN has, and no task of JSON
+
+
+# -- to Label Studio ---------------------------------------------------------------------------------------
+
+
+def check_tasks_name(path: Path) -> None:
+    """Refuse a path that no tasks can be written to; the configuration goes beside them, as .xml."""
+    check_output(path)
+    if path.suffix.lower() != ".json":
+        raise ValueError(f"{path}: the name of tasks for Label Studio ends in .json")
+
+
+def write_project(session: Session, path: Path) -> Path:
+    """Write the open rows as tasks, and the configuration beside them, whose path is returned.
+
+    "Uncertainty sampling" then serves them in the order in which the session would ask for them.
+    """
+    check_tasks_name(path)
+    rows = session.rows
+    if rows.cells is None:
+        raise ValueError("there are no cells to show: open the session with a DataFrame as X")
+    text, image = _shown_large(rows)
+    labels = session.labels
+    interface = labeling_config(labels, text=text, image=image)
+    order = session.ranking()
+    if not order:
+        raise ValueError("there is nothing left to label: all rows are answered or skipped")
+    predictions = session.predictions()
+    if predictions is None:
+        predicted = probabilities = np.zeros((len(order), len(labels)))
+    else:
+        of_rows = predictions.loc[order]
+        predicted = of_rows[[f"{label}_predicted" for label in labels]].to_numpy(dtype=float)
+        probabilities = of_rows[[f"{label}_probability" for label in labels]].to_numpy(dtype=float)
+    write_tasks(
+        path,
+        rows.cells.iloc[[rows.places[key] for key in rows.keys_of(order)]],
+        order,
+        labels,
+        probabilities,
+        predicted,
+        np.arange(len(order)) / len(order),
+        model_version=f"refpair, {session.n_answered} answers",
+        table=text is None and image is None,
+    )
+    config = path.with_suffix(".xml")
+    with written_whole(config) as file:
+        file.write(interface.encode())
+    return config
+
+
+def _shown_large(rows: Rows) -> tuple[str | None, str | None]:
+    """Return the columns that Label Studio shows large, if it can: the longest text, and the first image."""
+    cells = rows.cells
+    assert cells is not None
+    names = [name for name in rows.kinds if _SHOWABLE.fullmatch(name)]
+    texts = [name for name in names if rows.kinds[name] == "text" and cells[name].notna().all()]
+    lengths = {name: cells[name].astype(str).str.len().mean() for name in texts}
+    images = [
+        name
+        for name in names
+        if rows.kinds[name] == "image" and cells[name].map(lambda value: isinstance(value, str)).all()
+    ]
+    return max(lengths, key=lambda name: lengths[name], default=None), images[0] if images else None
 
 
 def write_tasks(
-    path: str | os.PathLike[str],
+    path: Path,
     frame: pd.DataFrame,
-    ids: Sequence[str | int],
-    label_names: Sequence[str],
+    ids: Sequence[Id],
+    labels: Sequence[str],
     probabilities: ArrayLike,
     predicted: ArrayLike,
     scores: ArrayLike,
@@ -42,331 +120,70 @@ def write_tasks(
     model_version: str,
     table: bool = False,
 ) -> None:
-    """Write rows as tasks that Label Studio imports, each with the model's answer filled in.
+    """Write rows as tasks that Label Studio imports, each with the model's answer ticked, lowest score first.
 
     Label Studio serves the tasks of **lowest** score first if the project's sampling is "Uncertainty
     sampling" and the project's model version is ``model_version``. The first import into a new project sets
-    it; later ones do not, and with another one Label Studio takes tasks at random and does not say so. The
-    file has the tasks in the same order, so "Sequential sampling" serves the tasks of one import in this
-    order, too.
-
-    An import only adds tasks. Before the next round goes into the same project, delete the tasks that nobody
-    has answered, and choose the new model version in the project's settings.
-
-    Parameters
-    ----------
-    path : path-like
-        The file; one that exists is replaced, all or nothing.
-    frame : DataFrame of shape (n, n_columns)
-        What people should see. Empty cells become null, which Label Studio refuses in the column that is
-        shown as text or image.
-    ids : sequence of str or int
-        The rows' ids, each once. They come back from `read_export`.
-    label_names : sequence of str
-    probabilities : array-like of shape (n, n_labels)
-        Of each label, kept in the task's ``meta``, where annotators do not see them.
-    predicted : array-like of shape (n, n_labels)
-        0 and 1: the labels that are ticked beforehand.
-    scores : array-like of shape (n,)
-        Between 0 and 1, lowest to be labelled first: a confidence, or a rank divided by ``n``.
-    model_version : str
-        The name of the model, another one after each training.
-    table : bool, default=False
-        Whether to write the cells once more into one field, ``refpair_row``, which is what the configuration
-        of `labeling_config` shows if it is given neither a text nor an image.
-
-    Raises
-    ------
-    ValueError
-        If the arguments do not fit together.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> import pandas as pd
-    >>> from refpair.labeling.label_studio import write_tasks
-    >>> frame = pd.DataFrame({"text": ["what a day", "leave me alone"]})
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "tasks.json")
-    ...     write_tasks(path, frame, ["a", "b"], ["joy", "anger"], [[0.9, 0.1], [0.2, 0.6]],
-    ...                 [[1, 0], [0, 1]], [0.8, 0.4], model_version="first")
-    ...     print(path.read_text())
-    [
-    {"data": {"text": "leave me alone", "refpair_id": "b"}, "meta": {"refpair_probabilities": ...
-    {"data": {"text": "what a day", "refpair_id": "a"}, "meta": {"refpair_probabilities": ...
-    ]
+    it; later ones do not, and with another one Label Studio takes tasks at random and does not say so.
+    Probabilities are kept in the task's ``meta``, where annotators do not see them. `table` writes the cells
+    once more into one field, which is what `labeling_config` shows if it is given neither text nor image.
     """
-    path = Path(path)
-    names, rows, n = _label_names(label_names), _ids(ids), len(frame)
-    if len(rows) != n:
-        raise ValueError(f"ids: {len(rows)} for {n} rows; give one id a row")
-    if not (isinstance(model_version, str) and model_version.strip()):
-        raise ValueError("model_version: it is empty; name the model, for example 'round-3'")
-    probability = _numbers("probabilities", probabilities, (n, len(names)))
-    chosen = _numbers("predicted", predicted, (n, len(names)))
-    if not np.isin(chosen, (0, 1)).all():
-        raise ValueError("predicted: expected 0 and 1 only; pass what predict returns")
-    score = _numbers("scores", scores, (n,))
-    cells = plain_cells(frame)
-    order = np.argsort(score, kind="stable")
-    tasks = (
-        make_task(
-            rows[i],
-            {name: column[i] for name, column in cells.items()},
-            dict(zip(names, probability[i].tolist(), strict=True)),
-            [name for name, is_chosen in zip(names, chosen[i], strict=True) if is_chosen],
-            float(score[i]),
-            model_version,
-            table,
-        )
-        for i in order.tolist()
-    )
-    write_list(path, tasks)
+    cells: dict[str, list[Any]] = {}
+    for j, column in enumerate(frame.columns):
+        name = str(column)
+        if name in (_ID, _TABLE):
+            raise ValueError(f"column {name!r}: refpair writes a field of that name; rename or drop it")
+        cells[name] = [_cell(value) for value in frame.iloc[:, j].tolist()]
+    p, chosen, score = (np.asarray(one, np.float64) for one in (probabilities, predicted, scores))
+    with written_whole(path) as file:
+        file.write(b"[")
+        for number, i in enumerate(np.argsort(score, kind="stable").tolist()):
+            shown = {name: column[i] for name, column in cells.items()}
+            choices = [label for label, is_chosen in zip(labels, chosen[i], strict=True) if is_chosen]
+            value = {"choices": choices}
+            region = {"from_name": _CONTROL, "to_name": _OBJECT, "type": "choices", "value": value}
+            prediction = {
+                "model_version": model_version,
+                "score": float(score[i]),
+                "result": [region] if choices else [],  # as on Label Studio's own pages
+            }
+            task = {
+                "data": {**shown, _ID: ids[i], **({_TABLE: shown} if table else {})},
+                "meta": {"refpair_probabilities": dict(zip(labels, p[i].tolist(), strict=True))},
+                "predictions": [prediction],
+            }
+            file.write(((",\n" if number else "\n") + json.dumps(task, allow_nan=False)).encode())
+        file.write(b"\n]\n")
 
 
-def labeling_config(label_names: Sequence[str], *, text: str | None = None, image: str | None = None) -> str:
-    """Make the labelling configuration of a project: its "Labeling interface", as code.
+def _cell(value: Any) -> str | int | float | None:
+    """Return a cell as JSON has it; what JSON does not know is written out as text."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        value = pd.Series([value])[0]  # their own item() makes numbers of nanoseconds
+    elif isinstance(value, np.generic):
+        value = value.item()
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return None
+    if isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
-    Parameters
-    ----------
-    label_names : sequence of str
-        The names to tick, any number of them or none; the first nine have the keys 1 to 9.
-    text, image : str, optional
-        The column that holds the text, or the address of the picture; or both columns. If neither is given,
-        all cells are shown in a table, and the tasks are to be written with ``table=True``.
 
-    Returns
-    -------
-    str
-        XML to paste into the project's settings, or to send as ``label_config``.
+def labeling_config(labels: Sequence[str], *, text: str | None = None, image: str | None = None) -> str:
+    """Return the "Labeling interface" of a project as XML.
 
-    Raises
-    ------
-    ValueError
-        If Label Studio cannot show a column or a label of that name.
-
-    Examples
-    --------
-    >>> from refpair.labeling.label_studio import labeling_config
-    >>> print(labeling_config(["joy", "R & B"], text="lyrics"))
-    <View>
-      <Text name="row" value="$lyrics"/>
-      <Choices name="labels" toName="row" choice="multiple" showInline="true">
-        <Choice value="joy" hotkey="1"/>
-        <Choice value="R &amp; B" hotkey="2"/>
-      </Choices>
-    </View>
+    It shows the columns with the text, or the address of the picture, or both; else all cells in a table.
     """
     shown = [(tag, column) for tag, column in (("Image", image), ("Text", text)) if column is not None]
-    for _, column in shown:
-        if not _SHOWABLE.fullmatch(column):
-            raise ValueError(
-                f"column {column!r}: Label Studio shows only columns whose names are made of a to z, digits "
-                "and underscores; rename it, or give neither text nor image to show all cells in a table"
-            )
     lines = [
         f'  <{tag} name="{name}" value="${column}"/>'
-        for (tag, column), name in zip(shown or [("Table", TABLE_FIELD)], (OBJECT, "text"), strict=False)
+        for (tag, column), name in zip(shown or [("Table", _TABLE)], (_OBJECT, "text"), strict=False)
     ]
-    lines.append(f'  <Choices name="{CONTROL}" toName="{OBJECT}" choice="multiple" showInline="true">')
-    for number, name in enumerate(_label_names(label_names), start=1):
+    lines.append(f'  <Choices name="{_CONTROL}" toName="{_OBJECT}" choice="multiple" showInline="true">')
+    for number, label in enumerate(labels, start=1):
         hotkey = f' hotkey="{number}"' if number <= 9 else ""
-        lines.append(f'    <Choice value="{_attribute(name)}"{hotkey}/>')
+        lines.append(f'    <Choice value="{_attribute(label)}"{hotkey}/>')
     return "\n".join(["<View>", *lines, "  </Choices>", "</View>"])
-
-
-def read_export(path: str | os.PathLike[str], label_names: Sequence[str]) -> pd.DataFrame:
-    """Read the annotations of a project that Label Studio has exported as "JSON".
-
-    Parameters
-    ----------
-    path : path-like
-        The file. JSON_MIN and CSV will not do: they leave out what was skipped.
-    label_names : sequence of str
-        The names that may have been chosen.
-
-    Returns
-    -------
-    DataFrame
-        One row an annotation, task by task, those of a task in order of time. ``id`` is the row's id,
-        ``kind`` is "labels" or "skip", ``labels`` a list of names (empty for "none of these"), ``who`` the
-        annotator's e-mail address or number, ``at`` the time of the last change, ISO and UTC. ``who`` and
-        ``at`` are None if the file does not tell them. Tasks without annotations, drafts and predictions
-        are left out.
-
-    Raises
-    ------
-    ValueError
-        If the file is anything else, a task has no ``refpair_id``, or other names were chosen.
-
-    Examples
-    --------
-    >>> import json
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from refpair.labeling.label_studio import read_export
-    >>> region = {"type": "choices", "value": {"choices": ["joy"]}}
-    >>> annotation = {"completed_by": 1, "result": [region], "created_at": "2026-03-01T10:00:00Z"}
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "export.json")
-    ...     _ = path.write_text(json.dumps([{"data": {"refpair_id": "a"}, "annotations": [annotation]}]))
-    ...     answers = read_export(path, ["joy", "anger"])
-    >>> answers[["id", "kind", "labels"]]
-      id    kind labels
-    0  a  labels  [joy]
-    """
-    path, names = Path(path), _label_names(label_names)
-    answers = list(read_answers(path))
-    unknown = sorted({choice for answer in answers for choice in answer.choices} - set(names))
-    if unknown:
-        raise ValueError(
-            f"{path}: chosen but not among the label names: {_listed(unknown)}; add them to the label "
-            "names, or correct these answers in Label Studio and export again"
-        )
-    rows = [
-        (
-            answer.id,
-            "skip" if answer.skipped else "labels",
-            [name for name in names if name in set(answer.choices)],
-            answer.who,
-            None if answer.time is None else answer.time.isoformat(timespec="microseconds"),
-        )
-        for answer in answers
-    ]
-    # As objects: an id that is an int stays one, and None stays None.
-    return pd.DataFrame(rows, columns=_COLUMNS, dtype=object)
-
-
-def settle(
-    answers: pd.DataFrame, label_names: Sequence[str], *, by: Literal["latest", "majority"] = "latest"
-) -> tuple[list[str | int], NDArray[np.uint8]]:
-    """Make one answer of the several that people gave to the same row.
-
-    Parameters
-    ----------
-    answers : DataFrame
-        As `read_export` returns it. Skips count for nothing: a row that was only skipped has no answer.
-    label_names : sequence of str
-    by : {"latest", "majority"}, default="latest"
-        The latest answer as it is, or of each label what most people say, where each has one vote, the
-        latest of theirs, and a tie goes to the latest answer of all.
-
-    Returns
-    -------
-    ids : list of str or int
-        The rows that have an answer, in the order in which they first appear.
-    Y : ndarray of shape (len(ids), n_labels), uint8
-        The labels.
-
-    Raises
-    ------
-    ValueError
-        If the table is not of that kind.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from refpair.labeling.label_studio import settle
-    >>> said = [["joy"], ["joy"], ["anger"]]
-    >>> days = ["2026-03-01", "2026-03-02", "2026-03-03"]
-    >>> answers = pd.DataFrame({"id": 7, "kind": "labels", "labels": said, "who": list("abc"), "at": days})
-    >>> settle(answers, ["joy", "anger"])
-    ([7], array([[0, 1]], dtype=uint8))
-    >>> settle(answers, ["joy", "anger"], by="majority")
-    ([7], array([[1, 0]], dtype=uint8))
-    """
-    if by not in ("latest", "majority"):
-        raise ValueError(f"by: expected 'latest' or 'majority', got {by!r}")
-    names = _label_names(label_names)
-    votes = _votes(answers, names)
-    Y = np.zeros((len(votes), len(names)), np.uint8)
-    for i, of_row in enumerate(votes.values()):
-        of_row = sorted(of_row, key=lambda vote: vote[0])
-        Y[i] = of_row[-1][2] if by == "latest" else _majority(of_row)
-    return list(votes), Y
-
-
-Vote = tuple[datetime, object, NDArray[np.uint8]]
-
-
-def _votes(answers: pd.DataFrame, names: list[str]) -> dict[str | int, list[Vote]]:
-    missing = [column for column in _COLUMNS if column not in answers.columns]
-    if missing:
-        raise ValueError(f"answers: no column {missing[0]!r}; pass what read_export returns")
-    position = {name: k for k, name in enumerate(names)}
-    votes: dict[str | int, list[Vote]] = {}
-    for row, kind, labels, who, at in zip(*(answers[column].tolist() for column in _COLUMNS), strict=True):
-        if kind not in ("labels", "skip"):
-            raise ValueError(f"answers: row {row!r} is of kind {kind!r}; expected 'labels' or 'skip'")
-        if kind == "labels":
-            voter = object() if is_empty(who) else who  # of people without names each is another one
-            votes.setdefault(_id(row), []).append((_moment(at), voter, _vector(row, labels, position)))
-    return votes
-
-
-def _vector(row: object, labels: Any, position: dict[str, int]) -> NDArray[np.uint8]:
-    if isinstance(labels, str) or not hasattr(labels, "__iter__"):
-        raise ValueError(f"answers: the labels of row {row!r} are {labels!r}; expected a list of names")
-    vector = np.zeros(len(position), np.uint8)
-    for name in labels:
-        if name not in position:
-            raise ValueError(f"answers: row {row!r} has the label {name!r}; add it to the label names")
-        vector[position[name]] = 1
-    return vector
-
-
-def _moment(at: Any) -> datetime:
-    if is_empty(at):
-        return datetime.min.replace(tzinfo=UTC)
-    return parse_time(at.isoformat() if isinstance(at, datetime) else str(at))
-
-
-def _majority(votes: list[Vote]) -> NDArray[np.uint8]:
-    """Count the votes, which are in order of time."""
-    last = {voter: vector for _, voter, vector in votes}
-    doubled = 2 * np.sum(list(last.values()), axis=0, dtype=np.int64)
-    return np.where(doubled == len(last), votes[-1][2], doubled > len(last)).astype(np.uint8)
-
-
-def _numbers(name: str, values: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    array = np.asarray(values, dtype=np.float64)
-    if array.shape != shape:
-        raise ValueError(f"{name}: expected the shape {shape}, got {array.shape}")
-    if not ((array >= 0) & (array <= 1)).all():  # NaN is neither
-        raise ValueError(f"{name}: expected numbers between 0 and 1; scale them, and fill in what is missing")
-    return array
-
-
-def _ids(ids: Sequence[str | int]) -> list[str | int]:
-    rows = [_id(one) for one in ids]
-    seen: set[str | int] = set()
-    for row in rows:
-        if row in seen:
-            raise ValueError(f"ids: {row!r} is there twice; give each row an id of its own")
-        seen.add(row)
-    return rows
-
-
-def _id(one: Any) -> str | int:
-    one = one.item() if isinstance(one, np.generic) else one
-    if isinstance(one, bool) or not isinstance(one, str | int):
-        raise ValueError(
-            f"ids: {one!r} is neither a text nor a whole number; make it one, for example by str()"
-        )
-    return one
-
-
-def _label_names(label_names: Sequence[str]) -> list[str]:
-    if isinstance(label_names, str):
-        raise ValueError(f"label_names: {label_names!r} is a text; pass a list of names")
-    names = [str(name) for name in label_names]
-    if not names:
-        raise ValueError("label_names: there are none; name at least one label")
-    for name, times in Counter(names).items():
-        if times > 1:
-            raise ValueError(f"label_names: {name!r} is named twice; remove one")
-    return names
 
 
 def _attribute(label: str) -> str:
@@ -380,5 +197,179 @@ def _attribute(label: str) -> str:
     return escape(label, {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"})
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+# -- from Label Studio: a file may hold anything at all ----------------------------------------------------
+
+
+class Annotation(NamedTuple):
+    """What somebody said of a row; `who` and `at` (ISO, UTC) are None if the file does not tell them."""
+
+    id: Id
+    kind: Said
+    labels: list[str]
+    who: str | None
+    at: str | None
+
+
+def import_annotations(session: Session, path: Path) -> int:
+    """Take over the annotations of a full JSON export, and return how many are new.
+
+    All are kept, with who made them and when; of several on one row, the latest counts. Rows that somebody
+    skipped and nobody answered are skipped. The same file may come again.
+    """
+    annotations = read_export(path, session.labels)
+    session.rows.keys_of([one.id for one in annotations])  # refuses those of another table
+    history = session.history
+    said = history.loc[~history["undone"].astype(bool), ["id", "kind", "labels", "who"]]
+    before = {(row, kind, frozenset(labels), who) for row, kind, labels, who in said.itertuples(index=False)}
+    answered = {one.id for one in annotations if one.kind == "labels"}
+    n_new = 0
+    for row, kind, labels, who, at in annotations:
+        who = who or _WHERE
+        if (row, kind, frozenset(labels), who) in before or (kind == "skip" and row in answered):
+            continue
+        if kind == "labels":
+            session.tell([row], [labels], who=who, holder=_WHERE, at=at)
+        else:
+            session.skip([row], who=who, holder=_WHERE, at=at)
+        n_new += 1
+    return n_new
+
+
+def read_export(path: Path, labels: Sequence[str]) -> list[Annotation]:
+    """Read the annotations of a project that was exported as "JSON": task by task, each in order of time.
+
+    JSON_MIN and CSV will not do: they leave out what was skipped. Tasks without annotations, drafts and
+    predictions are left out.
+    """
+    tasks = _read_json(path)
+    if not isinstance(tasks, list):
+        raise _not_an_export(path, f"it holds {_kind(tasks)} where a list of tasks should be")
+    annotations: list[Annotation] = []
+    for position, task in enumerate(tasks, start=1):
+        annotations += sorted(_annotations(path, position, task), key=lambda one: one.at or "")
+    unknown = sorted({label for one in annotations for label in one.labels} - set(labels))
+    if unknown:
+        listed = ", ".join(map(repr, unknown[:10])) + (", ..." if len(unknown) > 10 else "")
+        raise ValueError(
+            f"{path}: chosen but not among the label names: {listed}; add them to the label "
+            "names, or correct these answers in Label Studio and export again"
+        )
+    return [one._replace(labels=[name for name in labels if name in one.labels]) for one in annotations]
+
+
+def _read_json(path: Path) -> Any:
+    def refuse(name: str) -> NoReturn:
+        raise ValueError(f"{name} is no number of JSON")
+
+    try:
+        # A byte order mark is what some editors leave behind.
+        return json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=refuse)
+    except RecursionError:
+        raise _not_an_export(path, "it is nested too deeply") from None
+    except ValueError as error:
+        raise _not_an_export(path, f"it is not JSON: {error}") from None
+
+
+def _not_an_export(path: Path, why: str) -> ValueError:
+    return ValueError(
+        f'{path}: this is no full export of Label Studio ({why}); export the project there as "JSON"'
+    )
+
+
+def _annotations(path: Path, position: int, task: Any) -> list[Annotation]:
+    if isinstance(task, dict) and "annotations" not in task and all(key in task for key in _MIN_ONLY):
+        raise ValueError(
+            f"{path}: this is an export of Label Studio as JSON_MIN, which leaves out the tasks that were "
+            'skipped; export the project again as "JSON"'
+        )
+    if not (isinstance(task, dict) and "annotations" in task and isinstance(task.get("data"), dict)):
+        raise _not_an_export(path, f'item {position} is no task with "data" and "annotations"')
+    number, row = task.get("id"), task["data"].get(_ID)
+    where = f"{path}: task {number}" if _is_integer(number) else f"{path}: item {position}"
+    annotations = _typed(where, '"annotations"', task["annotations"], list)
+    if annotations and not (isinstance(row, str) or _is_integer(row)):
+        found = f"holds {_kind(row)}" if _ID in task["data"] else "is missing"
+        raise ValueError(
+            f"{where}: {_ID!r}, which tells the row that it is about, {found} in its data; import the tasks "
+            "that refpair writes, or delete this task in Label Studio and export again"
+        )
+    return [_annotation(where, row, one) for one in annotations]
+
+
+def _annotation(where: str, row: Id, annotation: Any) -> Annotation:
+    fields = _typed(where, "an annotation", annotation, dict)
+    is_skip = _typed(where, '"was_cancelled"', _given(fields, "was_cancelled", False), bool)
+    chosen = [] if is_skip else _choices(where, _given(fields, "result", []))
+    return Annotation(row, "skip" if is_skip else "labels", chosen, _who(where, fields), _time(where, fields))
+
+
+def _choices(where: str, result: Any) -> list[str]:
+    """Return the choices of all regions of choices; ratings, texts and the like are no labels."""
+    chosen: list[str] = []
+    for region in _typed(where, '"result"', result, list):
+        region = _typed(where, "a region", region, dict)
+        if region.get("type") != "choices":
+            continue
+        value = _typed(where, 'the "value" of choices', region.get("value"), dict)
+        for choice in _typed(where, '"choices"', value.get("choices"), list):
+            if not isinstance(choice, str):
+                raise ValueError(
+                    f"{where}: a choice is {_kind(choice)} where a name should be; nested choices "
+                    '(allowNested="true") cannot be read, use those of the interface that refpair writes'
+                )
+            chosen.append(choice)
+    return chosen
+
+
+def _who(where: str, annotation: dict[str, Any]) -> str | None:
+    """Return the e-mail address of the annotator, or the number if the export has only that."""
+    who = annotation.get("completed_by")
+    if isinstance(who, dict):
+        who = who.get("email") or who.get("id")
+    if who is None or isinstance(who, str):
+        return who
+    if _is_integer(who):
+        return str(who)
+    raise ValueError(f'{where}: "completed_by" holds {_kind(who)} where an annotator should be')
+
+
+def _time(where: str, annotation: dict[str, Any]) -> str | None:
+    """Return when the answer got its last form: who corrects an old answer has had the last word."""
+    text = _given(annotation, "updated_at", annotation.get("created_at"))
+    if text is None:
+        return None
+    text = _typed(where, "the time of an annotation", text, str)
+    try:
+        return parse_time(text).isoformat(timespec="microseconds")
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}; export it again") from None
+
+
+def _given(fields: dict[str, Any], key: str, otherwise: Any) -> Any:
+    value = fields.get(key)
+    return otherwise if value is None else value
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _typed(where: str, what: str, value: Any, kind: type) -> Any:
+    if not isinstance(value, kind):
+        raise ValueError(f"{where}: {what} is {_kind(value)} where {_NAMES[kind]} should be; export it again")
+    return value
+
+
+_NAMES: dict[type, str] = {
+    dict: "an object",
+    list: "a list",
+    str: "a text",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    type(None): "null",
+}
+
+
+def _kind(value: Any) -> str:
+    return _NAMES[type(value)]

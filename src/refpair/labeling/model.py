@@ -1,10 +1,10 @@
-"""What a session learns from its answers: a model, and which rows to ask for next."""
+"""What a session learns from its answers: a model, which rows to ask for next, and why."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,20 +14,20 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
+from refpair._parallel import run_chunks
 from refpair.active import RepresentativeUncertainty, SubSampled
-from refpair.active._classifier import check_classifier
-from refpair.active._foreign import ForeignClassifier
+from refpair.active._classifier import WrappedClassifier, check_classifier
 from refpair.active._kernel import KernelFeatures
 from refpair.active._strategy import QueryStrategy
 from refpair.bits.binning import Matrix
+from refpair.bits.problem import chunks_of
 from refpair.classifiers import CSRPEClassifier, Logistic
-from refpair.classifiers._base import MultiLabelClassifier
-from refpair.classifiers._parameters import check_count
+from refpair.classifiers._base import MultiLabelClassifier, check_count
 from refpair.costs import Cost
-from refpair.labeling.labels import LabelForm
+from refpair.labeling.label_columns import LabelColumns
 from refpair.tables.vectorizer import TableVectorizer
 
-__all__ = ["Fit", "SessionModel"]
+__all__ = ["Fit", "Reason", "SessionModel"]
 
 _GRID = (3.0, 30.0, 300.0)  # of C, for rows whose mean squared length is 1
 _START = 30.0
@@ -39,33 +39,41 @@ _FEWEST_BITS = 100
 _BITS_AND_ANSWERS = 300_000  # their product, above which there are fewer bits: many answers need fewer
 _AHEAD = 20  # rows that are chosen to be unlike each other; those behind them are by their worth alone
 _LOOKED_AT = 10_000  # rows that may be ranked; of more, some at random
+_ROWS_A_CALL = 2000  # that are predicted
 _SAMPLE = 500  # rows whose predictions are followed
+_DOUBT = 0.25  # a label is in doubt from this probability to 1 minus it
+_MOST_IN_DOUBT = 5
+_NOTHING_ELSE = (
+    "It is like many other rows. There is nothing else to go by until two rows have different labels."
+)
 
 Indices = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 
 
+@dataclass(frozen=True)
+class Reason:
+    """Why a row is asked for, in a sentence, and what the model thinks of it.
+
+    The predicted labels and what they are expected to cost, the probabilities of all labels, and those in
+    doubt, the most doubtful first; as far as there is a model that tells.
+    """
+
+    text: str
+    guess: list[str] = field(default_factory=list)
+    probabilities: dict[str, float] = field(default_factory=dict)
+    in_doubt: list[str] = field(default_factory=list)
+    expected_cost: float | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Fit:
     """What was learnt from some answers.
 
-    Attributes
-    ----------
-    n_labelled : int
-        How many answers there were.
-    n_labels : int
-        How many labels.
-    classifier : multi-label classifier or None
-        Of features; None as long as no two rows with different labels are known.
-    pipeline : Pipeline or None
-        The same for rows of the table.
-    order : ndarray of int
-        The rows to ask for, the best one first.
-    expected_cost : float or None
-        Of the predictions of a sample of rows.
-    predictions : ndarray of uint8 or None
-        Of the same rows.
+    There is no `classifier` of features, and no `pipeline` of rows of the table, as long as no two rows with
+    different labels are known. `order` has the rows to ask for, the best one first; the expected cost and the
+    predictions are of a sample of rows.
     """
 
     n_labelled: int
@@ -82,40 +90,73 @@ class Fit:
         if self.classifier is None:
             return f"nothing to go by, {self.n_labelled} answers"
         model = self.classifier
-        kind = type(model.estimator_ if isinstance(model, ForeignClassifier) else model).__name__
+        kind = type(model.estimator_ if isinstance(model, WrappedClassifier) else model).__name__
         return f"{kind}, {self.n_labelled} answers"
+
+    def predict(self, X: Matrix, labels: Sequence[str], verbose: int) -> pd.DataFrame:
+        """Return what is predicted for rows, given their features.
+
+        Columns are ``<label>_predicted`` and ``<label>_probability`` for each label, and ``expected_cost``,
+        as far as the classifier tells them.
+        """
+        model = self.classifier
+
+        def predict(part: slice) -> list[Any]:
+            rows = X[part]
+            return [
+                np.asarray(model.predict(rows), np.uint8),
+                np.asarray(model.predict_proba(rows)) if hasattr(model, "predict_proba") else None,
+                np.asarray(model.expected_cost(rows)) if hasattr(model, "expected_cost") else None,
+            ]
+
+        chunks = chunks_of(X.shape[0], _ROWS_A_CALL)
+        parts = run_chunks(predict, chunks, n_jobs=None, verbose=verbose, title="predicting rows")
+        predicted, probabilities, costs = (
+            None if some[0] is None else np.concatenate(some) for some in zip(*parts, strict=True)
+        )
+        assert predicted is not None
+        columns: dict[str, Any] = {}
+        for place, label in enumerate(labels):
+            columns[f"{label}_predicted"] = predicted[:, place]
+            if probabilities is not None:
+                columns[f"{label}_probability"] = probabilities[:, place].round(6)
+        if costs is not None:
+            columns["expected_cost"] = costs.round(6)
+        return pd.DataFrame(columns)
+
+    def reason(self, row: Matrix, labels: Sequence[str]) -> Reason:
+        """Return why a row is asked for, given its features."""
+        model, known = self.classifier, labels[: self.n_labels]  # labels may have been added since
+        if model is None:
+            return Reason(_NOTHING_ELSE)
+        guess = [known[place] for place in np.flatnonzero(np.asarray(model.predict(row))[0]).tolist()]
+        cost = float(model.expected_cost(row)[0]) if hasattr(model, "expected_cost") else None
+        probabilities: dict[str, float] = {}
+        if hasattr(model, "predict_proba"):
+            p = np.asarray(model.predict_proba(row))[0]
+            probabilities = {label: round(float(p[place]), 4) for place, label in enumerate(known)}
+        doubtful = sorted(probabilities, key=lambda label: abs(probabilities[label] - 0.5))
+        in_doubt = [label for label in doubtful if _DOUBT <= probabilities[label] <= 1 - _DOUBT]
+        in_doubt = in_doubt[:_MOST_IN_DOUBT]
+        parts = []
+        if cost is not None and self.expected_cost is not None:
+            parts.append(f"A guess would cost {cost:.2g}, where {self.expected_cost:.2g} is usual")
+        parts.append(f"in doubt: {', '.join(in_doubt)}" if in_doubt else "no single label is in doubt")
+        text = "; ".join(parts)
+        text = f"{text[0].upper()}{text[1:]}. It also stands for rows like it."
+        return Reason(text, guess, probabilities, in_doubt, cost)
 
 
 class SessionModel:
     """Learns from the answers of a session, again and again, and ranks the rows that may be asked for.
 
-    Parameters
-    ----------
-    X : DataFrame, ndarray or CSR matrix
-        All rows.
-    kinds : mapping of str to str, or None
-        None takes the features of an array as they are. Else :class:`refpair.tables.TableVectorizer` makes
-        them, and these are the kinds of columns that it should not guess.
-    folder : path-like or None
-        Where paths of images start.
-    cost : Cost
-    estimator : multi-label classifier or None
-        None is CSRPE with logistic regressions, on features of a kernel if X is dense; their C is chosen out
-        of bag.
-    strategy : QueryStrategy or None
-        None is :class:`RepresentativeUncertainty`.
-    random_state : int
-    verbose : int
+    `kinds` of None takes the features of an array X as they are; else
+    :class:`refpair.tables.TableVectorizer` makes them, and does not guess these kinds of columns. By default
+    the estimator is CSRPE with logistic regressions, on features of a kernel if X is dense, whose C is chosen
+    out of bag, and the strategy is :class:`RepresentativeUncertainty`.
 
-    Attributes
-    ----------
-    features : ndarray or CSR matrix of shape (n, n_features)
-        All rows, as the classifier and the strategy see them.
-    columns : DataFrame or None
-        What became of the columns of the table.
-    sample : ndarray of int
-        Rows whose predictions are followed from fit to fit.
-    last : Fit or None
+    `features` are all rows, as the classifier and the strategy see them; `columns` says what became of the
+    columns of the table, and `sample` are rows whose predictions are followed from fit to fit.
     """
 
     def __init__(
@@ -156,25 +197,18 @@ class SessionModel:
         self._c = _START
         self._c_chosen_at = 0
 
-    def fit(self, Y: Floats, candidates: Indices, labels: list[str], form: LabelForm) -> Fit:
+    def fit(self, Y: Floats, candidates: Indices, labels: list[str], columns: LabelColumns) -> Fit:
         """Fit the classifier and rank the rows that may be asked for.
 
-        Parameters
-        ----------
-        Y : ndarray of shape (n, n_labels)
-            The answers; rows without one are NaN.
-        candidates : ndarray of int
-        labels : list of str
-            The names of the columns of Y.
-        form : LabelForm
-            In which the pipeline answers.
+        Rows of Y without an answer are NaN; `labels` are the names of its columns, and the pipeline answers
+        in the form of `columns`.
         """
         known = np.flatnonzero(~np.isnan(Y).any(axis=1))
         answers = pd.DataFrame(Y[known].astype(np.uint8), columns=labels)
         classifier = pipeline = predictions = expected = None
         if len(known) > 1 and (answers != answers.iloc[0]).any(axis=None):
             classifier = self._classifier(self.features[known], answers)
-            pipeline = self._pipeline(classifier, form)
+            pipeline = self._pipeline(classifier, columns)
             rows = self.features[self.sample]
             predictions = np.asarray(classifier.predict(rows), np.uint8)
             if hasattr(classifier, "expected_cost"):
@@ -186,7 +220,7 @@ class SessionModel:
     def _classifier(self, X: Matrix, answers: pd.DataFrame) -> Any:
         if self.estimator is not None:
             own = isinstance(self.estimator, MultiLabelClassifier)
-            return (clone(self.estimator) if own else ForeignClassifier(self.estimator)).fit(X, answers)
+            return (clone(self.estimator) if own else WrappedClassifier(self.estimator)).fit(X, answers)
         n = len(answers)
         n_bits = max(_FEWEST_BITS, min(_N_BITS, _BITS_AND_ANSWERS // n))
         if not max(_ENOUGH, _GROWTH * self._c_chosen_at) <= n <= _TOO_MANY:
@@ -204,10 +238,10 @@ class SessionModel:
             self.cost, n_bits=n_bits, estimator=Logistic(C), random_state=self.random_state
         )
 
-    def _pipeline(self, classifier: Any, form: LabelForm) -> Pipeline:
+    def _pipeline(self, classifier: Any, columns: LabelColumns) -> Pipeline:
         """Return what predicts rows of the table, in the form that their labels have."""
         answering = copy.copy(classifier)
-        answering._label_format = form.applied_to(classifier._label_format)
+        answering._label_format = columns.applied_to(classifier._label_format)
         return Pipeline([*self._steps, (type(classifier).__name__.lower(), answering)])
 
     def _rank(self, classifier: Any, Y: Floats, candidates: Indices) -> Indices:

@@ -1,117 +1,91 @@
-"""What a session is made of: a new file, or one that goes on with the table that it knows."""
+"""How a session reads its table, anew or as its file remembers it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from os import PathLike
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from sklearn.utils import check_array
 
-from refpair.active._strategy import QueryStrategy
 from refpair.costs import Cost, PerLabelCost, get_cost
-from refpair.labeling.events import Label
-from refpair.labeling.frames import check_column_names
-from refpair.labeling.labels import LabelForm, TableAnswers, find_labels, table_answers
-from refpair.labeling.model import SessionModel
-from refpair.labeling.rows import Rows, read_rows
-from refpair.labeling.settings import Settings
+from refpair.labeling.label_columns import LabelColumns, check_column_names, find_labels
+from refpair.labeling.rows import IdRule, Rows, make_ids, read_features
 from refpair.labeling.store import AnswerStore
-from refpair.tables._names import check_unique
+from refpair.tables._names import check_unique, unknown_name
 
-__all__ = ["Opened", "check_cost", "open_session", "session_labels"]
+__all__ = [
+    "Settings",
+    "check_cost",
+    "note_cost",
+    "read_rows",
+    "refuse_strangers",
+    "session_cost",
+    "session_labels",
+    "session_names",
+    "take_over",
+    "with_text_names",
+]
 
-_TABLE = "table"  # who said what the table has already
+_TABLE = "table"  # what the settings are noted under, and who said what the table has already
 _OWN = "a function"  # is noted instead of a cost that cannot be stored
 
 
-@dataclass(frozen=True, eq=False)
-class Opened:
-    """The parts of a session.
+@dataclass(frozen=True)
+class Settings:
+    """How a session reads its table, as its file remembers it.
 
-    Attributes
-    ----------
-    store : AnswerStore
-    cost : Cost
-    form : LabelForm
-    rows : Rows
-    model : SessionModel or None
-        None if the rows are not known.
-    n_taken_over : int
-        How many answers were taken from the table.
+    `folder`, where paths of images start, and the file with `features` are as seen from the folder of the
+    session.
     """
 
-    store: AnswerStore
-    cost: Cost
-    form: LabelForm
-    rows: Rows
-    model: SessionModel | None
-    n_taken_over: int
+    ids: IdRule | None = None
+    labels: LabelColumns = field(default_factory=LabelColumns)
+    drop: tuple[str, ...] = ()
+    kinds: dict[str, Any] = field(default_factory=dict)
+    folder: str | None = None
+    features: str | None = None
 
+    @classmethod
+    def read(cls, store: AnswerStore | None) -> Settings:
+        """Return what is noted in a file, or the defaults."""
+        noted = None if store is None else store.about(_TABLE)
+        if noted is None:
+            return cls()
+        ids = None if noted["ids"] is None else IdRule(*noted["ids"])
+        labels, drop = LabelColumns(*noted["labels"]), tuple(noted["drop"])
+        return cls(**{**noted, "ids": ids, "labels": labels, "drop": drop})
 
-def open_session(
-    path: Path,
-    X: Any,
-    labels: Sequence[str] | None,
-    cost: Any,
-    *,
-    separator: str | None,
-    ids: Iterable[Hashable] | None,
-    id_column: str | None,
-    drop: Sequence[str],
-    kinds: Mapping[str, Any] | None,
-    folder: str | PathLike[str] | None,
-    features: Any,
-    strategy: QueryStrategy | None,
-    estimator: Any,
-    random_state: int,
-    verbose: int,
-) -> Opened:
-    """Open the file of a session and read its table, as :meth:`Session.open` says.
+    def note(self, store: AnswerStore) -> None:
+        """Note it in the file of a session."""
+        store.note(_TABLE, asdict(self) | {"ids": self.ids, "labels": self.labels})
 
-    Nothing is written, and no file is made, if anything is wrong.
-    """
-    if not path.exists() and labels is None:
-        raise ValueError(f"{path} is a new session: what are the labels? Give labels=['joy', 'anger', …]")
-    X = _with_names(X)
-    store = AnswerStore(path) if path.exists() else None
-    try:
-        settings = Settings.read(store).changed(
-            path, drop=drop, kinds=kinds, folder=folder, features=features
+    def changed(
+        self,
+        path: Path,
+        *,
+        drop: Sequence[str],
+        kinds: Mapping[str, Any] | None,
+        folder: str | os.PathLike[str] | None,
+        features: Any,
+    ) -> Settings:
+        """Return it with what is given anew; what is not given stays as it is."""
+        is_file = isinstance(features, str | os.PathLike)
+        return replace(
+            self,
+            drop=tuple(drop) or self.drop,
+            kinds=self.kinds if kinds is None else dict(kinds),
+            folder=self.folder if folder is None else os.path.relpath(folder, path.parent),
+            features=os.path.relpath(features, path.parent) if is_file else self.features,
         )
-        names, form = _names(path, store, X, labels, separator, settings.labels)
-        cost = _cost(cost, store, len(names))
-        rows, seen, forced, settings = read_rows(
-            X, names, replace(settings, labels=form), path=path, ids=ids, id_column=id_column,
-            features=features,
-        )  # fmt: skip
-        if store is not None:
-            _refuse_strangers(store, rows, settings)
-        answered = table_answers(X, names, form) if isinstance(X, pd.DataFrame) else None
-        model = None
-        if seen is not None:
-            model = SessionModel(
-                seen, kinds=forced, folder=rows.folder, cost=cost, estimator=estimator, strategy=strategy,
-                random_state=random_state, verbose=verbose,
-            )  # fmt: skip
-        if store is None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            store = AnswerStore(path)
-        _note_cost(store, cost)
-        settings.note(store)
-        store.add_labels([Label(name, "absent") for name in names])
-        n_taken_over = 0 if answered is None else _take_over(store, rows, answered)
-        return Opened(store, cost, form, rows, model, n_taken_over)
-    except BaseException:
-        if store is not None:
-            store.close()
-        raise
 
 
-def _with_names(X: Any) -> Any:
-    """Return a table whose columns have names, all different; anything else as it is."""
+def with_text_names(X: Any) -> Any:
+    """Return a table whose columns have names that are texts, all different; anything else as it is."""
     if not isinstance(X, pd.DataFrame):
         return X
     names = [str(name) for name in X.columns]
@@ -119,40 +93,72 @@ def _with_names(X: Any) -> Any:
     return X.set_axis(pd.Index(names, dtype=object), axis=1)
 
 
+def read_rows(
+    X: Any,
+    labels: Sequence[str],
+    settings: Settings,
+    path: Path,
+    ids: Iterable[Hashable] | None,
+    id_column: str | None,
+    features: Any,
+) -> tuple[Rows, Any, dict[str, Any] | None, Settings]:
+    """Return the rows, what models see of them, kinds of its columns, and the settings with the rule of ids.
+
+    Kinds are those that are not to be guessed, None if features are taken as they are.
+    """
+    if X is None:
+        if ids is not None or id_column is not None or features is not None:
+            raise ValueError("ids are those of the rows of X: give X, too")
+        return Rows(None), None, None, settings
+    if not isinstance(X, pd.DataFrame):
+        X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+    without = settings.labels.of(labels)
+    found, rule = make_ids(X, ids=ids, id_column=id_column, without=without, remembered=settings.ids)
+    settings = replace(settings, ids=rule)
+    if features is None and settings.features is not None:
+        features = path.parent / settings.features
+    rows, kinds = Rows(found), None
+    if isinstance(X, pd.DataFrame):
+        folder = None if settings.folder is None else path.parent / settings.folder
+        named = {"given": "id", "index": str(X.index.name or "id")}.get(rule.source)
+        rows = Rows(found, X, without, folder, named)
+        assert rows.cells is not None
+        X, kinds = rows.cells, dict(settings.kinds)
+        for name in (*settings.drop, *settings.kinds):
+            if name not in X.columns:
+                raise ValueError(unknown_name("column", name, X.columns))
+        kinds.update(dict.fromkeys(settings.drop, "ignored"))
+        if rule.column is not None:
+            kinds[rule.column] = "ignored"
+    if features is not None:
+        return rows, read_features(features, len(found)), {}, settings
+    return rows, X, kinds, settings
+
+
 def session_labels(
     path: Path, X: Any, labels: Sequence[str] | None, separator: str | None = None
 ) -> list[str]:
-    """Return the labels that a session would have, in their order; those that are named may be in any.
-
-    Parameters
-    ----------
-    path : Path
-        Of the session, which may be new.
-    X : DataFrame or array
-    labels : sequence of str or None
-    separator : str, optional
-        Between joined names.
-    """
+    """Return the labels that a session would have, in their order; those that are named may be in any."""
     known: list[str] = []
-    form = LabelForm()
+    columns = LabelColumns()
     if path.exists():
         with AnswerStore(path) as store:
-            known, form = store.names, Settings.read(store).labels
-    names, _ = find_labels(X, labels, known, form, separator)
+            known, columns = store.names, Settings.read(store).labels
+    names, _ = find_labels(X, labels, known, columns, separator)
     return [*(name for name in known if name in names), *(name for name in names if name not in known)]
 
 
-def _names(
+def session_names(
     path: Path,
     store: AnswerStore | None,
     X: Any,
     labels: Sequence[str] | None,
     separator: str | None,
-    form: LabelForm,
-) -> tuple[list[str], LabelForm]:
+    columns: LabelColumns,
+) -> tuple[list[str], LabelColumns]:
     """Return all labels, those first that the session has, and how the table has them."""
     known = [] if store is None else store.names
-    names, form = find_labels(X, labels, known, form, separator)
+    names, columns = find_labels(X, labels, known, columns, separator)
     if not names:
         raise ValueError(f"{path} has no labels yet: give labels=['joy', 'anger', …]")
     missing = [name for name in known if name not in names]
@@ -167,11 +173,11 @@ def _names(
             f"{', '.join(known)}. Name them in that order, and new ones behind them"
         )
     check_column_names(names)
-    form.check_names(names)
-    return names, form
+    columns.check_names(names)
+    return names, columns
 
 
-def _cost(cost: Any, store: AnswerStore | None, n_labels: int) -> Cost:
+def session_cost(cost: Any, store: AnswerStore | None, n_labels: int) -> Cost:
     """Return the cost that is given, or that of the file; "f1" for a new session."""
     if cost is not None:
         found = get_cost(cost)
@@ -190,16 +196,19 @@ def check_cost(cost: Cost, n_labels: int) -> None:
         cost.prices(n_labels)
 
 
-def _note_cost(store: AnswerStore, cost: Cost) -> None:
+def note_cost(store: AnswerStore, cost: Cost) -> None:
+    """Note the cost in the file of a session, as far as it can be stored."""
     try:
         store.note("cost", cost.to_dict())
     except ValueError:
         store.note("cost", _OWN)
 
 
-def _refuse_strangers(store: AnswerStore, rows: Rows, settings: Settings) -> None:
+def refuse_strangers(store: AnswerStore | None, rows: Rows, settings: Settings) -> None:
     """Refuse a table if there are answers, and none is of its rows."""
-    words = store.settled()
+    if store is None:
+        return
+    words = store.last_words()
     if words and rows.are_known and not any(word.row in rows for word in words):
         raise ValueError(
             f"{store.path} has {len(words):,} answers, and none is of a row of this table, whose rows are "
@@ -208,12 +217,11 @@ def _refuse_strangers(store: AnswerStore, rows: Rows, settings: Settings) -> Non
         )
 
 
-def _take_over(store: AnswerStore, rows: Rows, answered: TableAnswers) -> int:
-    """Note the labels that a table has already, of rows that were neither answered nor skipped."""
-    new = {rows.keys[place]: labels for place, labels in answered.labels.items()}
-    new = {key: labels for key, labels in new.items() if store.answers.of(key) is None}
+def take_over(store: AnswerStore, rows: Rows, answers: dict[int, list[int]], n_labels: int) -> int:
+    """Note the labels that a table has already, of rows that were neither answered nor skipped; how many."""
+    new = {rows.keys[place]: labels for place, labels in answers.items()}
+    new = {key: labels for key, labels in new.items() if store.last_word(key) is None}
     store.say(
-        "labels", list(new), list(new.values()), n_labels=answered.n_labels, who=_TABLE, said_in=None,
-        holder=_TABLE,
-    )  # fmt: skip
+        "labels", list(new), list(new.values()), n_labels=n_labels, who=_TABLE, said_in=None, holder=_TABLE
+    )
     return len(new)

@@ -1,57 +1,62 @@
-"""What comes of a session: a model, the order of rows, reasons to stop, and tables."""
+"""What comes of a session: a model, the order of rows, reasons to stop, tables, a summary in notebooks."""
 
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Sequence
 from html import escape
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from refpair.active.stopping import Round, StoppingRule, reason_to_stop
-from refpair.labeling.events import Said
-from refpair.labeling.frames import (
-    answers_table,
-    column_sentences,
-    history_table,
-    predict_rows,
-    rows_table,
-)
-from refpair.labeling.ids import Id, digest, id_of_key
-from refpair.labeling.model import SessionModel
-from refpair.labeling.notebook import session_html
-from refpair.labeling.opening import Opened
-from refpair.labeling.reason import Reason, explain
-from refpair.labeling.store import StoredRound
+from refpair.costs import Cost
+from refpair.labeling.label_columns import LabelColumns
+from refpair.labeling.model import Fit, Reason, SessionModel
+from refpair.labeling.rows import Id, Rows, digest, id_of_key
+from refpair.labeling.store import AnswerStore, Event, Label, Said, StoredRound
 from refpair.persistence import save
 from refpair.tables.write import check_table_path, write_table
 
 __all__ = ["SessionResults"]
 
+_WIDTH, _HEIGHT, _MARGIN = 320, 80, 6
+_LAST = 5  # answers that a notebook shows
+
 
 class SessionResults:
-    """What :class:`refpair.labeling.Session` learns, shows and exports.
+    """What :class:`refpair.labeling.Session` learns, shows and exports."""
 
-    Parameters
-    ----------
-    opened : Opened
-    rules : sequence of stopping rules
-    """
-
-    def __init__(self, opened: Opened, rules: Sequence[StoppingRule]) -> None:
-        self.path = opened.store.path
-        self.cost = opened.cost
-        self.rows = opened.rows
-        self.ids = opened.rows.ids
-        self.n_taken_over = opened.n_taken_over
-        self._store = opened.store
-        self._form = opened.form
-        self._model = opened.model
+    def __init__(
+        self,
+        store: AnswerStore,
+        cost: Cost,
+        rows: Rows,
+        label_columns: LabelColumns,
+        model: SessionModel | None,
+        rules: Sequence[StoppingRule],
+        *,
+        n_taken_over: int,
+        lease: float,
+        who: str,
+    ) -> None:
+        self.path = store.path
+        self.cost = cost
+        self.rows = rows
+        self.ids = rows.ids
         self.rules = list(rules)
+        self.n_taken_over = n_taken_over
+        self._lease = lease
+        self._who = who
+        self._holder = uuid.uuid4().hex
+        self._store = store
+        self._label_columns = label_columns
+        self._model = model  # None if the rows are not known
         self._learning = threading.Lock()  # one fit at a time
         self._learnt_from = (-1, -1)
         sample = [] if self._model is None else [self.rows.keys[place] for place in self._model.sample]
@@ -77,10 +82,6 @@ class SessionResults:
         """What became of each column of X: its kind, why, gaps and features; None if X has no names."""
         return None if self._model is None else self._model.columns
 
-    def used(self) -> list[str]:
-        """Return what the model looks at, as sentences."""
-        return [] if self.columns is None else column_sentences(self.columns)
-
     def learn(self) -> bool:
         """Learn from the answers so far, if there are new ones, and rank the rows to ask for.
 
@@ -97,7 +98,7 @@ class SessionResults:
             if self._store.state == self._learnt_from:
                 return False
             Y, candidates, state = self._store.matrix(self.rows.places)
-            fit = model.fit(Y, candidates, self.labels[: Y.shape[1]], self._form)
+            fit = model.fit(Y, candidates, self.labels[: Y.shape[1]], self._label_columns)
             if fit.predictions is not None:
                 sample, packed = self._sample_name(fit.n_labels), np.packbits(fit.predictions).tobytes()
                 self._store.add_round(
@@ -126,17 +127,14 @@ class SessionResults:
     def ranking(self) -> list[Id]:
         """Return all rows that may be asked for, the best one first, whoever has them at the moment."""
         self.learn()
-        fit = self._known_model().last
-        order = () if fit is None else fit.order.tolist()
-        return [id_of_key(key) for key in self.rows.ranked(order) if self._store.is_open(key)]
+        ranked = self.rows.ranked(self._last_fit().order.tolist())
+        return [id_of_key(key) for key in ranked if self._store.is_open(key)]
 
     def why(self, row: Id) -> Reason:
         """Return why a row is asked for: what the model thinks of it, and how sure it is."""
-        model = self._known_model()
         (key,) = self.rows.keys_of([row])
-        if model.last is None:
-            self.learn()
-        return explain(model.last, model.features[[self.rows.places[key]]], self.labels)
+        features = self._known_model().features[[self.rows.places[key]]]
+        return self._last_fit().reason(features, self.labels)
 
     @property
     def rounds(self) -> list[Round]:
@@ -164,11 +162,11 @@ class SessionResults:
         """All that was said, in order: id, kind, labels, who, at, model; undone says what was taken back."""
         events = self._store.events()
         self._store.read()
-        return history_table(events, self.labels)
+        return _history_table(events, self.labels)
 
     def answers(self) -> pd.DataFrame:
         """Return the labels of all rows that were answered: 0 and 1, by id; <NA> for labels not asked for."""
-        return answers_table(self._store.settled(), self._store.labels)
+        return _answers_table(self._store.last_words(), self._store.labels)
 
     def predictions(self, *, verbose: int = 0) -> pd.DataFrame | None:
         """Return what the model predicts for all rows, by id, and what that is expected to cost.
@@ -177,11 +175,10 @@ class SessionResults:
         model yet.
         """
         self.learn()
-        model = self._known_model()
-        fit = model.last
-        if fit is None or fit.classifier is None:
+        fit, features = self._last_fit(), self._known_model().features
+        if fit.classifier is None:
             return None
-        return predict_rows(fit.classifier, model.features, self.ids, self.labels[: fit.n_labels], verbose)
+        return fit.predict(features, self.labels[: fit.n_labels], verbose).set_axis(_index(self.ids))
 
     def table(self, *, verbose: int = 0) -> pd.DataFrame:
         """Return all rows: what was answered by whom and when, and what the model predicts.
@@ -189,15 +186,15 @@ class SessionResults:
         Columns are ``id``; a column for each label, with its answer, empty where there is none; ``skipped``,
         ``who`` and ``at``; and those of :meth:`predictions`, if there is a model.
         """
-        words = self._store.settled()
+        words = self._store.last_words()
         if not self.rows.are_known:
-            return rows_table([id_of_key(word.row) for word in words], words, self._store.labels, None)
+            return _rows_table([id_of_key(word.row) for word in words], words, self._store.labels, None)
         predicted = self.predictions(verbose=verbose)
-        return rows_table(self.ids, words, self._store.labels, predicted)
+        return _rows_table(self.ids, words, self._store.labels, predicted)
 
     def labelled(self) -> pd.DataFrame:
         """Return the cells of the rows that were answered in full, and their labels as the table has them."""
-        return self.rows.with_labels(self.answers().dropna(), self._form)
+        return self.rows.with_labels(self.answers().dropna(), self._label_columns)
 
     def export(self, path: str | PathLike[str]) -> None:
         """Write :meth:`labelled` to a .csv, .tsv, .jsonl or .parquet file, the whole of it or nothing."""
@@ -210,7 +207,7 @@ class SessionResults:
         write_table(table, Path(path))
 
     def _repr_html_(self) -> str:
-        return escape(repr(self)) if self._store.is_closed else session_html(self)
+        return escape(repr(self)) if self._store.is_closed else _html(self)
 
     def __repr__(self) -> str:
         if self._store.is_closed:
@@ -226,9 +223,127 @@ class SessionResults:
             raise ValueError(f"the rows are not known: Session.open({str(self.path)!r}, X=…)")
         return self._model
 
+    def _last_fit(self) -> Fit:
+        """Return what was learnt last, after learning if nothing was yet."""
+        model = self._known_model()
+        if model.last is None:
+            self.learn()
+        assert model.last is not None
+        return model.last
+
     def _count(self, kind: Said) -> int:
-        return sum(word.kind == kind and word.row in self.rows for word in self._store.settled())
+        return sum(word.kind == kind and word.row in self.rows for word in self._store.last_words())
 
     def _sample_name(self, n_labels: int) -> str:
         """Return which rows and labels the predictions of rounds are of."""
         return f"{self._n_sample} rows, {n_labels} labels, {self._sample}"
+
+
+def _history_table(events: Sequence[Event], names: Sequence[str]) -> pd.DataFrame:
+    """Return all that was said, in order."""
+    undone = {event.undone for event in events if event.kind == "undo"}
+    rows = [
+        (
+            id_of_key(event.row),
+            event.kind,
+            [names[place] for place in event.labels],
+            event.who,
+            pd.Timestamp(event.at),
+            event.model,
+            event.number in undone,
+        )
+        for event in events
+    ]
+    return pd.DataFrame(rows, columns=["id", "kind", "labels", "who", "at", "model", "undone"])
+
+
+def _answers_table(words: Sequence[Event], labels: Sequence[Label]) -> pd.DataFrame:
+    """Return 0 and 1 for the rows that were answered, by id; <NA> for labels that they were not asked for."""
+    answered = [word for word in words if word.kind == "labels"]
+    cells = [
+        [
+            int(place in word.labels) if place < word.n_labels or label.earlier == "absent" else None
+            for place, label in enumerate(labels)
+        ]
+        for word in answered
+    ]
+    table = pd.DataFrame(
+        cells,
+        index=_index([id_of_key(word.row) for word in answered]),
+        columns=[label.name for label in labels],
+    )
+    return table.astype("Int8")
+
+
+def _rows_table(
+    ids: Sequence[Id], words: Sequence[Event], labels: Sequence[Label], predicted: pd.DataFrame | None
+) -> pd.DataFrame:
+    """Return all rows: what was answered by whom and when, and what is predicted."""
+    last = {id_of_key(word.row): word for word in words}
+    said = [last.get(one) for one in ids]
+    table = _answers_table(words, labels).reindex(_index(ids))
+    table["skipped"] = [word is not None and word.kind == "skip" for word in said]
+    table["who"] = [None if word is None else word.who for word in said]
+    table["at"] = [None if word is None else word.at for word in said]
+    if predicted is not None:
+        table = pd.concat([table, predicted], axis=1)
+    table = table.reset_index()
+    table["id"] = table["id"].infer_objects()
+    return table
+
+
+def _index(ids: Sequence[Id]) -> pd.Index[Any]:
+    index: pd.Index[Any] = pd.Index(np.array([*ids, None], dtype=object)[:-1], name="id")
+    return index
+
+
+def _html(session: SessionResults) -> str:
+    """Return a summary: how far it is, the expected cost so far, and the last answers."""
+    n, done, skipped = len(session.ids), session.n_answered, session.n_skipped
+    of_all = f" of {n:,}" if n else ""
+    rounds = [one for one in session.rounds if one.expected_cost is not None]
+    reason = session.should_stop()
+    parts = [
+        f"<b>{escape(session.path.name)}</b>: {done:,}{of_all} rows answered, {skipped:,} skipped",
+        f"labels: {escape(', '.join(session.labels))}",
+        f"cost: {escape(session.cost.name)}",
+    ]
+    if rounds:
+        parts.append(f"expected cost of a prediction: {rounds[-1].expected_cost:.3g}")
+    if len(rounds) > 1:
+        parts.append(_curve(rounds))
+    if reason is not None:
+        parts.append(f"<i>{escape(reason)}</i>")
+    history = session.history
+    if len(history):
+        parts.append(_table(history.tail(_LAST)[["id", "kind", "labels", "who"]].to_numpy().tolist()))
+    return "<div>" + "".join(f"<div>{part}</div>" for part in parts) + "</div>"
+
+
+def _curve(rounds: Sequence[Round]) -> str:
+    costs = [float(one.expected_cost or 0.0) for one in rounds]
+    sizes = [one.n_labelled for one in rounds]
+    low, high = min(costs), max(costs)
+    width, height = _WIDTH - 2 * _MARGIN, _HEIGHT - 2 * _MARGIN
+
+    def x(size: int) -> float:
+        return _MARGIN + width * (size - sizes[0]) / max(1, sizes[-1] - sizes[0])
+
+    def y(cost: float) -> float:
+        return _MARGIN + height * (high - cost) / (high - low or 1.0)
+
+    points = " ".join(f"{x(size):.1f},{y(cost):.1f}" for size, cost in zip(sizes, costs, strict=True))
+    return (
+        f'<svg width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="expected cost by answers">'
+        f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="1.5"/></svg>'
+    )
+
+
+def _table(rows: Sequence[Sequence[object]]) -> str:
+    lines = []
+    for row, kind, labels, who in rows:
+        assert isinstance(labels, list)
+        said = {"labels": ", ".join(labels) or "none of the labels", "skip": "skipped", "undo": "taken back"}
+        cells = (str(row), said[str(kind)], str(who))
+        lines.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+    return f"<table><tr><th>row</th><th>answer</th><th>who</th></tr>{''.join(lines)}</table>"

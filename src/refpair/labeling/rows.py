@@ -1,61 +1,41 @@
-"""The rows of a session: what they are called, what is in them, and what models see of them."""
+"""The rows of a session: what they are called, what is in them, and features that another program made.
+
+Rows are never called by their positions in a table, which may grow or be sorted anew.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from refpair.labeling.features_file import read_features
-from refpair.labeling.ids import Id, id_key, id_of_key, make_ids
-from refpair.labeling.labels import LabelForm
-from refpair.labeling.settings import Settings
+from refpair.bits.binning import Matrix
+from refpair.labeling.label_columns import LabelColumns
 from refpair.tables._names import unknown_name
 from refpair.tables.columns import Kind, find_kinds
 
-__all__ = ["Rows", "read_rows"]
+__all__ = ["Id", "IdRule", "Rows", "digest", "id_key", "id_of_key", "make_ids", "read_features"]
+
+Id = str | int
 
 
 class Rows:
-    """The rows of a session.
+    """The rows of a session, by their ids; None if it is not known which there are: any id may be one, then.
 
-    Parameters
-    ----------
-    ids : sequence of str or int, or None
-        None if it is not known which rows there are: any id may be one, then.
-    table : DataFrame, optional
-        The cells, with those of labels; None for arrays.
-    without : sequence of str
-        The columns of labels.
-    folder : Path, optional
-        Where images are.
-    id_column : str, optional
-        What a column with the ids is called in files; None if they are among the cells, or follow from them.
-
-    Attributes
-    ----------
-    ids : list of str or int
-    keys : list of str
-        The ids as they are stored.
-    places : dict of str to int
-        Where each row is.
-    cells : DataFrame or None
-        Those that are no labels.
-    kinds : dict of str to str
-        What kind each column is, as it is shown.
-
-    Examples
-    --------
-    >>> rows = Rows(["Hey", 7])
-    >>> rows.keys_of([7]), rows.places
-    (['7'], {'"Hey"': 0, '7': 1})
-    >>> list(rows.ranked([1]))
-    ['7', '"Hey"']
+    `table` has the cells, with those of the columns of labels, `without` which they are the `cells`; arrays
+    have none. `keys` are the ids as they are stored, `places` says where each row is, and `kinds` what kind
+    of column each is, as it is shown. `id_column` is what a column with the ids is called in files; None if
+    they are among the cells, or follow from them.
     """
 
     def __init__(
@@ -99,18 +79,14 @@ class Rows:
         ranked = set(first)
         yield from (key for place, key in enumerate(self.keys) if place not in ranked)
 
-    def with_labels(self, answers: pd.DataFrame, form: LabelForm) -> pd.DataFrame:
+    def with_labels(self, answers: pd.DataFrame, columns: LabelColumns) -> pd.DataFrame:
         """Return the cells of answered rows and their labels, in the form in which the table has them.
 
-        Parameters
-        ----------
-        answers : DataFrame
-            0 and 1 for each label, by id; rows that are not in the table are left out.
-        form : LabelForm
+        `answers` are 0 and 1 for each label, by id; rows that are not in the table are left out.
         """
         keys = [id_key(one) for one in answers.index]
         known = [place for place, key in enumerate(keys) if key in self]
-        labels = form.write(answers.iloc[known]).reset_index(drop=True)
+        labels = columns.write(answers.iloc[known].reset_index(drop=True))
         ids = [answers.index[place] for place in known]
         if self._table is None:
             return pd.concat([pd.Series(ids, name="id", dtype=object).infer_objects(), labels], axis=1)
@@ -122,71 +98,196 @@ class Rows:
         return found
 
 
-def read_rows(
+def id_key(one: object) -> str:
+    """Return an id as it is stored: as JSON, so that 1 and "1" stay apart."""
+    if isinstance(one, str):
+        key = json.dumps(one, ensure_ascii=False)
+        try:
+            key.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"the id {one!r} has characters that no file can hold; rename it") from None
+        return key
+    if isinstance(one, int | np.integer) and not isinstance(one, bool):
+        return str(int(one))
+    raise ValueError(f"an id must be a str or an int, not {one!r}; for others, give ids=[str(one) for …]")
+
+
+def id_of_key(key: str) -> Id:
+    """Return the id of what is stored."""
+    found = json.loads(key)
+    assert isinstance(found, str | int)
+    return found
+
+
+def digest(keys: Iterable[str]) -> str:
+    """Return a few characters that stand for these keys."""
+    return hashlib.sha256("\n".join(keys).encode()).hexdigest()[:16]
+
+
+class IdRule(NamedTuple):
+    """Where the ids of rows come from, and the column, if it is one."""
+
+    source: Literal["given", "column", "index", "cells", "numbers"]  # numbers: 0, 1, 2, …
+    column: str | None = None
+
+    def __str__(self) -> str:
+        told = {
+            "given": "ids that were given",
+            "column": f"the column {self.column!r}",
+            "index": "the index",
+            "cells": "checksums of their cells",
+            "numbers": "their positions",
+        }
+        return told[self.source]
+
+
+def make_ids(
     X: Any,
-    labels: Sequence[str],
-    settings: Settings,
     *,
-    path: Path,
     ids: Iterable[Hashable] | None,
     id_column: str | None,
-    features: Any,
-) -> tuple[Rows, Any, dict[str, Kind] | None, Settings]:
-    """Read the rows of a session.
+    without: Sequence[str],
+    remembered: IdRule | None,
+) -> tuple[list[Id], IdRule]:
+    """Return what rows are called, and by which rule.
 
-    Parameters
-    ----------
-    X : array, sparse matrix, DataFrame or None
-    labels : sequence of str
-        All of the session's.
-    settings : Settings
-    path : Path
-        Of the session.
-    ids, id_column
-        As :meth:`Session.open` takes them.
-    features : array, sparse matrix, path or None
-
-    Returns
-    -------
-    rows : Rows
-    seen : DataFrame, array or None
-        What models are to see of them.
-    kinds : dict of str to str, or None
-        What columns of that are, where that is not guessed; None if features are taken as they are.
-    settings : Settings
-        With the rule of the ids.
+    `ids` if they are given, else the column `id_column`; else by the rule that the session remembers. Without
+    such a one: a column called ``id`` whose cells are filled and different, an index other than 0, 1, 2, …,
+    or checksums of the cells; `without` are the columns of labels, which name no rows. Rows of arrays are
+    called 0, 1, 2, …
     """
-    if X is None:
-        if ids is not None or id_column is not None or features is not None:
-            raise ValueError("ids are those of the rows of X: give X, too")
-        return Rows(None), None, None, settings
+    if ids is not None:
+        return _checked(ids, X.shape[0]), IdRule("given")
     if not isinstance(X, pd.DataFrame):
-        X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
-    without = settings.labels.columns(labels)
-    found, rule = make_ids(X, ids=ids, id_column=id_column, without=without, remembered=settings.ids)
-    settings = replace(settings, ids=rule)
-    if features is None and settings.features is not None:
-        features = path.parent / settings.features
-    if isinstance(X, pd.DataFrame):
-        folder = None if settings.folder is None else path.parent / settings.folder
-        named = {"given": "id", "index": str(X.index.name or "id")}.get(rule.source)
-        rows = Rows(found, X, without, folder, named)
-        assert rows.cells is not None
-        X, kinds = rows.cells, _kinds(rows.cells, settings)
-    else:
-        rows, kinds = Rows(found), None
-    if features is not None:
-        return rows, read_features(features, len(found)), {}, settings
-    return rows, X, kinds, settings
+        if id_column is not None:
+            raise ValueError(f"id_column {id_column!r}: X has no named columns; give ids=")
+        return list(range(X.shape[0])), IdRule("numbers")
+    cells = X.drop(columns=[name for name in without if name in X.columns])
+    rule = IdRule("column", id_column) if id_column is not None else remembered
+    if rule is None or rule.source == "given":
+        rule = _default_rule(cells)
+    if rule.source == "column":
+        assert rule.column is not None
+        return _column(cells, rule.column), rule
+    if rule.source == "index":
+        return _checked(cells.index, len(cells)), rule
+    return (_checksums(cells), rule) if rule.source == "cells" else (list(range(len(cells))), rule)
 
 
-def _kinds(cells: pd.DataFrame, settings: Settings) -> dict[str, Kind]:
-    """Return what columns are, where that is not to be guessed."""
-    kinds: dict[str, Kind] = dict(settings.kinds)
-    for name in (*settings.drop, *settings.kinds):
-        if name not in cells.columns:
-            raise ValueError(unknown_name("column", name, cells.columns))
-    kinds.update(dict.fromkeys(settings.drop, "ignored"))
-    if settings.ids is not None and settings.ids.column is not None:
-        kinds[settings.ids.column] = "ignored"
-    return kinds
+def _default_rule(cells: pd.DataFrame) -> IdRule:
+    for name in cells.columns:
+        if str(name).lower() == "id":
+            values = _plain(cells[name])
+            if None not in values and len(set(values)) == len(values):
+                return IdRule("column", str(name))
+    if not cells.index.equals(pd.RangeIndex(len(cells))):
+        return IdRule("index")
+    if any(isinstance(kind, pd.SparseDtype) for kind in cells.dtypes):
+        return IdRule("numbers")  # counts of words: too many cells to go through
+    return IdRule("cells")
+
+
+def _column(cells: pd.DataFrame, name: str) -> list[Id]:
+    if name not in cells.columns:
+        raise ValueError(f"the ids of rows: {unknown_name('column', name, cells.columns)}")
+    values = _plain(cells[name])
+    if None in values:
+        raise ValueError(f"row {values.index(None) + 1} has no id in the column {name!r}; fill it in")
+    twice = next((one for one, times in Counter(values).items() if times > 1), None)
+    if twice is not None:
+        raise ValueError(f"several rows have the id {twice!r} in the column {name!r}; choose another column")
+    return [one for one in values if one is not None]
+
+
+def _plain(column: pd.Series) -> list[Id | None]:
+    """Return ids as whole numbers, if they are, or as text."""
+    if pd.api.types.is_integer_dtype(column) and not column.isna().any():
+        return [int(value) for value in column]
+    return [None if pd.isna(value) else str(value) for value in column]
+
+
+def _checked(ids: Iterable[Hashable], n: int) -> list[Id]:
+    """Return ids as plain strings and integers, one for each of n rows and all different."""
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        raise ValueError(f"ids must be a list of ids, one for each row of X, not {ids!r}")
+    keys = [id_key(one) for one in ids]
+    if len(keys) != n:
+        raise ValueError(f"X has {n} rows, and there are {len(keys)} ids")
+    for key, times in Counter(keys).items():
+        if times > 1:
+            raise ValueError(f"the id {id_of_key(key)!r} is that of {times} rows; ids must be different")
+    return [id_of_key(key) for key in keys]
+
+
+def _checksums(cells: pd.DataFrame) -> list[Id]:
+    """Return names of rows that do not depend on their order."""
+    seen: Counter[str] = Counter()
+    ids: list[Id] = []
+    for row in cells.astype(object).where(cells.notna(), None).itertuples(index=False, name=None):
+        text = "\x1f".join(map(_told, row))
+        checksum = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
+        seen[checksum] += 1
+        ids.append(checksum if seen[checksum] == 1 else f"{checksum}-{seen[checksum]}")
+    return ids
+
+
+def _told(cell: Any) -> str:
+    """Return a cell as text; whole numbers are floats as soon as another row of the table has none."""
+    if cell is None:
+        return ""
+    if isinstance(cell, float | np.floating) and float(cell).is_integer():
+        return str(int(cell))
+    return str(cell)
+
+
+def read_features(source: Any, n_rows: int) -> Matrix:
+    """Return features that take the place of a table's cells, such as embeddings, a row for each of its rows.
+
+    A file ending in .npy has a matrix of numbers, one in .npz a sparse one of ``scipy.sparse.save_npz``;
+    nothing is unpickled.
+    """
+    name = "features"
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        name = str(source)
+        readers = {".npy": _read_dense, ".npz": _read_sparse}
+        if path.suffix.lower() not in readers:
+            raise ValueError(f"{path}: cannot tell the format by the name; features are .npy or .npz files")
+        source = readers[path.suffix.lower()](path)
+        if source.dtype.kind not in "biuf":
+            raise ValueError(f"{path}: must hold numbers, not {source.dtype}; save it with X.astype(float)")
+    X = check_array(source, accept_sparse="csr", dtype=np.float64, input_name=name)
+    if X.shape[0] != n_rows:
+        raise ValueError(
+            f"{name}: has {X.shape[0]:,} rows, and the table {n_rows:,}; save the features of each row of "
+            "the table, in its order"
+        )
+    return X
+
+
+def _read_dense(path: Path) -> Matrix:
+    try:
+        # Mapped, not read: a header may lie about how much follows.
+        given: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise ValueError(
+            f"{path}: cannot read it as an array of numbers ({str(error).strip()}); save it with "
+            "np.save(path, X.astype(float))"
+        ) from error
+    if not isinstance(given, np.ndarray):
+        given.close()
+        raise ValueError(f"{path}: it is an .npz file; save the array alone with np.save(path, X)")
+    return given
+
+
+def _read_sparse(path: Path) -> Matrix:
+    try:
+        given = sp.load_npz(path)
+        if hasattr(given, "check_format"):
+            given.check_format(full_check=True)  # compiled code would follow wrong indices anywhere
+    except (ValueError, EOFError, KeyError, TypeError, BadZipFile, MemoryError) as error:
+        raise ValueError(
+            f"{path}: cannot read it as a sparse matrix ({str(error).strip()}); save it with "
+            "scipy.sparse.save_npz(path, X), or a dense one with np.save as .npy"
+        ) from error
+    return given

@@ -1,36 +1,90 @@
-"""The labelling page and what it talks to."""
+"""The labelling page: the server that it talks to, its port and its token."""
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import secrets
+import socket
+import threading
+import traceback
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
-from starlette.types import ASGIApp
-
 from refpair.active.stopping import Round
-from refpair.labeling.guard import Guard
+from refpair.labeling.guard import Guard, is_loopback
 from refpair.labeling.session import Session
-from refpair.labeling.shown import IMAGE_TYPES, ShownRows
-from refpair.labeling.worker import Worker
+from refpair.labeling.shown import IMAGE_TYPES, ShownRows, column_sentences
 from refpair.tables.write import csv_text
 
-__all__ = ["make_app"]
+try:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
+    from starlette.types import ASGIApp
+except ImportError as error:
+    raise ImportError(
+        f"the labelling page needs starlette and uvicorn ({error}): pip install 'refpair[label]'"
+    ) from error
 
+__all__ = ["PORT", "Worker", "make_app", "open_socket", "page_address", "serve"]
+
+PORT = 8732
 _POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _MOST_POINTS = 200  # of the curve
+_LOOK = 5.0  # seconds, after which to look whether another process has brought answers
+_CLOSING = 3  # seconds that requests may still take when the server ends
 
 Body = dict[str, Any]
+
+
+class Worker:
+    """A thread that lets a session learn whenever there are new answers, so that nobody who labels waits.
+
+    `problem` is what went wrong in the last fit, if anything; labelling goes on all the same.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.problem: str | None = None
+        self._wake = threading.Event()
+        self._stop = False
+        self._thread = threading.Thread(target=self._run, name="refpair-worker", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Say that there are new answers."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        """End after the fit that is under way."""
+        self._stop = True
+        self._wake.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            self._wake.clear()
+            if self._stop:  # looked at after the event is cleared, so that it cannot be missed
+                return
+            try:
+                self.session.learn()
+                self.problem = None
+            except Exception as error:  # whatever a model of the user's may raise
+                traceback.print_exc()
+                self.problem = f"{type(error).__name__}: {error}"
+            self._wake.wait(_LOOK)
 
 
 def make_app(
@@ -44,19 +98,8 @@ def make_app(
 ) -> ASGIApp:
     """Return the server as an ASGI application.
 
-    Parameters
-    ----------
-    session : Session
-    worker : Worker
-        Learns in the background; it is woken after each answer.
-    name : str
-        Of the table.
-    token : str
-        Whoever has it may label.
-    names : tuple of str
-        Host names that the server may be called by, besides localhost and addresses.
-    loopback : bool
-        Whether it can be reached from this machine only.
+    Whoever has the token may label. `names` are host names that the server may be called by, besides
+    localhost and addresses; `loopback` says whether it can be reached from this machine only.
     """
     api = _Api(session, worker, name)
     routes = [
@@ -97,7 +140,7 @@ class _Api:
             "n_skipped": session.n_skipped,
             "curve": _thinned(rounds),
             "stop": session.should_stop(),
-            "used": self.session.used(),
+            "used": [] if session.columns is None else column_sentences(session.columns),
             "problem": self.worker.problem,
         }
 
@@ -243,3 +286,82 @@ def _thinned(rounds: list[Round]) -> list[tuple[int, float]]:
     """Return points of the curve, not more than can be seen; the last one is among them."""
     step = max(1, -(-len(rounds) // _MOST_POINTS))
     return [(one.n_labelled, float(one.expected_cost or 0.0)) for one in rounds[::-1][::step][::-1]]
+
+
+def serve(
+    session: Session,
+    listening: socket.socket,
+    *,
+    name: str,
+    token: str,
+    names: tuple[str, ...] = (),
+    ready: Callable[[], None],
+) -> None:
+    """Serve the page of a table until the process is interrupted.
+
+    `ready` is called when the first row is there. `names` are host names that the server may be called by,
+    besides localhost and addresses.
+    """
+    session.learn()  # the first row should not be waited for in the page
+    worker = Worker(session)
+    host = listening.getsockname()[0]
+    names = (*names, _public_name(host))
+    app = make_app(session, worker, name=name, token=token, names=names, loopback=is_loopback(host))
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, timeout_graceful_shutdown=_CLOSING, ws="none"
+    )
+    worker.start()
+    try:
+        ready()
+        uvicorn.Server(config).run(sockets=[listening])
+    except KeyboardInterrupt:
+        pass  # uvicorn has ended all requests, and then raises it
+    finally:
+        worker.stop()
+
+
+def open_socket(host: str, port: int | None) -> socket.socket:
+    """Return a socket that listens; by default at the usual port or, if that is taken, any that is free."""
+    if port is not None:
+        return _bound(host, port)
+    try:
+        return _bound(host, PORT)
+    except OSError:
+        return _bound(host, 0)  # which also tells if it is not the port that is wrong
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (socket.gaierror, UnicodeError):
+        raise _no_address(host) from None
+    listening = socket.socket(family, kind, protocol)
+    try:
+        if os.name == "posix":  # elsewhere it would let two programs listen at one port
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)
+    except OSError as error:
+        listening.close()
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise _no_address(host) from None
+        raise OSError(
+            f"{host}:{port} cannot be listened at ({error.strerror}); choose another --port"
+        ) from None
+    return listening
+
+
+def _no_address(host: str) -> ValueError:
+    return ValueError(f"--host {host}: this machine has no such address")
+
+
+def page_address(listening: socket.socket, token: str) -> str:
+    """Return the address of the page, with the token."""
+    address, port = listening.getsockname()[:2]
+    host = _public_name(address)
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/?token={token}"
+
+
+def _public_name(address: str) -> str:
+    """Return what to call a server by, which listens at this address or at all of this machine's."""
+    return socket.gethostname() if address in ("0.0.0.0", "::") else address

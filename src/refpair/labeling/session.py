@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import uuid
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from refpair.active._strategy import QueryStrategy
 from refpair.active.stopping import LowGain, StablePredictions, StoppingRule
-from refpair.classifiers._parameters import check_count, check_positive
-from refpair.labeling.events import Earlier, Label, Said, read_time
-from refpair.labeling.frames import check_column_names
-from refpair.labeling.ids import Id, id_of_key
-from refpair.labeling.labels import read_answers, read_names
-from refpair.labeling.opening import Opened, check_cost, open_session
+from refpair.classifiers._base import check_count, check_positive
+from refpair.labeling.label_columns import check_column_names, read_answers, read_names, table_answers
+from refpair.labeling.model import SessionModel
+from refpair.labeling.opening import (
+    Settings,
+    check_cost,
+    note_cost,
+    read_rows,
+    refuse_strangers,
+    session_cost,
+    session_names,
+    take_over,
+    with_text_names,
+)
 from refpair.labeling.results import SessionResults
+from refpair.labeling.rows import Id, id_of_key
+from refpair.labeling.store import AnswerStore, Earlier, Label, parse_time
 
 __all__ = ["Session", "Undone"]
 
@@ -83,12 +93,6 @@ class Session(SessionResults):
     >>> session.close()
     >>> folder.cleanup()
     """
-
-    def __init__(self, opened: Opened, *, rules: Sequence[StoppingRule], lease: float, who: str) -> None:
-        super().__init__(opened, rules)
-        self._lease = lease
-        self._who = who
-        self._holder = uuid.uuid4().hex
 
     @classmethod
     def open(
@@ -169,14 +173,39 @@ class Session(SessionResults):
         check_positive("lease", lease)
         if not who:
             raise ValueError('who must be a name, such as "me"')
-        opened = open_session(
-            Path(path), X, labels, cost, separator=separator, ids=ids, id_column=id_column, drop=drop,
-            kinds=kinds, folder=folder, features=features, strategy=strategy, estimator=estimator,
-            random_state=random_state, verbose=verbose,
-        )  # fmt: skip
-        if rules is None:
-            rules = (StablePredictions(opened.cost), LowGain())
-        return cls(opened, rules=rules, lease=lease, who=who)
+        path, X = Path(path), with_text_names(X)
+        if not path.exists() and labels is None:
+            raise ValueError(f"{path} is a new session: what are the labels? Give labels=['joy', 'anger', …]")
+        store = AnswerStore(path) if path.exists() else None
+        try:
+            settings = Settings.read(store).changed(
+                path, drop=drop, kinds=kinds, folder=folder, features=features
+            )
+            names, columns = session_names(path, store, X, labels, separator, settings.labels)
+            cost = session_cost(cost, store, len(names))
+            settings = replace(settings, labels=columns)
+            rows, seen, forced, settings = read_rows(X, names, settings, path, ids, id_column, features)
+            refuse_strangers(store, rows, settings)
+            answers = table_answers(X, names, columns)
+            model = None
+            if seen is not None:
+                model = SessionModel(
+                    seen, kinds=forced, folder=rows.folder, cost=cost, estimator=estimator,
+                    strategy=strategy, random_state=random_state, verbose=verbose,
+                )  # fmt: skip
+            if store is None:  # not before: nothing is written if anything is wrong
+                path.parent.mkdir(parents=True, exist_ok=True)
+                store = AnswerStore(path)
+            note_cost(store, cost)
+            settings.note(store)
+            store.add_labels([Label(name, "absent") for name in names])
+            n_taken_over = take_over(store, rows, *answers)
+        except BaseException:
+            if store is not None:
+                store.close()
+            raise
+        rules = (StablePredictions(cost), LowGain()) if rules is None else rules
+        return cls(store, cost, rows, columns, model, rules, n_taken_over=n_taken_over, lease=lease, who=who)
 
     def __enter__(self) -> Self:
         return self
@@ -210,17 +239,16 @@ class Session(SessionResults):
             Whether to learn from new answers first. If not, rows come as they were ranked last.
         """
         check_count("n", n)
-        model = self._known_model()
-        if wait or model.last is None:
+        if wait:
             self.learn()
-        fit = model.last
+        fit = self._last_fit()
         keys = self._store.lease(
             n,
             self.rows.places,
-            self.rows.ranked(() if fit is None else fit.order.tolist()),
+            self.rows.ranked(fit.order.tolist()),
             holder=holder or self._holder,
             seconds=self._lease,
-            model="" if fit is None else fit.name,
+            model=fit.name,
         )
         return [id_of_key(key) for key in keys]
 
@@ -257,7 +285,7 @@ class Session(SessionResults):
                 raise
             names = self.labels
             chosen = read_answers(Y, len(keys), names)
-        self._say("labels", keys, chosen, len(names), who, holder, at)
+        self._store.say("labels", keys, chosen, n_labels=len(names), **self._said(who, holder, at))
 
     def skip(
         self,
@@ -269,7 +297,8 @@ class Session(SessionResults):
     ) -> None:
         """Note that rows cannot be answered; they are not asked for again, and not learnt from."""
         keys = self.rows.keys_of(ids)
-        self._say("skip", keys, [[]] * len(keys), len(self.labels), who, holder, at)
+        nothing: list[list[int]] = [[]] * len(keys)
+        self._store.say("skip", keys, nothing, n_labels=len(self.labels), **self._said(who, holder, at))
 
     def undo(self, *, who: str | None = None, holder: str | None = None) -> Undone | None:
         """Take back the last answer or skip; its row is asked for again, unless it corrected an answer.
@@ -311,26 +340,10 @@ class Session(SessionResults):
         new = [name for name in read_names(names) if name not in self.labels]
         check_cost(self.cost, len(self.labels) + len(new))
         check_column_names([*self.labels, *new])
-        self._form.check_names(new)
+        self._label_columns.check_names(new)
         self._store.add_labels([Label(name, earlier) for name in new])
 
-    def _say(
-        self,
-        kind: Said,
-        keys: Sequence[str],
-        chosen: Sequence[Sequence[int]],
-        n_labels: int,
-        who: str | None,
-        holder: str | None,
-        at: str | None,
-    ) -> None:
-        self._store.say(
-            kind,
-            keys,
-            chosen,
-            n_labels=n_labels,
-            who=who or self._who,
-            said_in=holder,
-            holder=holder or self._holder,
-            at=read_time(at),
-        )
+    def _said(self, who: str | None, holder: str | None, at: str | None) -> dict[str, Any]:
+        """Return by whom, where and when something is said."""
+        time = None if at is None else parse_time(at).isoformat(timespec="milliseconds")
+        return {"who": who or self._who, "said_in": holder, "holder": holder or self._holder, "at": time}

@@ -10,11 +10,10 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from refpair.labeling.ids import Id, id_key
-from refpair.labeling.rows import Rows
+from refpair.labeling.rows import Id, Rows, id_key
 from refpair.tables.images import OutsideError, find_file, find_picture
 
-__all__ = ["IMAGE_TYPES", "ShownRows"]
+__all__ = ["IMAGE_TYPES", "ShownRows", "column_sentences"]
 
 # What browsers show and cannot run; no SVG, which may have scripts.
 IMAGE_TYPES = {
@@ -31,12 +30,7 @@ _DIGITS = 6
 
 
 class ShownRows:
-    """Rows of a session as the page shows them.
-
-    Parameters
-    ----------
-    rows : Rows
-    """
+    """Rows of a session as the page shows them."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -100,6 +94,20 @@ class ShownRows:
                 "value": shown if found else _plain(value),
             }
         return {"name": name, "kind": kind, "value": _plain(value)}
+
+
+def column_sentences(columns: pd.DataFrame, most: int = 8) -> list[str]:
+    """Say what became of columns, those together of which the same is true."""
+    told: dict[str, list[str]] = {}
+    for name, kind, why, missing in columns[["kind", "why", "missing"]].itertuples(name=None):
+        sentence = f"{kind} ({why})" if why else str(kind)
+        if missing:
+            sentence += f", {missing:,} empty"
+        told.setdefault(sentence, []).append(str(name))
+    return [
+        f"{', '.join(names[:most])}{f' and {len(names) - most:,} more' if len(names) > most else ''}: {what}"
+        for what, names in told.items()
+    ]
 
 
 def _most_telling(fields: list[dict[str, Any]]) -> list[dict[str, Any]]:

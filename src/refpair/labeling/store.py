@@ -15,19 +15,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from refpair._sqlite import open_tables, writing
-from refpair.labeling.events import Answers, Event, Label, Said
 
-__all__ = ["AnswerStore", "StoredRound"]
+__all__ = ["AnswerStore", "Earlier", "Event", "Label", "Said", "StoredRound", "parse_time"]
 
-_WHAT = "labelling session of refpair"
-_OTHERWISE = "choose another file"
-_PATIENCE = 60.0  # seconds to wait while others open the file
+Said = Literal["labels", "skip"]
+Earlier = Literal["absent", "unknown"]  # how answers are read that were given before there was a label
+
 _VERSION = 1  # of the tables; to be raised whenever they change
 _TABLES = (
     "about (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -41,19 +40,37 @@ _TABLES = (
 )
 
 
-class StoredRound(NamedTuple):
-    """What was learnt after so many answers.
+class Event(NamedTuple):
+    """Something that a person has said, numbered as it came.
 
-    Attributes
-    ----------
-    event : int
-        The last one that it was learnt from.
-    n_labelled : int
-    expected_cost : float or None
-    sample : str
-        Which rows the expected cost and the predictions are of.
-    predictions : bytes or None
-        Of these rows, packed.
+    `row` is the id as JSON, `labels` the places of the labels that the row has, of the `n_labels` that there
+    were to choose from. `undone` is the event that an undo takes back. `holder` is the session object or page
+    that it was said in, `at` a time in ISO 8601, UTC, and `model` the model that asked, empty if none did.
+    """
+
+    number: int
+    row: str
+    kind: Literal["labels", "skip", "undo"]
+    labels: tuple[int, ...]
+    n_labels: int
+    undone: int | None
+    who: str
+    holder: str
+    at: str
+    model: str
+
+
+class Label(NamedTuple):
+    """A label, and how answers are read that were given before there was such a label."""
+
+    name: str
+    earlier: Earlier
+
+
+class StoredRound(NamedTuple):
+    """What was learnt from all answers up to an event.
+
+    `sample` names the rows that the expected cost and the packed predictions are of.
     """
 
     event: int
@@ -66,46 +83,22 @@ class StoredRound(NamedTuple):
 class AnswerStore:
     """Labels, events, leases and rounds in one file, for any number of threads and processes.
 
-    What follows from the events so far is kept in memory; :meth:`read` takes note of those of others.
-
-    Parameters
-    ----------
-    path : Path
-        Created if it is not there.
-
-    Attributes
-    ----------
-    labels : list of Label
-    answers : Answers
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder, AnswerStore(Path(folder, "songs.sqlite")) as store:
-    ...     store.add_labels([Label("joy", "absent"), Label("anger", "absent")])
-    ...     store.say("labels", ['"Hey Jude"'], [[0]], n_labels=2, who="me", said_in=None, holder="a")
-    ...     store.answers.of('"Hey Jude"').labels
-    (0,)
+    The last word on each row is kept in memory, as it follows from the events: a later answer corrects an
+    earlier one, which holds again when that is taken back. :meth:`read` takes note of what others said.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.is_closed = False
         self.labels: list[Label] = []
-        self.answers = Answers()
+        self._last_event = 0
+        self._words: dict[str, list[Event]] = {}  # what was said of a row and not taken back, in order
         self._lock = threading.RLock()  # threads share the connection
-        self._connection = open_tables(path, _TABLES, _VERSION, what=_WHAT, otherwise=_OTHERWISE)
-        try:
-            self._check_tables()
-            self._keep_log()
-            self.read()
-        except sqlite3.OperationalError as error:
-            self._connection.close()
-            hint = "wait for the process that writes to it" if _is_busy(error) else _OTHERWISE
-            raise OSError(f"{path}: {error}; {hint}") from None
-        except BaseException:
-            self._connection.close()
-            raise
+        self._connection = open_tables(
+            path, _TABLES, _VERSION, what="labelling session of refpair", otherwise="choose another file",
+            durable=True,
+        )  # fmt: skip
+        self.read()
 
     def __enter__(self) -> Self:
         return self
@@ -127,7 +120,7 @@ class AnswerStore:
     @property
     def state(self) -> tuple[int, int]:
         """What changes whenever anything is said: the last event, and the number of labels."""
-        return self.answers.last_event, len(self.labels)
+        return self._last_event, len(self.labels)
 
     def about(self, name: str) -> Any:
         """Return what was noted under a name, or None."""
@@ -143,7 +136,13 @@ class AnswerStore:
     def read(self) -> None:
         """Take note of what was said since, by whomever."""
         with self._lock:
-            self.answers.read(self.events(self.answers.last_event))
+            for event in self.events(self._last_event):
+                words = self._words.setdefault(event.row, [])
+                if event.kind == "undo":
+                    words[:] = [word for word in words if word.number != event.undone]
+                else:
+                    words.append(event)
+                self._last_event = event.number
             found = self._connection.execute("SELECT name, earlier FROM labels ORDER BY place")
             self.labels = [Label(*one) for one in found]  # not before: answers may tell of new ones
 
@@ -153,30 +152,40 @@ class AnswerStore:
             found = self._connection.execute("SELECT * FROM events WHERE number > ? ORDER BY number", [after])
             return [_event(one) for one in found]
 
-    def settled(self) -> list[Event]:
-        """Return the last words on all rows that have one."""
+    def last_word(self, row: str) -> Event | None:
+        """Return the last word on a row, as far as it is known: an answer, a skip, or None."""
+        words = self._words.get(row)
+        return words[-1] if words else None
+
+    def last_words(self) -> list[Event]:
+        """Return the last words on all rows that have one, whoever said them."""
         with self._lock:
             self.read()
-            return self.answers.settled()
+            return [words[-1] for words in self._words.values() if words]
 
     def is_open(self, row: str) -> bool:
-        """Whether a row may be asked for."""
+        """Whether a row may be asked for: it was neither answered in full nor skipped."""
         with self._lock:
-            return self.answers.is_open(row, self.labels)
+            word = self.last_word(row)
+            return word is None or (word.kind == "labels" and not self._is_complete(word))
+
+    def _is_complete(self, answer: Event) -> bool:
+        return all(label.earlier == "absent" for label in self.labels[answer.n_labels :])
 
     def matrix(
         self, rows: dict[str, int]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp], tuple[int, int]]:
         """Return Y for strategies, the rows that may be asked for, and the state that this is of.
 
-        Parameters
-        ----------
-        rows : dict of str to int
-            Which row of Y each row is.
+        Y is 0 and 1 where rows were answered in full, and NaN elsewhere; `rows` says where each row is in it.
         """
         with self._lock:
-            self.read()
-            Y = self.answers.matrix(rows, self.labels)
+            words = self.last_words()
+            Y = np.full((len(rows), len(self.labels)), np.nan)
+            for word in words:
+                if word.row in rows and word.kind == "labels" and self._is_complete(word):
+                    Y[rows[word.row]] = 0.0
+                    Y[rows[word.row], list(word.labels)] = 1.0
             return Y, np.flatnonzero([self.is_open(key) for key in rows]), self.state
 
     def add_labels(self, labels: Iterable[Label]) -> None:
@@ -205,26 +214,12 @@ class AnswerStore:
         """Store answers or skips, all or none, but for those that repeat the last word of a person on a row.
 
         A page says it again if it does not know whether the first time arrived. The rows are no longer
-        leased.
-
-        Parameters
-        ----------
-        kind : {"labels", "skip"}
-        rows : sequence of str
-        labels : sequence of sequence of int
-            The places of the labels that each row has.
-        n_labels : int
-            How many there were to choose from.
-        who : str
-        said_in : str or None
-            If given, only what was said in this session object or page counts as said before.
-        holder : str
-        at : str, optional
-            When, in ISO 8601, UTC; now by default.
+        leased. `labels` are the places of those that each row has, of the `n_labels` there were to choose
+        from. If `said_in` is given, only what was said in that session object or page counts as said before.
         """
         with self._writing() as connection:
             self.read()
-            last = {row: self.answers.of(row) for row in rows}
+            last = {row: self.last_word(row) for row in rows}
             before = {
                 row: (word.kind, word.labels, word.n_labels)
                 for row, word in last.items()
@@ -246,21 +241,9 @@ class AnswerStore:
                 )  # fmt: skip
 
     def undo(self, *, who: str, said_in: str | None, holder: str, lease: float) -> Event | None:
-        """Take back what a person said last, and lease the row to the holder.
+        """Take back what a person said last, in one session object or page if it is given, and return it.
 
-        Parameters
-        ----------
-        who : str
-        said_in : str or None
-            Only what was said in this session object or page; anywhere if it is None.
-        holder : str
-        lease : float
-            For how many seconds.
-
-        Returns
-        -------
-        Event or None
-            What was taken back; None if there is nothing.
+        The row is leased to the holder for so many seconds.
         """
         with self._writing() as connection:
             last = connection.execute(
@@ -285,21 +268,8 @@ class AnswerStore:
     ) -> list[str]:
         """Lease rows to a holder: those that it has already, then the first ones in order that are free.
 
-        Nobody else gets them before that expires.
-
-        Parameters
-        ----------
-        n : int
-            How many rows.
-        rows : dict of str to int
-            All rows that there are.
-        order : iterable of str
-            Rows that may be asked for, the best one first; those that were closed since are passed over.
-        holder : str
-        seconds : float
-            For how long.
-        model : str
-            Which model asks.
+        Nobody else gets them before that expires. `rows` are all that there are, and `order` those that may
+        be asked for, the best one first; those that were closed since are passed over.
         """
         with self._writing() as connection:
             self.read()
@@ -349,30 +319,6 @@ class AnswerStore:
                 yield connection
             self.read()
 
-    def _keep_log(self) -> None:
-        """Write to a log ahead of the file, and on the disk before a call returns."""
-        until = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                self._connection.execute("PRAGMA journal_mode = WAL")
-                break
-            except sqlite3.OperationalError as error:
-                # SQLite itself does not wait here for others who open a new file at the same time.
-                if not _is_busy(error) or time.monotonic() > until:
-                    raise
-            time.sleep(0.01)
-        self._connection.execute("PRAGMA synchronous = FULL")
-
-    def _check_tables(self) -> None:
-        """Refuse a file of another program, which may number its versions, too."""
-        found = self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        if not {table.split()[0] for table in _TABLES} <= {name for (name,) in found}:
-            raise ValueError(f"{self.path} is no {_WHAT}; {_OTHERWISE}")
-
-
-def _is_busy(error: sqlite3.OperationalError) -> bool:
-    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-
 
 def _event(found: tuple[Any, ...]) -> Event:
     number, row, kind, labels, n_labels, *rest = found
@@ -385,3 +331,12 @@ def _lease(connection: sqlite3.Connection, row: str, holder: str, until: float, 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def parse_time(text: str) -> datetime:
+    """Return a time in ISO 8601 in UTC, which it is taken to be in if it does not say."""
+    try:
+        time = datetime.fromisoformat(text)
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, TypeError, OverflowError):
+        raise ValueError(f"{text!r:.60} is not a time such as 2026-03-01T10:00:00+00:00") from None

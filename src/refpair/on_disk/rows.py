@@ -14,8 +14,6 @@ import scipy.sparse as sp
 
 from refpair._files import written_whole
 
-__all__ = ["Block", "Rows", "RowsOnDisk"]
-
 Rows: TypeAlias = npt.NDArray[np.integer[Any]]
 Block: TypeAlias = Any  # a float ndarray or a csr_array; SciPy carries no types
 
@@ -61,13 +59,7 @@ class RowsOnDisk(ABC):
 
     @cached_property
     def has_missing(self) -> npt.NDArray[np.bool_]:
-        """Which features have a missing value; found by looking at all rows, once.
-
-        Raises
-        ------
-        ValueError
-            If a value is infinite.
-        """
+        """Which features have a missing value; found by looking at all rows, once. None may be infinite."""
         n_rows, n_features = self.shape
         missing = np.zeros(n_features, bool)
         step = self._n_a_block

@@ -1,9 +1,8 @@
 """The file a model is kept in: a zip of plain arrays and a JSON header, no pickle.
 
-``header.json`` says what the file is, ``<name>.npy`` are arrays as :func:`numpy.save` writes them,
-``foreign.skops`` holds estimators of scikit-learn, if there are any, and ``sha256`` is the checksum of all
-other entries. Whatever a file claims, reading it runs none of its contents, writes nothing to disk, and takes
-no more memory than its size warrants.
+``header.json`` says what the file is, ``<name>.npy`` are arrays as :func:`numpy.save` writes them, and
+``sha256`` is the checksum of all other entries. Whatever a file claims, reading it runs none of its contents,
+writes nothing to disk, and takes no more memory than its size warrants.
 """
 
 from __future__ import annotations
@@ -11,25 +10,25 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import numpy.typing as npt
 
 from refpair._files import written_whole
-from refpair.persistence._npy import from_npy, to_npy
 
-__all__ = ["Contents", "ModelFileError", "damaged", "read_model_file", "write_model_file"]
+__all__ = ["ModelFileError", "damaged", "from_npy", "read_model_file", "to_npy", "write_model_file"]
 
 _FORMAT = "refpair model"
 _VERSION = 1  # goes up when an older refpair could not make sense of the file
-_HEADER, _CHECKSUM, _FOREIGN, _ARRAY = "header.json", "sha256", "foreign.skops", ".npy"
+_HEADER, _CHECKSUM, _ARRAY = "header.json", "sha256", ".npy"
 _NAME = re.compile(r"[A-Za-z0-9_.]{1,500}")
 
 # Level 1 takes a tenth of the time of level 6 for long entries, and makes them but a little longer.
@@ -56,32 +55,11 @@ class ModelFileError(ValueError):
     """
 
 
-@dataclass(frozen=True)
-class Contents:
-    """What is in a file.
-
-    Attributes
-    ----------
-    header : dict
-        JSON.
-    arrays : dict
-        By their names.
-    foreign : bytes or None
-        Estimators of scikit-learn, as skops writes them.
-    """
-
-    header: dict[str, Any]
-    arrays: dict[str, npt.NDArray[Any]]
-    foreign: bytes | None = None
-
-
-def write_model_file(path: Path, contents: Contents) -> None:
+def write_model_file(path: Path, header: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Write a header of JSON types and arrays of numbers, the whole of it or nothing."""
-    header = {"format": _FORMAT, "version": _VERSION, **contents.header}
+    header = {"format": _FORMAT, "version": _VERSION, **header}
     entries = {_HEADER: json.dumps(header, indent=1, allow_nan=False).encode()}
-    entries |= {name + _ARRAY: to_npy(array) for name, array in contents.arrays.items()}
-    if contents.foreign is not None:
-        entries[_FOREIGN] = contents.foreign
+    entries |= {name + _ARRAY: to_npy(array) for name, array in arrays.items()}
     if len(entries[_HEADER]) > _MAX_HEADER or not all(map(_NAME.fullmatch, entries)):
         raise ValueError("the model has too many names, or too many models in models, to be saved")
     entries[_CHECKSUM] = _checksum(entries).encode()
@@ -111,16 +89,8 @@ def _pack(file: BinaryIO, entries: Mapping[str, bytes], how: int) -> None:
             archive.writestr(zipfile.ZipInfo(name), content, how, level)
 
 
-def read_model_file(path: Path) -> Contents:
-    """Read a file.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is not a model, is too new, is damaged or is a zip bomb.
-    OSError
-        If it cannot be read at all.
-    """
+def read_model_file(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """Return the header and the arrays of a file, unless it is no model, too new, damaged or a zip bomb."""
     content = path.read_bytes()
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -135,7 +105,9 @@ def read_model_file(path: Path) -> Contents:
         raise damaged(path, str(error)) from error
 
 
-def _read(path: Path, archive: zipfile.ZipFile, size: int) -> Contents:
+def _read(
+    path: Path, archive: zipfile.ZipFile, size: int
+) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     infos = {info.filename: info for info in archive.infolist()}
     if _HEADER not in infos:
         raise ModelFileError(f"{path}: this is a zip file, but not a refpair model; name another file")
@@ -150,16 +122,13 @@ def _read(path: Path, archive: zipfile.ZipFile, size: int) -> Contents:
         raise damaged(path, "entries are missing or there twice")
     for name, info in infos.items():
         if name != _HEADER:
-            known = name in (_CHECKSUM, _FOREIGN) or name.endswith(_ARRAY)
-            if not known or not _NAME.fullmatch(name):
+            if (name != _CHECKSUM and not name.endswith(_ARRAY)) or not _NAME.fullmatch(name):
                 raise damaged(path, f"{name!r} does not belong here")
             entries[name] = _content(archive, info)
     if entries.pop(_CHECKSUM).decode("ascii", "replace") != _checksum(entries):
         raise damaged(path, "its checksum is wrong")
     del entries[_HEADER]
-    foreign = entries.pop(_FOREIGN, None)
-    arrays = {name.removesuffix(_ARRAY): from_npy(content) for name, content in entries.items()}
-    return Contents(header, arrays, None if foreign is None else bytes(foreign))
+    return header, {name.removesuffix(_ARRAY): from_npy(content) for name, content in entries.items()}
 
 
 def _header(path: Path, content: bytes | bytearray) -> dict[str, Any]:
@@ -209,3 +178,35 @@ def _checksum(entries: Mapping[str, bytes | bytearray]) -> str:
 def damaged(path: Path, what: str) -> ModelFileError:
     """Return the error that says what is wrong with a file and what to do."""
     return ModelFileError(f"{path}: the file is damaged ({what}); {_SAVE_ANEW}")
+
+
+# numpy's own reader evaluates the header of an array as a Python literal and allocates what it claims. This
+# one takes only the header that numpy writes for plain numbers, and only as many of them as there are.
+_MAGIC = b"\x93NUMPY\x01\x00"
+_ARRAY_HEADER = re.compile(
+    rb"\{'descr': '([<|][biuf]\d{1,2})', 'fortran_order': False, 'shape': \(((?:\d{1,18},? ?){0,8})\), \} *\n"
+)
+
+
+def to_npy(array: npt.NDArray[Any]) -> bytes:
+    """Return an array of numbers as :func:`numpy.save` writes it, which is the same on all machines."""
+    stream = io.BytesIO()
+    array = np.asarray(array, array.dtype.newbyteorder("<"), order="C")
+    np.lib.format.write_array(stream, array, version=(1, 0), allow_pickle=False)
+    return stream.getvalue()
+
+
+def from_npy(content: bytes | bytearray) -> npt.NDArray[Any]:
+    """Return the array in these bytes; it shares their memory, so that it can be written to if they can."""
+    size = int.from_bytes(content[8:10], "little")
+    header = _ARRAY_HEADER.fullmatch(bytes(content[10 : 10 + size]))
+    if content[:8] != _MAGIC or header is None:
+        raise ValueError("an array is not one of plain numbers")
+    dtype = np.dtype(header[1].decode())
+    shape = tuple(int(number) for number in re.findall(rb"\d+", header[2]))
+    if math.prod(shape) * dtype.itemsize != len(content) - 10 - size:
+        raise ValueError("the size of an array is not what it says")
+    array = np.frombuffer(content, dtype, offset=10 + size).reshape(shape)
+    if dtype.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
+        raise ValueError("an array holds more than true and false")
+    return array

@@ -1,20 +1,6 @@
-"""Posteriors: distributions over the label vectors of a row, and how a predicted code becomes one."""
+"""Posteriors: distributions over the label vectors of a sample, and how a predicted code becomes one."""
 
-from refpair.posterior.anchors import Anchors
-from refpair.posterior.calibration import LogOddsLine
-from refpair.posterior.code_posterior import CodePosterior, label_probabilities
-from refpair.posterior.distribution import LabelDistribution
-from refpair.posterior.independent import IndependentLabels
-from refpair.posterior.reading import AnchorKind, Reader, Reading
+from refpair.posterior.code import CodePosterior, PosteriorSettings
+from refpair.posterior.distribution import IndependentLabels, LabelDistribution
 
-__all__ = [
-    "AnchorKind",
-    "Anchors",
-    "CodePosterior",
-    "IndependentLabels",
-    "LabelDistribution",
-    "LogOddsLine",
-    "Reader",
-    "Reading",
-    "label_probabilities",
-]
+__all__ = ["CodePosterior", "IndependentLabels", "LabelDistribution", "PosteriorSettings"]

@@ -1,26 +1,37 @@
-"""A distribution over label vectors for each row, stored by its non-zero weights."""
+"""Distributions over the label vectors of samples: as weights of some vectors, or of independent labels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import combinations
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from refpair._kernels import f_measure
 from refpair.costs import check_labels
 
-__all__ = ["LabelDistribution"]
+__all__ = ["MOST_ENUMERATED", "Distribution", "IndependentLabels", "LabelDistribution", "all_vectors"]
 
+Floats = npt.NDArray[np.float64]
+Bytes = npt.NDArray[np.uint8]
+Longs = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int32]
+Entries: TypeAlias = "tuple[Longs, Ints, Floats, Longs, Ints]"
+
+MOST_ENUMERATED = 10  # labels up to which all label vectors are looked at
 _SUM = 1e-6  # how far from 1 the weights of a row may sum
+_N_SAMPLES, _SEED = 1000, 20260  # drawn of each row of many independent labels, always the same
+_BLOCK = 1 << 24  # labels, or weights, in a block of rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelDistribution:
-    """A distribution over label vectors for each of n rows, sparse.
+    """A distribution over label vectors for each of n rows, stored by its non-zero weights.
 
     All rows share one set of label vectors, the support, and each row puts weight on some of them:
     row i puts ``weight[j]`` on ``vectors[index[j]]`` for j from ``start[i]`` to ``start[i + 1]``.
@@ -48,10 +59,12 @@ class LabelDistribution:
            [0.75, 0.5 ]])
     """
 
-    vectors: npt.NDArray[np.uint8]
+    is_independent: ClassVar[bool] = False
+
+    vectors: Bytes
     start: npt.NDArray[np.int64]
     index: npt.NDArray[np.int32]
-    weight: npt.NDArray[np.float64]
+    weight: Floats
 
     def __post_init__(self) -> None:
         kinds = {
@@ -74,7 +87,8 @@ class LabelDistribution:
             raise ValueError(f"row {int(np.argmax(np.diff(self.start) < 1))} has no weights")
         if len(self.index) and not (self.index.min() >= 0 and self.index.max() < len(self.vectors)):
             raise ValueError(f"index must be from 0 to {len(self.vectors) - 1}, the last vector")
-        if len(self) and not (self.weight.min() >= 0 and np.abs(self._row_sums() - 1).max() <= _SUM):
+        sums = np.add.reduceat(self.weight, self.start[:-1]) if len(self) else np.ones(1)
+        if not (self.weight.min(initial=0) >= 0 and np.abs(sums - 1).max() <= _SUM):
             raise ValueError("weight must not be negative, and must sum to 1 in each row")
 
     @classmethod
@@ -146,14 +160,7 @@ class LabelDistribution:
 
     @classmethod
     def join(cls, parts: Sequence[LabelDistribution]) -> LabelDistribution:
-        """Lay distributions on the same label vectors one after the other.
-
-        Examples
-        --------
-        >>> p = LabelDistribution.from_dense([[0, 1], [1, 1]], [[2, 6]])
-        >>> len(LabelDistribution.join([p, p]))
-        2
-        """
+        """Lay distributions on the same label vectors one after the other."""
         return cls(
             parts[0].vectors,
             _starts(np.concatenate([np.diff(part.start) for part in parts])),
@@ -170,13 +177,7 @@ class LabelDistribution:
 
     @property
     def n_labels(self) -> int:
-        """The number of labels of a vector.
-
-        Examples
-        --------
-        >>> LabelDistribution.from_dense([[0, 1, 1]], [[1]]).n_labels
-        3
-        """
+        """The number of labels of a vector."""
         return int(self.vectors.shape[1])
 
     def __getitem__(self, rows: slice) -> LabelDistribution:
@@ -201,20 +202,18 @@ class LabelDistribution:
         """
         return sp.csr_array((self.weight, self.index, self.start), shape=(len(self), len(self.vectors)))
 
-    def marginals(self) -> npt.NDArray[np.float64]:
-        """Return the probability of each label, of shape (n, n_labels).
-
-        Examples
-        --------
-        >>> LabelDistribution.from_dense([[0, 1], [1, 1]], [[1, 3]]).marginals()
-        array([[0.75, 1.  ]])
-        """
-        start, index = self.labels_of_vector()
+    def marginals(self) -> Floats:
+        """Return the probability of each label, of shape (n, n_labels)."""
+        start, index = self._label_lists
         labels = sp.csr_array((np.ones(len(index)), index, start), shape=self.vectors.shape)
         marginals = np.asarray((self.weights() @ labels).toarray())
         return np.asarray(np.minimum(marginals, 1.0))  # a sum of weights may be 1 + 2e-16
 
-    def most_likely(self, k: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
+    def mean_square_size(self) -> Floats:
+        """Return the mean of |y|² of each row."""
+        return np.asarray(self.weights() @ (self.vectors.sum(axis=1, dtype=np.float64) ** 2))
+
+    def most_likely(self, k: int) -> tuple[Bytes, Floats]:
         """Return each row's k most probable label vectors by falling probability, ties by their index.
 
         Parameters
@@ -247,26 +246,175 @@ class LabelDistribution:
         probabilities[row, place] = self.weight[chosen]
         return labels, probabilities
 
-    def labels_of_vector(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-        """Return the labels of the vectors as lists: where each vector's list starts, and the lists.
+    def mode(self) -> Bytes:
+        """Return each row's most probable label vector, the one of lowest index where several are."""
+        return np.ascontiguousarray(self.most_likely(1)[0][:, 0])
 
-        Examples
-        --------
-        >>> LabelDistribution.from_dense([[0, 1], [1, 1]], [[1, 3]]).labels_of_vector()
-        (array([0, 1, 3]), array([1, 0, 1], dtype=int32))
-        """
-        return self._label_lists
+    def best_f_beta(self, beta: float) -> Bytes:
+        """Return the labels of largest expected F-beta for each row; of sets that tie a smallest one."""
+        return np.asarray(f_measure.best_sets(*self.entries(), self.n_labels, beta**2))
+
+    def weighted(self) -> Iterator[tuple[slice, LabelDistribution]]:
+        """Yield the rows as they are, in one block."""
+        yield slice(0, len(self)), self
+
+    def entries(self) -> Entries:
+        """Return start, index and weight, and the labels of vectors as lists: where each starts, and all."""
+        return self.start, self.index, self.weight, *self._label_lists
 
     @cached_property
-    def _label_lists(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    def _label_lists(self) -> tuple[Longs, Ints]:
         row, label = np.nonzero(self.vectors)
         return _starts(np.bincount(row, minlength=len(self.vectors))), label.astype(np.int32)
 
-    def _row_sums(self) -> npt.NDArray[np.float64]:
-        return np.asarray(np.add.reduceat(self.weight, self.start[:-1]))
+
+class IndependentLabels:
+    """The distribution over label vectors of n rows whose labels are independent of each other.
+
+    Parameters
+    ----------
+    marginals : array-like of shape (n, n_labels)
+        The probability of each label, from 0 to 1.
+
+    Examples
+    --------
+    >>> p = IndependentLabels([[0.5, 1.0]])
+    >>> p
+    <IndependentLabels of 1 rows and 2 labels>
+    >>> p.sample(1000, np.random.default_rng(0)).vectors
+    array([[0, 1],
+           [1, 1]], dtype=uint8)
+    """
+
+    is_independent: ClassVar[bool] = True
+
+    def __init__(self, marginals: npt.ArrayLike) -> None:
+        array = np.ascontiguousarray(marginals, dtype=np.float64)
+        if array.ndim != 2 or array.shape[1] == 0:
+            raise ValueError(f"marginals must have shape (n, n_labels), got shape {array.shape}")
+        if not ((array >= 0) & (array <= 1)).all():
+            raise ValueError("marginals must be probabilities, from 0 to 1")
+        self._marginals = array
+
+    def __repr__(self) -> str:
+        return f"<IndependentLabels of {len(self)} rows and {self._marginals.shape[1]} labels>"
+
+    def __len__(self) -> int:
+        return len(self._marginals)
+
+    @property
+    def n_labels(self) -> int:
+        """The number of labels of a vector."""
+        return int(self._marginals.shape[1])
+
+    def __getitem__(self, rows: slice) -> IndependentLabels:
+        return IndependentLabels(self._marginals[rows])
+
+    def marginals(self) -> Floats:
+        """Return the probability of each label, of shape (n, n_labels)."""
+        return self._marginals.copy()
+
+    def mean_square_size(self) -> Floats:
+        """Return the mean of |y|² of each row."""
+        p = self._marginals
+        return np.asarray((p * (1.0 - p)).sum(axis=1) + p.sum(axis=1) ** 2)
+
+    def most_likely(self, k: int) -> tuple[Bytes, Floats]:
+        """Return each row's k most probable label vectors by falling probability, and their probabilities.
+
+        They are as from :meth:`LabelDistribution.most_likely`.
+        """
+        # They differ from the likeliest in a set of labels; the cheaper a label by the logarithm of its odds,
+        # the earlier it may be in one. Those after the first k − 1 cannot be in any of the k cheapest sets.
+        n, n_labels = self._marginals.shape
+        likeliest = self._marginals > 0.5
+        chance = np.where(likeliest, self._marginals, 1.0 - self._marginals)
+        with np.errstate(divide="ignore"):
+            price = np.log(chance) - np.log1p(-chance)  # infinite where the label is certain
+        order = np.argsort(price, axis=1, kind="stable")[:, : min(k - 1, n_labels)]
+        cheapest = np.full((n, k), np.inf)
+        cheapest[:, 0] = 0.0
+        flipped = np.zeros((n, k, n_labels), bool)
+        for label in order.T:
+            more = cheapest + price[np.arange(n), label][:, None]
+            candidates = np.column_stack([cheapest, more])
+            best = np.argsort(candidates, axis=1, kind="stable")[:, :k]
+            cheapest = np.take_along_axis(candidates, best, axis=1)
+            flipped = flipped[np.arange(n)[:, None], best % k]
+            row, place = np.nonzero(best >= k)
+            flipped[row, place, label[row]] ^= True
+        probabilities = np.exp(np.log(chance).sum(axis=1, keepdims=True) - cheapest)
+        labels = (likeliest[:, None, :] ^ flipped) & (probabilities > 0.0)[:, :, None]
+        return labels.astype(np.uint8), probabilities
+
+    def mode(self) -> Bytes:
+        """Return each row's most probable label vector; of those that tie the one with fewest labels."""
+        return (self._marginals > 0.5).astype(np.uint8)
+
+    def best_f_beta(self, beta: float) -> Bytes:
+        """Return the labels of largest expected F-beta for each row; of sets that tie a smallest one."""
+        return np.asarray(f_measure.best_sets_of_independent(self._marginals, beta**2))
+
+    def weighted(self) -> Iterator[tuple[slice, LabelDistribution]]:
+        """Yield blocks of rows as weights: of all label vectors if there are few, else of a sample.
+
+        What is drawn for a row depends on no other row, and is the same each time.
+        """
+        few = self.n_labels <= MOST_ENUMERATED
+        step = max(1, _BLOCK // (1 << self.n_labels if few else _N_SAMPLES * self.n_labels))
+        for first in range(0, len(self), step):
+            rows = slice(first, min(first + step, len(self)))
+            if few:
+                yield rows, _all_weights(self._marginals[rows])
+            else:
+                yield rows, self[rows].sample(_N_SAMPLES, np.random.default_rng(_SEED), common=True)
+
+    def sample(self, n_samples: int, rng: np.random.Generator, *, common: bool = False) -> LabelDistribution:
+        """Return the frequencies of sampled label vectors.
+
+        Parameters
+        ----------
+        n_samples : int
+            How many vectors to draw for each row.
+        rng : numpy.random.Generator
+            Where the random numbers come from.
+        common : bool, default=False
+            Whether all rows get the same random numbers. What is drawn for a row is then the same whatever
+            the other rows are.
+        """
+        if n_samples < 1:
+            raise ValueError(f"n_samples must be at least 1, got {n_samples}")
+        n, n_labels = self._marginals.shape
+        samples = np.empty((n, n_samples, n_labels), np.uint8)
+        draws = rng.random((n_samples, n_labels))
+        for i in range(n):
+            if i and not common:
+                draws = rng.random((n_samples, n_labels))
+            np.less(draws, self._marginals[i], out=samples[i].view(np.bool_))
+        return LabelDistribution.from_samples(samples)
 
 
-def _dense_labels(labels: npt.ArrayLike, name: str) -> npt.NDArray[np.uint8]:
+Distribution: TypeAlias = LabelDistribution | IndependentLabels  # whatever a decision asks, both answer
+
+
+def all_vectors(n_labels: int) -> Bytes:
+    """Return all 2^K label vectors, those with fewer labels first."""
+    vectors = np.zeros((1 << n_labels, n_labels), np.uint8)
+    sets = (chosen for size in range(n_labels + 1) for chosen in combinations(range(n_labels), size))
+    for row, chosen in enumerate(sets):
+        vectors[row, list(chosen)] = 1
+    return vectors
+
+
+def _all_weights(marginals: Floats) -> LabelDistribution:
+    vectors = all_vectors(marginals.shape[1])
+    weights = np.ones((len(marginals), len(vectors)))
+    for label, p in zip(vectors.T, marginals.T, strict=True):
+        weights *= np.where(label, p[:, None], 1.0 - p[:, None])
+    return LabelDistribution.from_dense(vectors, weights)
+
+
+def _dense_labels(labels: npt.ArrayLike, name: str) -> Bytes:
     checked = check_labels(labels, name)
     return np.ascontiguousarray(checked.toarray() if sp.issparse(checked) else checked, dtype=np.uint8)
 

@@ -1,9 +1,7 @@
 """Tables as people have them: read, turned into features, labels in any form, and written."""
 
-from refpair.tables.images import find_picture
-from refpair.tables.options import TableOptions
-from refpair.tables.read import Table, read_table
+from refpair.tables.read import Table, TableOptions, read_table
 from refpair.tables.vectorizer import TableVectorizer
 from refpair.tables.write import write_table
 
-__all__ = ["Table", "TableOptions", "TableVectorizer", "find_picture", "read_table", "write_table"]
+__all__ = ["Table", "TableOptions", "TableVectorizer", "read_table", "write_table"]

@@ -1,9 +1,9 @@
-"""The header of an ARFF file: what its columns are called and what they may hold."""
+"""The header of an ARFF file, what its columns are called and may hold; and how a line parts into cells."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 _SINGLE = r"'((?:[^'\\]|\\.)*)'"
@@ -22,13 +22,14 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _INTEGER = re.compile(r"[+-]?\d+")
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
 
-Cell = tuple[str, bool]
-"""The text of a value and whether it was in quotes: only a bare ``?`` is a missing value."""
+Cell = tuple[str, bool]  # the text of a value and whether it was in quotes: a bare ? is a missing value
 
 
-def arff_error(source: str, line: int, message: str) -> ValueError:
-    """Make the error for something that cannot be read, with the file and the line."""
-    return ValueError(f"{source}, line {line}: {message}")
+class LineError(ValueError):
+    """Something in a line cannot be read."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(f"line {line}: {message}")
 
 
 @dataclass(frozen=True)
@@ -57,20 +58,6 @@ class Attribute:
         """Return the number of a text in a column of texts; 0 stands for what sparse rows leave out."""
         return self.codes.setdefault(text, float(len(self.codes) + 1))
 
-    @property
-    def default(self) -> float:
-        """The value that a sparse row leaves out: zero, or the first of a nominal's values."""
-        return self.codes[self.values[0]] if self.values else 0.0
-
-
-def unquote(text: str) -> str:
-    r"""Resolve the escapes inside a quoted name or value.
-
-    >>> unquote(r"rock \'n\' roll")
-    "rock 'n' roll"
-    """
-    return _ESCAPE.sub(_resolve, text) if "\\" in text else text
-
 
 def _resolve(match: re.Match[str]) -> str:
     escaped = match[1]
@@ -80,7 +67,7 @@ def _resolve(match: re.Match[str]) -> str:
 def cell_of(single: str | None, double: str | None, bare: str | None) -> Cell:
     """Make a cell of the three groups that a match of a quoted or a bare value has."""
     quoted = single if single is not None else double
-    return (unquote(quoted), True) if quoted is not None else ((bare or "").strip(), False)
+    return (_ESCAPE.sub(_resolve, quoted), True) if quoted is not None else ((bare or "").strip(), False)
 
 
 def split_cells(text: str, expected: int | None = None) -> list[Cell] | None:
@@ -88,11 +75,6 @@ def split_cells(text: str, expected: int | None = None) -> list[Cell] | None:
 
     Weka takes both; commas come first since bare values with blanks are common. None if the text
     has an open quote or something behind a closing one.
-
-    >>> split_cells("1, 'a, b' , New York")
-    [('1', False), ('a, b', True), ('New York', False)]
-    >>> split_cells("1 2 'a b'", expected=3)
-    [('1', False), ('2', False), ('a b', True)]
     """
     cells = _at_commas(text)
     if cells is not None and (len(cells) == expected if expected else len(cells) > 1):
@@ -136,56 +118,46 @@ def inside_braces(text: str) -> str | None:
     return None if match is None else match[1]
 
 
-def read_header(lines: Sequence[str], source: str) -> tuple[list[Attribute], int]:
+def read_header(lines: Sequence[str]) -> tuple[list[Attribute], int]:
     """Read the attributes and the number of lines up to and including ``@data``."""
     attributes: list[Attribute] = []
-    for number, line in _statements(lines):
+    for number, line in enumerate(map(str.strip, lines), start=1):
+        if not line or line.startswith("%"):
+            continue
         match = _KEYWORD.match(line)
         if match is None:
-            raise arff_error(source, number, f"expected @relation, @attribute or @data, got {line[:40]!r}")
+            raise LineError(number, f"expected @relation, @attribute or @data, got {line[:40]!r}")
         keyword = match[1].lower()
         if keyword == "attribute":
-            attributes.append(_attribute(line[match.end() :], number, source))
+            attributes.append(_attribute(line[match.end() :], number))
         elif keyword == "data":
             if not attributes:
-                raise arff_error(source, number, "@data comes before any @attribute; is the header missing?")
+                raise LineError(number, "@data comes before any @attribute; is the header missing?")
             return attributes, number
-    raise arff_error(source, len(lines), "the file ends before @data; is it a whole ARFF file?")
+    raise LineError(len(lines), "the file ends before @data; is it a whole ARFF file?")
 
 
-def _statements(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(lines, start=1):
-        line = line.strip()
-        if line and not line.startswith("%"):
-            yield number, line
-
-
-def _attribute(text: str, line: int, source: str) -> Attribute:
+def _attribute(text: str, line: int) -> Attribute:
     match = _NAME.match(text)
     if match is None:
-        raise arff_error(source, line, "expected @attribute <name> <type>; quote a name that holds blanks")
+        raise LineError(line, "expected @attribute <name> <type>; quote a name that holds blanks")
     name, kind = cell_of(match[1], match[2], match[3])[0], text[match.end() :]
     if not kind.startswith("{"):
         word = kind.split("%")[0].strip().lower().split(" ")[0]
         if not word:
-            raise arff_error(source, line, f"attribute {name!r} has no type; add numeric or {{0,1}}")
+            raise LineError(line, f"attribute {name!r} has no type; add numeric or {{0,1}}")
         return Attribute(name, "numeric" if word in ("numeric", "real", "integer") else word, line)
 
     inside = inside_braces(kind)
     cells = split_cells(inside) if inside is not None and inside.strip() else None
     if cells is None:
-        raise arff_error(
-            source,
+        raise LineError(
             line,
             f"cannot read the values of {name!r}; close quotes and braces, and quote a value that holds %",
         )
     values = tuple(value for value, _ in cells)
     if len(set(values)) < len(values):
-        raise arff_error(source, line, f"attribute {name!r} lists a value twice; remove one")
-    return _nominal(name, line, values)
-
-
-def _nominal(name: str, line: int, values: tuple[str, ...]) -> Attribute:
+        raise LineError(line, f"attribute {name!r} lists a value twice; remove one")
     numbers = [float(value) for value in values if _INTEGER.fullmatch(value)]
     # {1, 01} are two values but one number: such a list is text as far as codes go.
     is_integer = len(set(numbers)) == len(values)

@@ -1,34 +1,29 @@
-"""The cells of one column, read as numbers or as text."""
+"""The cells of one column, read as numbers, as text, or as yes and no."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-
-__all__ = ["Floats", "Matrix", "Strings", "listed", "numbers_of", "parsed_numbers", "row_name", "strings_of"]
+import scipy.sparse as sp
 
 Floats = npt.NDArray[np.float64]
 Strings = npt.NDArray[np.object_]
 
-Matrix = Any
-"""A float64 ``ndarray`` or a ``scipy.sparse.csr_array`` (scipy has no types to say so)."""
+Matrix: TypeAlias = Any  # a float64 ndarray or a csr_array, which carries no types
+
+_WORDS = (("0", "1"), ("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("0.0", "1.0"), ("-1", "1"))
 
 
 def numbers_of(column: pd.Series) -> Floats | None:
     """Return the numbers of a column, NaN where there is none, or None if it does not hold numbers.
 
     Spans of time are seconds. What is infinite, or too large for a float, is missing.
-
-    >>> numbers_of(pd.Series([1, None, float("inf")]))
-    array([ 1., nan, nan])
-    >>> numbers_of(pd.Series(["1", "2"])) is None
-    True
     """
     values = _raw_numbers(column)
     if values is not None:
@@ -53,14 +48,9 @@ def _raw_numbers(column: pd.Series) -> Floats | None:
 def _objects_as_numbers(column: pd.Series) -> Floats | None:
     """Numbers that pandas keeps as objects: bools with empty cells, decimals, whole numbers of any size."""
     missing = column.isna().to_numpy(dtype=bool)
-    values = np.full(len(column), np.nan)
-    for i, value in enumerate(column):
-        if missing[i]:
-            continue
-        if not isinstance(value, (Real, Decimal, np.bool_)):
-            return None
-        values[i] = _float(value)
-    return values
+    if not all(isinstance(value, (Real, Decimal, np.bool_)) for value in column[~missing]):
+        return None
+    return np.array([np.nan if gap else _float(value) for value, gap in zip(column, missing, strict=True)])
 
 
 def _float(value: Any) -> float:
@@ -92,9 +82,6 @@ def strings_of(column: pd.Series) -> Strings:
     """Return the cells of a column as text without blanks around it, None where there is none.
 
     Whole numbers are the same text be there gaps in the column, which makes them floats, or not.
-
-    >>> strings_of(pd.Series(["a ", " ", None, 1.0], dtype=object))
-    array(['a', None, None, '1'], dtype=object)
     """
     missing = column.isna().to_numpy(dtype=bool)
     strings = np.empty(len(column), dtype=object)
@@ -104,20 +91,103 @@ def strings_of(column: pd.Series) -> Strings:
     return strings
 
 
-def row_name(index: pd.Index, place: int) -> str:
-    """Return what a row is called in an error: its number from 1 on, or its name if rows have names.
+def is_missing(column: pd.Series) -> npt.NDArray[np.bool_]:
+    """Tell which cells are empty, or hold nothing but blanks, or a number that is none."""
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column):
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return np.asarray(~np.isfinite(values))
+    missing = column.isna().to_numpy(dtype=bool)
+    blank = [isinstance(cell, str) and not cell.strip() for cell in column]
+    return np.asarray(missing | np.asarray(blank, bool))
 
-    >>> row_name(pd.RangeIndex(2000, 4000), 0), row_name(pd.Index(["x", "y"]), 1)
-    ('2001', 'y')
-    """
+
+def from_polars(given: Any) -> Any:
+    """Return a DataFrame or Series of polars as one of pandas, whose cells are those of lists."""
+    if not type(given).__module__.startswith("polars."):
+        return given
+    if not hasattr(given, "columns"):
+        return pd.Series(given.to_list(), name=given.name)
+    return pd.DataFrame({name: given[name].to_list() for name in given.columns})
+
+
+def dense(matrix: Matrix) -> npt.NDArray[Any]:
+    """Return a matrix as an ndarray."""
+    return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix)
+
+
+def frame_of_matrix(matrix: Matrix, names: Sequence[str]) -> pd.DataFrame:
+    """Make a table of a matrix, with sparse columns if it is sparse."""
+    columns = pd.Index(list(names), dtype=object)
+    if sp.issparse(matrix):
+        frame: pd.DataFrame = pd.DataFrame.sparse.from_spmatrix(  # type: ignore[attr-defined]
+            matrix, columns=columns
+        )
+        return frame
+    return pd.DataFrame(matrix, columns=columns)
+
+
+def row_name(index: pd.Index, place: int) -> str:
+    """Return what a row is called in an error: its number from 1 on, or its name if rows have names."""
     return str(index[place] + 1 if isinstance(index, pd.RangeIndex) else index[place])
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
-    """Name columns, not too many of them.
-
-    >>> listed(["a", "b", "c"], most=2)
-    'a, b and 1 more'
-    """
+    """Name columns, not too many of them."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def truth_values(column: Iterable[Any]) -> list[Any] | None:
+    """Return how a column says that a label is absent and present, or None if it says something else.
+
+    >>> truth_values(["no", "yes", "no"]), truth_values([True, False]), truth_values(["joy", "calm"])
+    (['no', 'yes'], [False, True], None)
+    """
+    written = {_word(cell): cell for cell in column}
+    for words in _WORDS:
+        if written and written.keys() <= set(words):
+            return [_spelled(written, words, i) for i in (0, 1)]
+    return None
+
+
+def is_present(cell: Any, values: list[Any]) -> bool:
+    """Whether a cell says that a label is present, by what :func:`truth_values` found."""
+    return _word(cell) == _word(values[1])
+
+
+def not_a_truth(column: Iterable[Any]) -> int:
+    """Return the place of the first cell that, with those before it, does not say yes or no."""
+    seen: set[str | None] = set()
+    for place, word in enumerate(map(_word, column)):
+        if word not in seen:
+            seen.add(word)
+            if not any(seen <= set(words) for words in _WORDS):
+                return place
+    raise ValueError("all cells say yes or no")
+
+
+def is_empty(cell: Any) -> bool:
+    """Whether a cell is missing; a list is not, even if nothing is in it."""
+    return cell is None or (pd.api.types.is_scalar(cell) and bool(pd.isna(cell)))
+
+
+def _word(cell: Any) -> str | None:
+    """Return a cell as a word in small letters; 1 and 1.0 are "1", True is "true"."""
+    if isinstance(cell, str):
+        return cell.strip().lower()
+    if isinstance(cell, bool | np.bool_):
+        return "true" if cell else "false"
+    is_number = isinstance(cell, int | float | np.integer | np.floating)
+    return str(int(cell)) if is_number and cell in (-1, 0, 1) else None
+
+
+def _spelled(written: dict[Any, Any], words: tuple[str, str], which: int) -> Any:
+    """Return a word as the column spells it; one that does not occur, as the other one is spelled."""
+    if words[which] in written:
+        found = written[words[which]]
+        return found.item() if isinstance(found, np.generic) else found
+    other = next(iter(written.values()))
+    if isinstance(other, str):
+        same = str.upper if other.isupper() else str.title if other.istitle() else str
+        return same(words[which])
+    return which == 1 if isinstance(other, bool | np.bool_) else int(words[which])

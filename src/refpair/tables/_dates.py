@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ._cells import strings_of
+from refpair._saved import require
 
-__all__ = ["PARTS", "date_format", "date_parts", "read_dates"]
+from ._cells import Matrix, strings_of
+from ._encoders import Encoder, NumberEncoder
 
 PARTS = ("days since the first", "year", "month", "weekday", "hour")
 
@@ -37,13 +40,6 @@ def date_format(column: pd.Series, fewest: int = _FEWEST) -> str | None:
     """Return the form of the dates in a column, or None if it does not hold dates, at least so many.
 
     Of days and months that could be either, the month comes first in 3/4/2024 and the day in 3.4.2024.
-
-    Examples
-    --------
-    >>> date_format(pd.Series(["24.12.2023", None, "1.1.2024", "6.1.2024"]))
-    '%d.%m.%Y'
-    >>> date_format(pd.Series(["3/4/2024", "25/12/2023", "1/1/2024"]))
-    '%d/%m/%Y'
     """
     if _are_times(column):
         return _TIMED
@@ -85,3 +81,35 @@ def date_parts(times: pd.Series, first: pd.Timestamp) -> npt.NDArray[np.float64]
         times.dt.hour + times.dt.minute / 60,
     ]
     return np.column_stack([np.asarray(part, np.float64) for part in parts])
+
+
+@dataclass(frozen=True, eq=False)
+class DateEncoder(Encoder):
+    """Dates: days since the first one, year, month, weekday, and the hour if there are times."""
+
+    form: str
+    first: str
+    numbers: NumberEncoder
+
+    def _check_saved(self) -> None:
+        require(not pd.isna(pd.Timestamp(self.first)), "the first date is none")
+        require(set(self.numbers.columns) <= set(PARTS), "dates have other parts")
+        read_dates(pd.Series(["1"], dtype=object), self.form)  # raises unless it is a form
+
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, column: str) -> Self:
+        """Find the form and the first date."""
+        form = date_format(frame[column], fewest=1)
+        assert form is not None  # that is why it is a date
+        times = read_dates(frame[column], form)
+        parts = pd.DataFrame(date_parts(times, times.min()), columns=list(PARTS))
+        varied = [str(name) for name in parts if parts[name].nunique() > 1] or [PARTS[0]]
+        return cls([column], form, times.min().isoformat(), NumberEncoder.fit(parts, varied))
+
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        times = read_dates(frame[self.column], self.form)
+        parts = pd.DataFrame(date_parts(times, pd.Timestamp(self.first)), columns=list(PARTS))
+        return self.numbers.transform(parts)
+
+    def feature_names(self) -> list[str]:
+        return [f"{self.column}: {part}" for part in self.numbers.columns]

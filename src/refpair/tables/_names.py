@@ -6,20 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
-__all__ = ["UNNAMED", "check_known", "check_unique", "clean_names", "unknown_name"]
-
-UNNAMED = "Unnamed: "
-"""What a column without a name is called, with its place behind it."""
-
 
 def clean_names(names: Iterable[object]) -> list[str]:
-    """Return names as texts without blanks around them; columns without a name get their place.
-
-    >>> clean_names([" tempo ", None, 3])
-    ['tempo', 'Unnamed: 1', '3']
-    """
+    """Return names as texts without blanks around them; columns without a name get their place."""
     texts = ("" if name is None else str(name).strip() for name in names)
-    return [text or f"{UNNAMED}{i}" for i, text in enumerate(texts)]
+    return [text or f"Unnamed: {i}" for i, text in enumerate(texts)]
 
 
 def check_unique(source: str, names: Iterable[str]) -> None:
@@ -42,8 +33,6 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
 
     >>> unknown_name("column", "angr", ["joy", "anger"])
     "unknown column 'angr'; did you mean 'anger'?"
-    >>> unknown_name("column", "x", ["joy", "anger"])
-    "unknown column 'x'; there are 'joy', 'anger'"
     """
     known = list(known)
     small = {one.lower(): one for one in known}

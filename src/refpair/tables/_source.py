@@ -1,4 +1,4 @@
-"""Where a table comes from: a file, packed or not, or standard input."""
+"""Where a table comes from, a file, packed or not, or standard input; and limits on what it may claim."""
 
 from __future__ import annotations
 
@@ -12,18 +12,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, TextIO
-
-from refpair.tables._size import check_growth
-
-__all__ = ["Source", "TextSize", "open_source"]
+from typing import BinaryIO, NamedTuple, TextIO
 
 _MAGIC = b"\x1f\x8b"
 _HEAD = 1 << 18  # characters that are looked at to find the separator
 
+# A few bytes must not ask for gigabytes.
+# Half a million rows with as many labels are 250 GB, and come in files of hundreds of MB: less than this.
+_MAX_CELLS_PER_BYTE, _ALWAYS_ALLOWED = 1000, 1 << 24
+# Where each cell takes a byte, if only a comma; but rows may leave out their last cells, and JSON any.
+_MAX_WRITTEN_CELLS_PER_BYTE = 20
+# A name and a comma take a byte or more, even when packed; nobody can wait for those who have none.
+_ALWAYS_ALLOWED_COLUMNS = 10_000
+# Tables of zeros with a few ones are packed to a hundredth of their size.
+_MAX_GROWTH = 200
 
-@dataclass(frozen=True)
-class TextSize:
+
+class TextSize(NamedTuple):
     """How large a text is, unpacked: bytes, and lines at most."""
 
     n_bytes: int
@@ -32,17 +37,7 @@ class TextSize:
 
 @dataclass(frozen=True)
 class Source:
-    """Bytes that can be read more than once.
-
-    Attributes
-    ----------
-    name : str
-        What messages call it: the path as it was given.
-    path : Path or None
-        The file; None for standard input.
-    content : bytes
-        What standard input held.
-    """
+    """Bytes that can be read more than once: a file, or what standard input held; messages call it `name`."""
 
     name: str
     path: Path | None
@@ -146,3 +141,33 @@ def open_source(source: str | os.PathLike[str]) -> Source:
     if not path.is_file():
         path.open("rb").close()  # an error that says why
     return Source(str(path), path)
+
+
+def check_cells(source: str, n_bytes: int, n_rows: int, n_columns: int, what: str = "") -> None:
+    """Refuse a matrix of `what` that is out of all proportion to the size of a file.
+
+    By default it is a table of text of this size, unpacked, most of whose cells are not written in it.
+    """
+    per_byte = _MAX_CELLS_PER_BYTE if what else _MAX_WRITTEN_CELLS_PER_BYTE
+    if n_rows * n_columns > _ALWAYS_ALLOWED + per_byte * n_bytes:
+        raise ValueError(
+            f"{source}: {n_rows:,} rows times {n_columns:,} {what or 'columns'} are too many for a file of "
+            f"{n_bytes:,} bytes; is it broken? Otherwise split it into files of fewer rows"
+        )
+
+
+def check_columns(source: str, n_bytes: int, n_columns: int) -> None:
+    """Refuse a header of more columns than a file of its size can tell apart."""
+    if n_columns > _ALWAYS_ALLOWED_COLUMNS + n_bytes:
+        raise ValueError(
+            f"{source}: {n_columns:,} columns are too many for a file of {n_bytes:,} bytes; is it broken?"
+        )
+
+
+def check_growth(source: str, n_bytes: int, n_unpacked: int) -> None:
+    """Refuse a packed file that holds far more than tables of its size do."""
+    if n_unpacked > _ALWAYS_ALLOWED + _MAX_GROWTH * n_bytes:
+        raise ValueError(
+            f"{source}: it would grow more than {_MAX_GROWTH} times when unpacked, which tables hardly do; "
+            "if you trust it, unpack it first"
+        )

@@ -13,32 +13,13 @@ import pandas as pd
 
 from refpair.tables._names import check_unique, clean_names
 
-__all__ = ["MISSING_WORDS", "clean_frame", "frame_of_cells"]
-
-MISSING_WORDS = frozenset(
+# Spellings of a missing number; in a column of texts they are texts.
+_MISSING_WORDS = frozenset(
     [
-        "#N/A",
-        "#NA",
-        "-",
-        "-NaN",
-        "-nan",
-        ".",
-        "<NA>",
-        "?",
-        "N/A",
-        "NA",
-        "NULL",
-        "NaN",
-        "None",
-        "n/a",
-        "na",
-        "nan",
-        "null",
-        "none",
+        *("#N/A", "#NA", "<NA>", "N/A", "NA", "n/a", "na", "NULL", "null", "None", "none"),
+        *("NaN", "nan", "-NaN", "-nan", "-", ".", "?"),
     ]
 )
-"""Spellings of a missing number; in a column of texts they are texts."""
-
 _TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)", re.I)
 _NAME_OF_DIGITS = re.compile(r"[+-]?0[0-9]")  # no number is written so
@@ -56,21 +37,11 @@ def frame_of_cells(columns: dict[str, list[Any]], source: str) -> pd.DataFrame:
 def clean_frame(
     frame: pd.DataFrame, source: str, *, written: bool = False, decimal_comma: Collection[str] = ()
 ) -> pd.DataFrame:
-    """Return a table with the same types, whatever format it comes from.
+    """Return a table that a library has read with the same types, whatever format it comes from.
 
     Blanks around texts go, empty texts are missing. Numbers are int64, or float64 if some are missing;
-    columns of texts and numbers are texts.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        What a library has read.
-    source : str
-        The file, for messages.
-    written : bool, default=False
-        Whether texts may stand for numbers and truths, as in CSV.
-    decimal_comma : collection of str, default=()
-        Columns where ``3,5`` may be a number, if all cells are so.
+    columns of texts and numbers are texts. If the cells are `written`, as in CSV, texts may stand for numbers
+    and truths, and in columns of `decimal_comma` ``3,5`` for a number, if all cells are so.
     """
     names = clean_names(frame.columns)
     check_unique(source, names)
@@ -135,7 +106,7 @@ def _written(cells: list[str | Any], decimal_comma: bool) -> Any:
     if filled and all(isinstance(cell, str) for cell in filled):
         if all(cell in _TRUTH for cell in filled):
             return _column([None if cell is None else _TRUTH[cell] for cell in cells])
-        numbers = [cell for cell in filled if cell not in MISSING_WORDS]
+        numbers = [cell for cell in filled if cell not in _MISSING_WORDS]
         if not numbers:
             return _column(cells)
         if any(_NAME_OF_DIGITS.match(cell) for cell in numbers):
@@ -148,7 +119,7 @@ def _written(cells: list[str | Any], decimal_comma: bool) -> Any:
 
 
 def _floats(cells: Sequence[Any]) -> Any:
-    return np.array([np.nan if one is None or one in MISSING_WORDS else _float(one) for one in cells])
+    return np.array([np.nan if one is None or one in _MISSING_WORDS else _float(one) for one in cells])
 
 
 def _float(number: Any) -> float:
@@ -177,14 +148,11 @@ def _column(cells: list[Any]) -> Any:
             return pd.to_datetime(pd.Series(cells, dtype=object)).array
         except (ValueError, TypeError, OverflowError):  # of several time zones, or too far away
             pass
-    return pd.Series([np.nan if cell is None else _text(cell) for cell in cells]).array
+    texts = [cell.isoformat() if isinstance(cell, dt.date | dt.time) else str(cell) for cell in cells]
+    return pd.Series([np.nan if one is None else text for one, text in zip(cells, texts, strict=True)]).array
 
 
 def _objects(cells: list[Any]) -> Any:
     column = np.empty(len(cells), dtype=object)
     column[:] = [np.nan if cell is None else cell for cell in cells]
     return column
-
-
-def _text(cell: Any) -> str:
-    return cell.isoformat() if isinstance(cell, dt.date | dt.time) else str(cell)

@@ -11,11 +11,10 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from ._cells import Floats, numbers_of, parsed_numbers, strings_of
+from ._cells import Floats, numbers_of, parsed_numbers, strings_of, truth_values
 from ._dates import date_format
 from ._names import unknown_name
-from ._truths import truth_values
-from .images import are_file_names, find_pictures, is_pixel_name, leads_to_pictures
+from .images import PIXEL_NAME, are_file_names, find_pictures, leads_to_pictures
 
 __all__ = ["UNSPACED", "ColumnKind", "Kind", "check_kinds", "find_kinds"]
 
@@ -56,36 +55,18 @@ def check_kinds(kinds: Mapping[str, Kind], columns: Sequence[str]) -> None:
 def find_kinds(
     frame: pd.DataFrame, kinds: Mapping[str, Kind] | None = None, folder: Path | None = None
 ) -> dict[str, ColumnKind]:
-    """Find out what each column of a table is.
+    """Find out what each column of a table is, but for those whose kinds are known.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The table, without labels.
-    kinds : mapping of str to kind, optional
-        What columns are, where that is known.
-    folder : Path, optional
-        Where the paths of images start. Without it no column holds paths of images.
-
-    Returns
-    -------
-    dict of str to ColumnKind
-        - "number": numbers, unless all are missing, the same, or row numbers.
-        - "boolean": booleans, yes/no, true/false.
-        - "date": times, and strings in one of the usual forms of dates.
-        - "category": strings of few different values: at most 100, each for ten rows on average, or at most
-          10, each for two rows.
-        - "string": strings without blanks of many values, whose parts recur: names, addresses, codes.
-        - "text": strings of several words.
-        - "image": paths of images of which some are in the folder, or a column of a picture whose pixels are
-          columns, see :func:`find_picture`.
-        - "ignored": no value or only one; ids, which are different in each row and share no parts.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"id": ["x1", "x2"], "said": ["a lot", "very little"], "age": [7, 9]})
-    >>> {name: found.kind for name, found in find_kinds(frame).items()}
-    {'id': 'ignored', 'said': 'text', 'age': 'number'}
+    - "number": numbers, unless all are missing, the same, or row numbers.
+    - "boolean": booleans, yes/no, true/false.
+    - "date": times, and strings in one of the usual forms of dates.
+    - "category": strings of few different values: at most 100, each for ten rows on average, or at most
+      10, each for two rows.
+    - "string": strings without blanks of many values, whose parts recur: names, addresses, codes.
+    - "text": strings of several words.
+    - "image": paths of images of which some are in the folder, or a column of a picture whose pixels are
+      columns, see :func:`find_picture`.
+    - "ignored": no value or only one; ids, which are different in each row and share no parts.
     """
     asked = dict(kinds or {})
     check_kinds(asked, list(frame.columns))
@@ -99,7 +80,7 @@ def find_kinds(
 def _pixels(frame: pd.DataFrame, asked: Mapping[str, Kind]) -> dict[str, ColumnKind]:
     """Find the columns that are pixels of a picture; a column that is said to be something else is none."""
     # The names come first: to read all columns of a table as numbers only to find no picture would be slow.
-    names = [str(name) for name in frame.columns if is_pixel_name(str(name))]
+    names = [str(name) for name in frame.columns if PIXEL_NAME.fullmatch(str(name))]
     free = [name for name in names if asked.get(name, "image") == "image"]
     numeric = [name for name in free if numbers_of(frame[name]) is not None]
     return {

@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from refpair._progress import progress_bar
+from refpair._parallel import progress_bar
+from refpair._saved import require
 
-from ._cells import Floats, row_name, strings_of
+from ._cells import Floats, Matrix, row_name, strings_of
+from ._encoders import Encoder
 
-__all__ = [
-    "are_file_names",
-    "find_file",
-    "find_picture",
-    "find_pictures",
-    "image_feature_names",
-    "image_sizes",
-    "is_pixel_name",
-    "leads_to_pictures",
-    "read_images",
-]
+__all__ = ["ImageEncoder", "OutsideError", "find_file", "find_picture"]
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff")
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")
 _SIDE = 64
 _CELL = 16
 _THUMBNAIL = 8
-_PIXEL = re.compile(r"(.+)_([0-9]{1,5})_([0-9]{1,5})", re.DOTALL)
+# Numbers that tell of outlines (blocks of 2 x 2 cells overlap), and of light and shade.
+_SIZES = ((_SIDE // _CELL - 1) ** 2 * 4 * 9, _THUMBNAIL**2)
+PIXEL_NAME = re.compile(r"(.+)_([0-9]{1,5})_([0-9]{1,5})", re.DOTALL)
 
 
 class OutsideError(ValueError):
@@ -41,27 +36,10 @@ class OutsideError(ValueError):
 
 
 def find_picture(names: Sequence[str]) -> list[list[str]] | None:
-    """Find the columns that are the pixels of a picture.
+    """Return the names of the pixels of the largest picture among columns, row by row, or None.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names of columns. Pixels are named ``<prefix>_<row>_<column>``; they must be a full rectangle of at
-        least 2 x 2, each pixel once, counted from 0 or from 1.
-
-    Returns
-    -------
-    list of list of str, or None
-        The names, row by row as the picture is drawn. Of several pictures it is the largest one, and of
-        equally large ones the first. None if there is no picture.
-
-    Examples
-    --------
-    >>> from refpair.tables.images import find_picture
-    >>> find_picture(["age", "p_0_0", "p_0_1", "p_1_0", "p_1_1"])
-    [['p_0_0', 'p_0_1'], ['p_1_0', 'p_1_1']]
-    >>> find_picture(["age", "p_0_0", "p_0_1", "p_1_0"]) is None
-    True
+    Pixels are named ``<prefix>_<row>_<column>``; they must be a full rectangle of at least 2 x 2, each pixel
+    once, counted from 0 or from 1.
     """
     return max(find_pictures(names), key=lambda picture: len(picture) * len(picture[0]), default=None)
 
@@ -70,14 +48,9 @@ def find_pictures(names: Iterable[str]) -> list[list[list[str]]]:
     """Return the pictures of all prefixes, in the order of their first pixels among the names."""
     groups: dict[str, list[tuple[int, int, str]]] = {}
     for name in names:
-        if match := _PIXEL.fullmatch(name):
+        if match := PIXEL_NAME.fullmatch(name):
             groups.setdefault(match[1], []).append((int(match[2]), int(match[3]), name))
     return [picture for group in groups.values() if (picture := _rectangle(group))]
-
-
-def is_pixel_name(name: str) -> bool:
-    """Whether a name may be that of a pixel."""
-    return _PIXEL.fullmatch(name) is not None
 
 
 def _rectangle(group: list[tuple[int, int, str]]) -> list[list[str]] | None:
@@ -116,10 +89,7 @@ def leads_to_pictures(values: Sequence[str], folder: Path) -> bool:
 def find_file(value: str, folder: Path) -> Path | None:
     """Return the file of this path below the folder, or None if there is none.
 
-    Raises
-    ------
-    OutsideError
-        If the path is absolute, has ".." in it, or follows a link out of the folder. Nothing is opened then.
+    A path that is absolute, has ".." in it, or follows a link out of the folder raises an OutsideError.
     """
     windows = PureWindowsPath(value)  # it knows both slashes, and a table may come from another system
     if windows.root or windows.drive or ".." in windows.parts:
@@ -134,66 +104,81 @@ def find_file(value: str, folder: Path) -> Path | None:
     return path if is_file else None  # a pipe is no file: to open it would wait for ever
 
 
-def read_images(column: pd.Series, folder: Path, *, verbose: int = 0) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Read the image files that a column names: their outlines, and their light and shade.
+@dataclass(frozen=True, eq=False)
+class ImageEncoder(Encoder):
+    """Outlines and a thumbnail of image files, less those of the mean image."""
 
-    Parameters
-    ----------
-    column : Series
-        Paths below the folder.
-    folder : Path
-        The folder that no path may leave.
-    verbose : int, default=0
-        Whether to show a progress bar.
+    mean: Floats
+    lengths: list[float]
 
-    Returns
-    -------
-    features : ndarray of shape (n, n_features)
-        Histograms of oriented gradients and an 8 x 8 thumbnail; zeros where there is no image.
-    found : ndarray of bool, shape (n,)
-        Which rows have an image that can be read.
+    def _check_saved(self) -> None:
+        fits = self.mean.shape == (sum(_SIZES),) and len(self.lengths) == len(_SIZES)
+        require(fits, f"the images of the column {self.column!r} have another size")
+        require(np.isfinite(self.mean).all() and min(self.lengths) > 0, "images have no scale")
 
-    Raises
-    ------
-    ImportError
-        If scikit-image is not installed.
-    ValueError
-        If a path leaves the folder.
-    """
-    read = _reader()
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, column: str, folder: Path, verbose: int) -> tuple[Self, Matrix] | None:
+        """Read the images, and return the encoder with their features; None if no two of them differ."""
+        raw, found = _read_images(frame[column], folder, verbose)
+        if not found.any():
+            return None
+        mean = raw[found].mean(axis=0)
+        centred = np.where(found[:, None], raw - mean, 0.0)
+        centred[np.abs(centred) < 1e-12] = 0.0  # equal images differ from their mean by rounding
+        if not centred.any():
+            return None
+        parts = np.split(centred, [_SIZES[0]], axis=1)
+        lengths = [float(np.sqrt((part**2).sum() / found.sum())) or 1.0 for part in parts]
+        made = cls([column], mean, lengths)
+        return made, made._scaled(raw, found)
+
+    def _scaled(self, raw: Floats, found: npt.NDArray[np.bool_]) -> Floats:
+        scale = np.repeat(self.lengths, _SIZES)
+        return np.where(found[:, None], (raw - self.mean) / scale, 0.0)
+
+    def transform(self, frame: pd.DataFrame, folder: Path | None = None, verbose: int = 0) -> Matrix:
+        """Return the features of a table whose images are in the folder."""
+        if folder is None:
+            raise ValueError(
+                f"column {self.column!r} names images: give their folder, TableVectorizer(folder=...)"
+            )
+        return self._scaled(*_read_images(frame[self.column], folder, verbose))
+
+    def feature_names(self) -> list[str]:
+        """Return their names."""
+        outlines = [f"{self.column}: outline {i}" for i in range(_SIZES[0])]
+        return outlines + [f"{self.column}: pixel {divmod(i, _THUMBNAIL)}" for i in range(_SIZES[1])]
+
+
+def _read_images(column: pd.Series, folder: Path, verbose: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Return outlines and thumbnails of the images that a column names, and which rows have one to read."""
+    try:
+        from skimage import feature  # noqa: PLC0415  (an extra; and slow to import)
+    except ImportError as error:
+        raise ImportError("images need scikit-image: pip install 'refpair[image]'") from error
     paths = _paths(column, folder)
-    known: dict[Path, Floats | None] = {}
+    different = sorted({path for path in paths if path})
     with progress_bar(visible=verbose > 0) as bar:
-        for path in bar.track(
-            sorted({path for path in paths if path}), description=f"images of {column.name}"
-        ):
-            known[path] = read(path)
+        tracked = bar.track(different, description=f"images of {column.name}")
+        known = {path: _outlines_and_light(path, feature.hog) for path in tracked}
     rows = [None if path is None else known[path] for path in paths]
     found = np.array([row is not None for row in rows], bool)
-    features = np.zeros((len(rows), sum(image_sizes())))
+    features = np.zeros((len(rows), sum(_SIZES)))
     if found.any():
         features[found] = [row for row in rows if row is not None]
     return features, found
 
 
-def _reader() -> Callable[[Path], Floats | None]:
+def _outlines_and_light(path: Path, hog: Any) -> Floats | None:
+    """Return the histograms of oriented gradients of an image, and a thumbnail; None if it is broken."""
     try:
-        from skimage import feature  # noqa: PLC0415  (an extra; and slow to import)
-    except ImportError as error:
-        raise ImportError("images need scikit-image: pip install 'refpair[image]'") from error
-    hog: Any = feature.hog
-
-    def read(path: Path) -> Floats | None:
-        try:
-            square = _grey_square(path)
-        except Exception:  # of a broken file Pillow raises nearly anything, SyntaxError and struct.error too
-            return None
-        outlines = hog(square, orientations=9, pixels_per_cell=(_CELL, _CELL), cells_per_block=(2, 2))
-        part = _SIDE // _THUMBNAIL
-        light = square.reshape(_THUMBNAIL, part, _THUMBNAIL, part).mean(axis=(1, 3))
-        return np.concatenate([outlines, light.ravel()])
-
-    return read
+        square = _grey_square(path)
+    except Exception:  # of a broken file Pillow raises nearly anything, SyntaxError and struct.error too
+        return None
+    outlines = hog(square, orientations=9, pixels_per_cell=(_CELL, _CELL), cells_per_block=(2, 2))
+    part = _SIDE // _THUMBNAIL
+    light = square.reshape(_THUMBNAIL, part, _THUMBNAIL, part).mean(axis=(1, 3))
+    return np.concatenate([outlines, light.ravel()])
 
 
 def _grey_square(path: Path) -> Floats:
@@ -206,7 +191,7 @@ def _grey_square(path: Path) -> Floats:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of odd metadata
-        warnings.simplefilter("error", Image.DecompressionBombWarning)  # more than MAX_IMAGE_PIXELS
+        warnings.simplefilter("error", Image.DecompressionBombWarning)  # more than MAX_IMAGEPIXEL_NAMES
         with Image.open(path, formats=_FORMATS) as file:  # by content: no .png may start another decoder
             file.draft("L", (2 * _SIDE, 2 * _SIDE))  # JPEGs can be unpacked small
             if file.mode in ("I", "F") or file.mode.startswith("I;16"):
@@ -214,9 +199,8 @@ def _grey_square(path: Path) -> Floats:
             if not (file.mode.endswith("A") or "transparency" in file.info):
                 return np.asarray(_small(file, "L"), np.float64) / 255
             paper = Image.new("RGBA", (_SIDE, _SIDE), "white")
-            return (
-                np.asarray(Image.alpha_composite(paper, _small(file, "RGBA")).convert("L"), np.float64) / 255
-            )
+            on_paper = Image.alpha_composite(paper, _small(file, "RGBA"))
+            return np.asarray(on_paper.convert("L"), np.float64) / 255
 
 
 def _small(image: Any, mode: str) -> Any:
@@ -246,17 +230,3 @@ def _paths(column: pd.Series, folder: Path) -> list[Path | None]:
                 "file, or leave the column out"
             ) from error
     return paths
-
-
-def image_sizes() -> tuple[int, int]:
-    """Return how many numbers tell of outlines, and how many of light and shade."""
-    blocks = _SIDE // _CELL - 1  # each of 2 x 2 cells, and they overlap
-    return blocks * blocks * 4 * 9, _THUMBNAIL * _THUMBNAIL
-
-
-def image_feature_names(name: str) -> list[str]:
-    """Return what the numbers of :func:`read_images` are called."""
-    n_outlines, n_pixels = image_sizes()
-    return [f"{name}: outline {i}" for i in range(n_outlines)] + [
-        f"{name}: pixel {divmod(i, _THUMBNAIL)}" for i in range(n_pixels)
-    ]

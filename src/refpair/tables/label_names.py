@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ._cells import listed, row_name
-from ._truths import is_empty, truth_values
+from ._cells import is_empty, listed, row_name, truth_values
 
 __all__ = ["CONTAINERS", "Container", "container_of", "names_matrix", "rows_of_names", "split_rows"]
 
@@ -30,27 +29,13 @@ def rows_of_names(
     of_frame: bool = False,
     names_first: bool = False,
 ) -> list[Any] | None:
-    """Return Y as a list if its samples are lists of names or joined names, else None.
+    """Return Y, or the only column of a table, as a list if its samples are (joined) names, else None.
 
-    Parameters
-    ----------
-    Y : labels in any form but a table of several columns
-    classes : sequence, optional
-        The label names, if they are known.
-    separator : str, optional
-        What stands between joined names, if that is known.
-    of_frame : bool, default=False
-        Whether Y is the only column of a table.
-    names_first : bool, default=False
-        Whether lists such as [[0, 1], [1, 0]] are names if they can be, not a matrix.
+    With `names_first`, lists such as [[0, 1], [1, 0]] are names if `classes` has all of them, not a matrix.
 
-    Examples
-    --------
     >>> rows_of_names([["a"], ["b", "c"]]), rows_of_names([[0, 1], [1, 0]])
     ([['a'], ['b', 'c']], None)
     """
-    if isinstance(Y, np.ndarray) and (Y.ndim != 1 or Y.dtype.kind not in "OUT"):
-        return None
     if not isinstance(Y, list | tuple | np.ndarray | pd.Series):
         return None
     if isinstance(Y, pd.Series) and pd.api.types.is_numeric_dtype(Y):
@@ -102,11 +87,7 @@ def container_of(rows: Sequence[Any]) -> Container:
 
 
 def split_rows(rows: Sequence[Any], separator: str | None) -> tuple[list[list[Any]], str]:
-    """Return the names of each sample, and what stands between them if they are joined.
-
-    >>> split_rows(["joy; calm", None], None)
-    ([['joy', 'calm'], []], ';')
-    """
+    """Return the names of each sample, and what stands between them if they are joined."""
     filled = [row for row in rows if not is_empty(row)]
     if not isinstance(filled[0], str):
         names = [[] if is_empty(row) else row.tolist() if hasattr(row, "tolist") else row for row in rows]
@@ -122,15 +103,7 @@ def names_matrix(
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[Any]]:
     """Return the 0/1 matrix of names, and the labels, sorted as MultiLabelBinarizer sorts them.
 
-    Parameters
-    ----------
-    names : list of list
-    classes : sequence, optional
-        The label names, if they are known; others are refused.
-    index : pandas Index, or anything else
-        What the rows are called in a ValueError, if it is an Index.
-    what : str
-        What the labels are called there.
+    Names beyond `classes` are refused, as those of `what`, in a row called as in `index` if that is an Index.
     """
     different = _different(names)
     if None in different:

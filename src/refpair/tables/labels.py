@@ -21,11 +21,13 @@ from sklearn.utils.validation import column_or_1d
 
 from refpair._saved import Savable, require
 
-from ._cells import listed, row_name
-from ._truths import is_empty, is_present, not_a_truth, truth_values
+from ._cells import from_polars, is_empty, is_present, listed, not_a_truth, row_name, truth_values
 from .label_names import CONTAINERS, Container, container_of, names_matrix, rows_of_names, split_rows
 
-__all__ = ["LabelFormat", "LabelMatrix", "label_columns", "labelled_rows", "read_labels", "truth_values"]
+__all__ = [
+    "LabelFormat", "LabelMatrix", "label_columns", "labelled_rows", "read_labels", "read_predictions",
+    "truth_values",
+]  # fmt: skip
 
 Kind = Literal["classes", "array", "sparse", "spmatrix", "pandas", "polars", "names"]
 Within = Literal["list", "array", "series", "frame", "polars series", "polars frame"]
@@ -38,25 +40,10 @@ _SEPARATOR = "label separator"  # in the attrs of a Series or DataFrame: the one
 class LabelFormat(Savable):
     """The form that Y was given in, so that predictions can be given back in the same form.
 
-    Attributes
-    ----------
-    kind : {"classes", "array", "sparse", "spmatrix", "pandas", "polars", "names"}
-        "classes" is a one-dimensional y of one or two classes; "sparse" and "spmatrix" are SciPy's two kinds
-        of sparse matrices; "names" are names of labels, several a sample.
-    classes : ndarray
-        The names of the labels; the classes themselves if the kind is "classes".
-    dtype : numpy dtype
-        Of a matrix.
-    values : list of [absent, present], optional
-        How each column of a matrix says that a label is absent or present, unless that is 0 and 1.
-    within : {"list", "array", "series", "frame", "polars series", "polars frame"}, default="list"
-        What held the names; a frame is a DataFrame of one column.
-    container : {"list", "tuple", "set", "frozenset", "joined"}, default="list"
-        What the names of one sample are in; "joined" is a string.
-    separator : str, default="|"
-        What stands between joined names.
-    name : str or int, optional
-        The name of the Series or column.
+    A matrix says by ``values`` how each column writes [absent, present], unless that is 0 and 1. Names are
+    held ``within`` a list, array, Series or DataFrame of one column, called ``name``; those of one sample are
+    in a ``container``, or joined to one string by the ``separator``. Of a one-dimensional y, ``classes`` are
+    its one or two classes, of all else the names of the labels. "spmatrix" is SciPy's older kind of matrices.
     """
 
     kind: Kind
@@ -72,6 +59,11 @@ class LabelFormat(Savable):
     def n_labels(self) -> int:
         """The number of labels: one for the classes of a one-dimensional y."""
         return 1 if self.kind == "classes" else len(self.classes)
+
+    @property
+    def label_names(self) -> list[Any]:
+        """The names of the labels; of a one-dimensional y, the class that is the label."""
+        return list(self.classes[-self.n_labels :].tolist())
 
     def _check_saved(self) -> None:
         names = self.classes
@@ -94,7 +86,10 @@ class LabelFormat(Savable):
             return self.classes[labels[:, 0]]
         if self.kind == "names":
             return self._write_names(labels, index)
-        matrix = labels.astype(self.dtype) if self.values is None else self._write_values(labels)
+        matrix = labels.astype(self.dtype)
+        if self.values is not None:
+            columns = [np.array(pair, self.dtype)[labels[:, i]] for i, pair in enumerate(self.values)]
+            matrix = np.column_stack(columns)
         if self.kind == "sparse":
             return sp.csr_array(matrix)
         if self.kind == "spmatrix":
@@ -106,11 +101,6 @@ class LabelFormat(Savable):
             schema = self.classes.tolist()
             return import_module("polars").DataFrame(matrix.tolist(), schema=schema, orient="row")
         return matrix
-
-    def _write_values(self, labels: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
-        assert self.values is not None
-        columns = [np.array(pair, self.dtype)[labels[:, i]] for i, pair in enumerate(self.values)]
-        return np.column_stack(columns)
 
     def _write_names(self, labels: npt.NDArray[np.uint8], index: Any) -> Any:
         rows = np.empty(len(labels), object)
@@ -138,15 +128,7 @@ class LabelFormat(Savable):
         return np.column_stack([1.0 - marginals, marginals])
 
     def read_more(self, Y: Any, name: str = "Y") -> LabelMatrix:
-        """Read more labels, which must be those that this format was made of.
-
-        Parameters
-        ----------
-        Y : labels in any form, see :func:`read_labels`
-            Names and matrices may stand for each other.
-        name : str
-            The argument to name in the ValueError.
-        """
+        """Read more labels, those of this format; names and matrices may stand for each other."""
         if self.kind == "classes":
             return self._read_more_classes(Y)
         if self.kind != "names" and len(self.classes) == 1 and _is_one_column(Y):
@@ -180,21 +162,7 @@ class LabelFormat(Savable):
 
 
 def label_columns(Y: pd.DataFrame, separator: str | None = None) -> pd.DataFrame:
-    """Return label columns of a table, ready to be given to ``fit``.
-
-    Parameters
-    ----------
-    Y : DataFrame
-        One column of joined names, or a column for each label.
-    separator : str, optional
-        What stands between joined names; found out by default.
-
-    Examples
-    --------
-    >>> labels = label_columns(pd.DataFrame({"mood": ["joy calm", "calm"]}), separator=" ")
-    >>> read_labels(labels)[1].classes.tolist()
-    ['calm', 'joy']
-    """
+    """Return label columns of a table, ready to be given to ``fit``; `separator` parts joined names."""
     Y = Y.copy(deep=False)
     if separator is not None:
         Y.attrs[_SEPARATOR] = separator
@@ -206,11 +174,6 @@ def labelled_rows(Y: pd.DataFrame) -> tuple[npt.NDArray[np.bool_], str]:
 
     A row that is empty in all of several columns has no labels. In a single column of names, an empty cell
     says that a sample has none of them.
-
-    Examples
-    --------
-    >>> labelled_rows(pd.DataFrame({"joy": [1, None, 0], "calm": [0, None, 0]}))
-    (array([ True, False,  True]), '1 of 3 rows has no labels and is left out')
     """
     empty = Y.isna() | Y.map(lambda cell: isinstance(cell, str) and not cell.strip())
     without = empty.all(axis=1).to_numpy(dtype=bool)
@@ -231,28 +194,12 @@ def read_labels(
 ) -> tuple[LabelMatrix, LabelFormat]:
     """Read Y into a 0/1 matrix, dense or CSR, and note the form it was given in.
 
-    Parameters
-    ----------
-    Y : labels in any form
-        A matrix (array, sparse matrix, DataFrame of pandas or polars) of 0 and 1, booleans, −1 and 1, or
-        words such as "yes" and "no"; or names of labels: lists, tuples, sets or joined strings (``"a|b"``),
-        one for each sample, in a list, array, Series or DataFrame of one column. A one-dimensional y of two
-        values is a single label.
-    name : str
-        The argument to name in the ValueError.
-    classes : sequence, optional
-        The label names, if they are known; others are refused.
-    separator : str, optional
-        What stands between joined names; found out by default.
+    Y is a matrix (array, sparse matrix, DataFrame of pandas or polars) of 0 and 1, booleans, −1 and 1, or
+    words such as "yes" and "no"; or names of labels: lists, tuples, sets or joined strings (``"a|b"``), one
+    for each sample, in a list, array, Series or DataFrame of one column. A one-dimensional y of two values is
+    a single label. `name` is what messages call it; names beyond `classes` are refused; `separator` is found
+    out by default.
 
-    Examples
-    --------
-    >>> matrix, form = read_labels(pd.DataFrame({"joy": [True, False], "calm": [True, True]}))
-    >>> matrix
-    array([[1, 1],
-           [0, 1]], dtype=uint8)
-    >>> form.kind, list(form.classes)
-    ('pandas', ['joy', 'calm'])
     >>> matrix, form = read_labels(["joy|calm", "calm", "anger"])
     >>> matrix.tolist(), form.classes.tolist()
     ([[0, 1, 1], [0, 1, 0], [1, 0, 0]], ['anger', 'calm', 'joy'])
@@ -262,6 +209,24 @@ def read_labels(
     return _read(Y, name, classes, separator, names_first=True)
 
 
+def read_predictions(model: Any, predicted: Any, y: Any) -> tuple[LabelMatrix, LabelMatrix, list[Any]]:
+    """Return true and predicted labels, in whatever form, as 0/1 matrices, and the names of the labels.
+
+    A model of this package tells the form, also within pipelines and searches; for others it is that of y.
+    """
+    while not hasattr(model, "_label_format"):
+        steps = getattr(model, "steps", None)
+        model = steps[-1][1] if steps else getattr(model, "best_estimator_", None)
+        if model is None:
+            # Some rows may lack one of two classes.
+            known = np.concatenate([np.ravel(y), predicted]) if np.ndim(predicted) == 1 else y
+            _, form = read_labels(known, "y")
+            break
+    else:
+        form = model._label_format
+    return form.read_more(y, "y"), form.read_more(predicted, "the prediction"), form.label_names
+
+
 def _read(
     Y: Any, name: str, classes: Sequence[Any] | None, separator: str | None, *, names_first: bool
 ) -> tuple[LabelMatrix, LabelFormat]:
@@ -269,11 +234,14 @@ def _read(
         raise ValueError("requires y to be passed, but the target y is None")
     if sp.issparse(Y):
         return _read_sparse(Y, name)
-    given, is_polars = _from_polars(Y)
+    given = from_polars(Y)
+    is_polars = given is not Y
     is_frame = isinstance(given, pd.DataFrame)
     column = given.iloc[:, 0] if is_frame and given.shape[1] == 1 else given
     separator = getattr(given, "attrs", {}).get(_SEPARATOR, separator)
-    rows = rows_of_names(column, classes, separator, of_frame=is_frame, names_first=names_first)
+    rows = None
+    if not isinstance(column, np.ndarray) or (column.ndim == 1 and column.dtype.kind in "OUT"):
+        rows = rows_of_names(column, classes, separator, of_frame=is_frame, names_first=names_first)
     if rows is not None:
         names, separator = split_rows(rows, separator)
         matrix, labels = names_matrix(names, classes, getattr(column, "index", None), name)
@@ -286,15 +254,6 @@ def _read(
     if is_frame:
         return _read_frame(given, name, "polars" if is_polars else "pandas")
     return _read_array(np.asarray(given), name)
-
-
-def _from_polars(Y: Any) -> tuple[Any, bool]:
-    """Return a DataFrame or Series of polars as one of pandas, whose cells are those of lists."""
-    if not type(Y).__module__.startswith("polars."):
-        return Y, False
-    if not hasattr(Y, "columns"):
-        return pd.Series(Y.to_list(), name=Y.name), True
-    return pd.DataFrame({one: Y[one].to_list() for one in Y.columns}), True
 
 
 def _is_one_column(Y: Any) -> bool:

@@ -8,21 +8,19 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from refpair.tables._arff import arff_frame, labels_beside, parse_arff
+from refpair.tables._cells import frame_of_matrix
 from refpair.tables._csv import read_csv
-from refpair.tables._json_lines import read_json_lines
-from refpair.tables._matrix import frame_of_matrix
+from refpair.tables._formats import read_excel, read_json_lines, read_parquet, read_svmlight
 from refpair.tables._names import check_known, check_unique, clean_names
-from refpair.tables._office import read_excel, read_parquet
-from refpair.tables._size import check_cells
-from refpair.tables._source import Source, open_source
-from refpair.tables._svmlight import read_svmlight
+from refpair.tables._source import Source, check_cells, open_source
+from refpair.tables.columns import Kind
 
-__all__ = ["Table", "read_table"]
+__all__ = ["Table", "TableOptions", "read_table"]
 
 _ENDINGS = {
     "csv": (".csv", ".tsv"),
@@ -66,6 +64,42 @@ class Table:
         n_rows, n_columns = self.X.shape
         labels = "no labels" if self.Y is None else f"{self.Y.shape[1]} label columns"
         return f"Table({self.name!r}: {n_rows} rows, {n_columns} columns, {labels})"
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """How a table is to be read.
+
+    Attributes
+    ----------
+    labels : tuple of str or None
+        The label columns, or the one column of joined names; None if the file tells them itself.
+    label_sep : str, optional
+        What stands between joined names; found out by default.
+    drop : tuple of str
+        Columns that are no features.
+    kinds : tuple of (str, kind)
+        What columns are, see :class:`refpair.TableVectorizer`.
+    sep, encoding : str, optional
+        How a file of text is written, see :func:`refpair.tables.read_table`.
+
+    Examples
+    --------
+    >>> TableOptions(labels=("joy", "anger")).reading
+    {'drop': (), 'sep': None, 'encoding': None}
+    """
+
+    labels: tuple[str, ...] | None = None
+    label_sep: str | None = None
+    drop: tuple[str, ...] = ()
+    kinds: tuple[tuple[str, Kind], ...] = ()
+    sep: str | None = None
+    encoding: str | None = None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The options that reading needs, labels apart."""
+        return {"drop": self.drop, "sep": self.sep, "encoding": self.encoding}
 
 
 def read_table(
@@ -210,17 +244,10 @@ def _table(source: Source, X: pd.DataFrame, Y: pd.DataFrame | None) -> Table:
 
 def _dense(source: Source, frame: pd.DataFrame) -> pd.DataFrame:
     """Return labels without sparse columns."""
-    if not any(_is_sparse(frame[name]) for name in frame.columns):
-        return frame
-    check_cells(source.name, source.n_bytes, *frame.shape, "labels")
-    columns = {name: frame[name] for name in frame.columns}
-    return pd.DataFrame(
-        {name: np.asarray(column) if _is_sparse(column) else column for name, column in columns.items()}
-    )
-
-
-def _is_sparse(column: pd.Series) -> bool:
-    return isinstance(column.dtype, pd.SparseDtype)
+    sparse = {name: kind.subtype for name, kind in frame.dtypes.items() if isinstance(kind, pd.SparseDtype)}
+    if sparse:
+        check_cells(source.name, source.n_bytes, *frame.shape, "labels")
+    return frame.astype(sparse) if sparse else frame
 
 
 def _from_arff(source: Source, labels: list[str] | None, drop: list[str], encoding: str | None) -> Table:

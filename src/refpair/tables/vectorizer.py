@@ -13,30 +13,30 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array, check_is_fitted
+from sklearn.utils.validation import (  # fmt: skip
+    _check_feature_names,
+    _check_feature_names_in,
+    _check_n_features,
+    check_array,
+    check_is_fitted,
+)
 
 from refpair._saved import IfThere, Savable, require
 
-from ._cells import Matrix, listed
-from ._encoders import (
-    ENCODERS,
-    BooleanEncoder,
-    CategoryEncoder,
-    DateEncoder,
-    EmbeddingEncoder,
-    Encoder,
-    ImageEncoder,
-    MissingEncoder,
-    NumberEncoder,
-    PixelEncoder,
-    TextEncoder,
-    is_missing,
-)
-from ._matrix import frame_of_matrix
+from ._cells import Matrix, dense, frame_of_matrix, from_polars, is_missing, listed
+from ._dates import DateEncoder
+from ._encoders import BooleanEncoder, CategoryEncoder, Encoder, MissingEncoder, NumberEncoder, PixelEncoder
 from ._names import unknown_name
 from .columns import ColumnKind, Kind, check_kinds, find_kinds
+from .images import ImageEncoder
+from .text import EmbeddingEncoder, TextEncoder
 
-__all__ = ["TableVectorizer"]
+__all__ = ["ENCODERS", "TableVectorizer"]
+
+ENCODERS = (
+    BooleanEncoder, CategoryEncoder, DateEncoder, EmbeddingEncoder, ImageEncoder, MissingEncoder,
+    NumberEncoder, PixelEncoder, TextEncoder,
+)  # fmt: skip
 
 _ROW = (str, str, str, int, int)
 _SPARSE_BELOW = 0.3  # of the values are not zero: the features are sparse
@@ -105,7 +105,6 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
     feature_names_in_: IfThere[npt.NDArray[np.object_]]
     _encoders: list[Any]
     _weights: npt.NDArray[np.float64]
-    _n_outputs: list[int]
     _sparse: bool
     _found: list[list[Any]]
 
@@ -166,18 +165,26 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
             for name, (_, why) in found.items():
                 whys.setdefault(why, []).append(name)
             reasons = "; ".join(f"{listed(names)}: {why}" for why, names in whys.items())
+            n_rows, n_columns = frame.shape
+            size = f"{n_columns:,} column{'s' * (n_columns != 1)} and {n_rows:,} row{'s' * (n_rows != 1)}"
             raise ValueError(
-                f"nothing to learn from in {_counted(frame)} ({reasons or 'there are none'}); overrule that "
+                f"nothing to learn from in {size} ({reasons or 'there are none'}); overrule that "
                 "by the kinds of columns, or add others"
             )
         weights = [_weight([features for _, features in group]) for group in groups]
         self._encoders = [encoder for group in groups for encoder, _ in group]
         self._weights = np.repeat(weights, [len(group) for group in groups])
         blocks = [features for group in groups for _, features in group]
-        self._n_outputs = [block.shape[1] for block in blocks]
+        n_features = [block.shape[1] for block in blocks]
         n_filled = sum(block.nnz if sp.issparse(block) else np.count_nonzero(block) for block in blocks)
-        self._sparse = bool(n_filled < _SPARSE_BELOW * len(frame) * sum(self._n_outputs))
-        self._found = self._what_became(frame, found)
+        self._sparse = bool(n_filled < _SPARSE_BELOW * len(frame) * sum(n_features))
+        of_column: Counter[str] = Counter()
+        for encoder, n in zip(self._encoders, n_features, strict=True):
+            of_column.update({name: n // len(encoder.columns) for name in encoder.columns})
+        self._found = [
+            [name, kind, why, int(is_missing(frame[name]).sum()), of_column[name]]
+            for name, (kind, why) in found.items()
+        ]
         return self._joined(blocks)
 
     def _fitted(
@@ -190,7 +197,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         encoders: list[Encoder] = []
         if numbers := of_kind.get("number"):
             encoders.append(NumberEncoder.fit(frame, numbers))
-        encoders += [BooleanEncoder(name) for name in of_kind.get("boolean", [])]
+        encoders += [BooleanEncoder([name]) for name in of_kind.get("boolean", [])]
         encoders += [DateEncoder.fit(frame, name) for name in of_kind.get("date", [])]
         encoders += [CategoryEncoder.fit(frame, name) for name in of_kind.get("category", [])]
         if pixels := of_kind.get("pixel"):
@@ -233,7 +240,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         folder = None if self.folder is None else Path(self.folder)
         return self._joined(
             [
-                encoder.read(frame, folder, self.verbose)
+                encoder.transform(frame, folder, self.verbose)
                 if isinstance(encoder, ImageEncoder)
                 else encoder.transform(frame)
                 for encoder in self._encoders
@@ -249,18 +256,12 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
             The names of the columns, which must be those of the training table.
         """
         check_is_fitted(self)
-        if input_features is not None:
-            known = list(getattr(self, "feature_names_in_", self.columns_.index))
-            if len(input_features) != self.n_features_in_:
-                raise ValueError("input_features should have length equal to number of features")
-            if hasattr(self, "feature_names_in_") and list(input_features) != known:
-                raise ValueError("input_features is not equal to feature_names_in_")
+        _check_feature_names_in(self, input_features)
         return np.array([name for one in self._encoders for name in one.feature_names()], object)
 
     def _read(self, X: Any, *, reset: bool) -> pd.DataFrame:
         """Return a table whose columns have different names."""
-        if type(X).__module__.startswith("polars.") and hasattr(X, "columns"):
-            X = pd.DataFrame({name: X[name].to_list() for name in X.columns})
+        X = from_polars(X)
         if not isinstance(X, pd.DataFrame):
             return self._read_array(X, reset=reset)
         names = [str(name) for name in X.columns]
@@ -310,18 +311,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
             X = sp.csr_array(sp.hstack([sp.csr_array(block) for block in scaled], format="csr"))
             X.eliminate_zeros()
             return X
-        return np.hstack([block.toarray() if sp.issparse(block) else block for block in scaled])
-
-    def _what_became(self, frame: pd.DataFrame, found: Mapping[str, ColumnKind]) -> list[list[Any]]:
-        """Return the rows of ``columns_``."""
-        features: Counter[str] = Counter()
-        for encoder, n in zip(self._encoders, self._n_outputs, strict=True):
-            for name in encoder.columns:
-                features[name] += n // len(encoder.columns)
-        return [
-            [name, kind, why, int(is_missing(frame[name]).sum()), features[name]]
-            for name, (kind, why) in found.items()
-        ]
+        return np.hstack([dense(block) for block in scaled])
 
     @property
     def columns_(self) -> pd.DataFrame:
@@ -335,7 +325,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
     @property
     def _n_features_out(self) -> int:
         """The number of features, by the name that scikit-learn has for it."""
-        return sum(self._n_outputs)
+        return sum(len(one.feature_names()) for one in self._encoders)
 
     def _get_saved(self) -> dict[str, Any]:
         saved: dict[str, Any] = super()._get_saved()
@@ -350,13 +340,12 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         require(len(set(names)) == len(names), "a column is there twice")
         kinds = {row[0]: row[1] for row in self._found}
         require(set(kinds.values()) <= set(get_args(Kind)), "a column is of no kind")
-        encoders, n = self._encoders, self._n_outputs
-        fits = all(isinstance(one, ENCODERS) for one in encoders) and len(encoders) == len(n) > 0
-        require(fits and self._weights.shape == (len(n),), "columns have no encoders or weights")
+        encoders = self._encoders
+        fits = all(isinstance(one, ENCODERS) for one in encoders) and len(encoders) > 0
+        require(fits and self._weights.shape == (len(encoders),), "columns have no encoders or weights")
         require(np.isfinite(self._weights).all(), "a weight is not a number")
-        known = all(set(one.columns) <= kinds.keys() and one.columns for one in encoders)
+        known = all(set(one.columns) <= kinds.keys() and one.feature_names() for one in encoders)
         require(known, "an encoder is for no column")
-        require([len(one.feature_names()) for one in encoders] == n, "an encoder has other features")
         if hasattr(self, "feature_names_in_"):
             require(list(self.feature_names_in_) == names, "columns have other names")
 
@@ -380,12 +369,6 @@ def _kinds_of_array(frame: pd.DataFrame, kinds: Mapping[str, Kind] | None) -> di
     plain = [name for name in names if name not in asked and pd.api.types.is_numeric_dtype(frame[name])]
     found = find_kinds(frame.drop(columns=plain), kinds)
     return {name: found.get(name) or ColumnKind("number", "numbers") for name in names}
-
-
-def _counted(frame: pd.DataFrame) -> str:
-    """Say how large a table is."""
-    n_rows, n_columns = frame.shape
-    return f"{n_columns:,} column{'s' * (n_columns != 1)} and {n_rows:,} row{'s' * (n_rows != 1)}"
 
 
 def _weight(blocks: Sequence[Matrix]) -> float:

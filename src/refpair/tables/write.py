@@ -20,16 +20,7 @@ _ENDINGS = (".csv", ".tsv", ".csv.gz", ".jsonl", ".parquet")
 
 
 def check_table_path(path: Path) -> None:
-    """Refuse a path that no table can be written to.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from refpair.tables.write import check_table_path
-    >>> check_table_path(Path("answers.xls"))
-    Traceback (most recent call last):
-    ValueError: answers.xls: the name of a table ends in .csv, .tsv, .csv.gz, .jsonl or .parquet
-    """
+    """Refuse a path that no table can be written to."""
     check_output(path)
     if not path.name.lower().endswith(_ENDINGS):
         raise ValueError(f"{path}: the name of a table ends in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}")
@@ -74,15 +65,7 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
 
 
 def csv_text(frame: pd.DataFrame, sep: str = ",") -> str:
-    r"""Return a table as CSV that has a row for each row, whatever is in its cells.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from refpair.tables.write import csv_text
-    >>> csv_text(pd.DataFrame({"title": ["Hey, you"], "moods": [["joy", "calm"]]}))
-    'title,moods\n"Hey, you",joy|calm\n'
-    """
+    """Return a table as CSV that has a row for each row, whatever is in its cells."""
     frame = _map_columns(frame, lambda column: column.map(_joined) if column.dtype == object else column)
     text: str = frame.to_csv(index=False, sep=sep)
     if "\r" in text:  # it is quoted only if it may end a line

@@ -72,7 +72,7 @@ def test_a_panel_for_each_data_set():
 
 def test_a_panel_for_each_cost():
     figure = comparison_figure(make_results(["flags", "yeast"]), GREATER)
-    titles = ["F1 score ↑", "Accuracy score ↑", "Hamming loss ↓", "Rank loss ↓"]
+    titles = ["F1 score ↑", "Accuracy (Jaccard) ↑", "Hamming loss ↓", "Rank loss ↓"]
     assert [axes.get_title() for axes in figure.axes] == titles
     for axes in figure.axes:
         assert [line.get_label() for line in axes.lines] == list(ALGORITHMS)

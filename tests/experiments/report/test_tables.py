@@ -10,14 +10,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refpair.experiments.published import PAPER_DATA, paper_outcomes
-from refpair.experiments.report.code_length_tables import code_length_curve, code_length_table, flat_lengths
-from refpair.experiments.report.comparison_tables import against_paper_table, comparison_table
-from refpair.experiments.report.outcome_tables import outcome_table, paper_counts, rank_table, verdict_table
-from refpair.experiments.report.relevant_set_tables import compare_extended_sets, relevant_set_table
-from refpair.experiments.report.run_tables import parameter_table, times_table, total_seconds
-from refpair.experiments.report.showing import decimals_for, in_order, show_mean
-from refpair.experiments.report.tables import ResultTable
-from refpair.experiments.statistics import WinTieLoss
+from refpair.experiments.report.comparison import (
+    against_paper_table,
+    comparison_table,
+    outcome_table,
+    paper_counts,
+    rank_table,
+    summary_table,
+    verdict_table,
+)
+from refpair.experiments.report.sections import parameter_table, times_table, total_seconds
+from refpair.experiments.report.studies import (
+    code_length_table,
+    compare_extended_sets,
+    flat_lengths,
+    relevant_set_table,
+)
+from refpair.experiments.report.table import (
+    ResultTable,
+    decimals_for,
+    in_order,
+    show_mean,
+    show_number,
+    show_percent,
+    show_time,
+    sort_keys,
+)
+from refpair.experiments.statistics import WinTieLoss, code_length_curve
 from tests.experiments.fake import ALGORITHMS, GREATER, LENGTHS, make_results
 
 EXTENDED = ("CSRPE-nearest", "CSRPE-ext-nearest", "CSRPE-posterior", "CSRPE-ext-posterior")
@@ -29,9 +48,13 @@ def made(*cells, **columns):
     return frame.assign(**{"cost": "f1", "n_bits": 0} | columns)
 
 
-def table_of(shown, bold=None, **more):
-    bold = shown.map(lambda _: False) if bold is None else bold
-    return ResultTable("name", "A title", "A note.", shown.reset_index(), shown, bold, **more)
+def table_of(shown, style=None):
+    return ResultTable("name", "A title", "A note.", shown.reset_index(), shown, style)
+
+
+def bold(table):
+    """Return which cells are bold."""
+    return table.style.map(lambda style: "bold" in style)
 
 
 def read_csv(table):
@@ -52,17 +75,16 @@ def test_names_are_escaped():
     assert [len(re.findall(r"(?<!\\)\|", line)) for line in (head, row)] == [3, 3]
 
 
-def test_bold_and_tone():
+def test_styles():
     shown = pd.DataFrame({"a": ["1", "2"], "b": ["3", "4"]}, index=pd.Index(["x", "y"], name="data"))
-    tone = pd.DataFrame({"a": ["good", ""], "b": ["", "bad"]}, index=shown.index)
-    table = table_of(shown, shown == "4", tone=tone)
+    table = table_of(shown, pd.DataFrame({"a": ["good", ""], "b": ["", "bad bold"]}, index=shown.index))
     assert '<td class="good">1</td><td>3</td>' in table.to_html()
-    assert '<td>2</td><td class="bad"><strong>4</strong></td>' in table.to_html()
+    assert '<td>2</td><td class="bad bold">4</td>' in table.to_html()
     assert table.to_markdown().splitlines()[-1] == "| y | 2 | **4** |"
     assert r"y & 2 & \textbf{4} \\" in table.to_latex()
     assert r"\begin{tabular}{lrr}" in table.to_latex()
-    with pytest.raises(ValueError, match="bold must have the shape of shown"):
-        table_of(shown, shown[["a"]] == "4")
+    with pytest.raises(ValueError, match="style must have the shape of shown"):
+        table_of(shown, shown[["a"]])
 
 
 # ---- numbers ----
@@ -84,6 +106,15 @@ def test_an_order_for_known_names_first():
     assert in_order(reversed(ALGORITHMS)) == list(ALGORITHMS)
 
 
+def test_how_numbers_are_shown():
+    assert [show_number(*n) for n in ((0.24553, 4), (490.17, 1), (-0.5, 2))] == [".2455", "490.2", "−.50"]
+    assert show_mean(0.24553, float("nan"), 4) == ".2455"
+    assert [show_percent(share) for share in (0.0241, -0.1, 0.0)] == ["+2.4 %", "−10.0 %", "0.0 %"]
+    shown = [show_time(seconds) for seconds in (0.041, 7.31, 95, 4000, 400000)]
+    assert shown == ["0.04 s", "7.3 s", "95 s", "67 min", "111.1 h"]
+    assert sort_keys([("rank", "flags"), ("f1", "scene"), ("f1", "flags")])[0] == ("f1", "flags")
+
+
 # ---- scores ----
 
 
@@ -99,25 +130,25 @@ def test_the_comparison_has_all_means_and_the_best_in_bold():
         pd.testing.assert_series_equal(values["error"].sort_index(), scores.sem(), check_names=False)
         means = scores.mean().unstack()
         best = means.idxmax(axis=1) if up else means.idxmin(axis=1)
-        assert table.bold.sum(axis=1).eq(1).all()
-        assert all(table.bold.loc[data, best[data]] for data in PAPER_DATA)
+        assert bold(table).sum(axis=1).eq(1).all()
+        assert all(bold(table).loc[data, best[data]] for data in PAPER_DATA)
 
 
 def test_equal_means_are_all_bold_and_missing_ones_are_not():
     results = made(("x", "BR", 0, 0.5), ("x", "CC", 0, 0.5), ("x", "PCC", 0, 0.4999), ("y", "PCC", 0, 0.1))
     table = comparison_table(results, "f1", GREATER)
-    assert table.bold.to_numpy().tolist() == [[True, True, False], [False, False, False]]  # one stands alone
+    assert bold(table).to_numpy().tolist() == [[True, True, False], [False, False, False]]  # one stands alone
     assert table.shown.loc["y"].tolist() == ["–", "–", ".1000"]
-    assert table.note.startswith("Scores of a single random half split. ")
+    assert "random half splits: 1. Bold" in table.note
 
 
 def test_bold_is_by_the_splits_that_a_row_shares():
     lucky = [("x", "CC", 0, 0.4), ("x", "CC", 1, 0.9), ("x", "BR", 0, 0.5)]
     apart = [("y", "BR", 0, 0.5), ("y", "CC", 1, 0.6)]
     table = comparison_table(made(*lucky, *apart), "f1", GREATER)
-    assert table.bold.to_dict("index") == {"x": {"BR": True, "CC": False}, "y": {"BR": False, "CC": False}}
+    assert bold(table).to_dict("index") == {"x": {"BR": True, "CC": False}, "y": {"BR": False, "CC": False}}
     assert table.shown.loc["x", "CC"] == ".65 ± .25"  # over all of its own
-    assert "over 1 to 2 random half splits. Bold: " in table.note
+    assert "random half splits: 1 to 2. Bold: " in table.note
     assert "the splits that all of its algorithms share" in table.note
 
 
@@ -132,15 +163,15 @@ def test_the_difference_from_the_paper_is_better_if_positive():
     results = made(*(("flags", *row) for row in scores), ("birds", "BR", 0, 0.5))
     table = against_paper_table(results, "f1", GREATER)
     assert table.shown.to_dict() == {"BR": {"flags": "+0.7 %"}}
-    assert not table.bold.any(axis=None)
+    assert not bold(table).any(axis=None)
     values = read_csv(table)
     assert values[["paper", "paper_error", "splits"]].iloc[0].tolist() == [0.6954, 0.0045, 3]
     assert values["here"].iloc[0] == pytest.approx(0.7001)
     assert values["difference"].iloc[0] == pytest.approx(0.7001 / 0.6954 - 1)
     worse = against_paper_table(results.assign(cost="hamming"), "hamming", GREATER)
     assert worse.shown.to_dict() == {"BR": {"flags": "−170.2 %"}}
-    assert worse.bold.all(axis=None)
-    assert worse.tone.loc["flags", "BR"] == "bad"
+    assert bold(worse).all(axis=None)
+    assert worse.style.loc["flags", "BR"] == "bad bold"
     assert against_paper_table(results.assign(cost="mine:cost"), "mine:cost", {"mine:cost": True}) is None
 
 
@@ -200,7 +231,11 @@ def test_what_a_single_split_cannot_test():
     cells += [("x", "PCC", 2, 0.5), ("x", "CC", 2, 0.6)]
     table = outcome_table(made(*cells), "CC", GREATER)
     assert table.shown.loc["total"].to_dict() == {"BR": "–", "PCC": "1/0/0"}
-    assert verdict_table(made(*cells), "BR", GREATER).shown.to_dict() == {"F1 score ↑": {"x": "not tested"}}
+    assert verdict_table(made(*cells), "BR", GREATER) is None
+    assert outcome_table(made(*cells), "BR", GREATER) is None
+    both = made(*cells, ("y", "BR", 0, 0.5), ("y", "BR", 1, 0.6), ("y", "CC", 0, 0.5), ("y", "CC", 1, 0.7))
+    shown = verdict_table(both, "BR", GREATER).shown
+    assert shown.to_dict() == {"F1 score ↑": {"x": "not tested", "y": "level"}}
 
 
 def test_where_one_is_the_best():
@@ -208,7 +243,7 @@ def test_where_one_is_the_best():
     for ours, expected in {"PCC": "best", "CC": "PCC", "BR": "CC, PCC"}.items():
         table = verdict_table(made(*cells), ours, GREATER)
         assert table.shown.to_dict() == {"F1 score ↑": {"x": expected}}
-        assert table.bold.to_numpy().item() == (expected != "best")
+        assert bold(table).to_numpy().item() == (expected != "best")
 
 
 def test_ranks():
@@ -216,14 +251,38 @@ def test_ranks():
     values = read_csv(table)
     assert values["all"].is_monotonic_increasing
     np.testing.assert_allclose(values.drop(columns="algorithm").sum(), 8 * 9 / 2)
-    assert table.bold["all"].iloc[0]
-    assert not table.bold["all"].iloc[-1]
-    assert "Over the 40 pairs" in table.note
+    assert bold(table)["all"].iloc[0]
+    assert not bold(table)["all"].iloc[-1]
+    assert "Over the cells that all have: 40;" in table.note
     assert "costs on the same data set are not independent" in table.note
     few = rank_table(make_results(["yeast"], ["f1"]), GREATER)
-    assert "Over the 1 pair of" in few.note
+    assert "Over the cells that all have: 1;" in few.note
     assert "So few can tell nothing" in few.note
-    assert not few.bold.any(axis=None)
+    assert not bold(few).any(axis=None)
+
+
+def test_the_summary_has_what_the_other_tables_have():
+    results = make_results(["yeast", "scene", "Corel5k"], n_ours=8)
+    table = summary_table(results, GREATER)
+    values = read_csv(table).set_index("algorithm")
+    assert list(values.index) == list(ALGORITHMS)
+    assert table.shown["splits"].tolist() == ["5"] * 6 + ["8"] * 2
+    assert (values[["best", "level", "worse", "untested"]].sum(axis=1) == values["cells"]).all()
+    assert (values["cells"] == 12).all()
+    competitors = results[results["algorithm"] != "CSRPE-nearest"]
+    totals = outcome_table(competitors, "CSRPE-posterior", GREATER).values
+    counted = totals[totals["cost"] == "total"][["win", "tie", "loss"]].sum()
+    assert values.loc["CSRPE-posterior", ["win", "tie", "loss"]].tolist() == counted.tolist()
+    verdicts = verdict_table(competitors, "CSRPE-posterior", GREATER).values["verdict"]
+    assert values.loc["CSRPE-posterior", "best"] == (verdicts == "best").sum()
+    ranks = rank_table(results, GREATER).values.set_index("algorithm")["all"]
+    pd.testing.assert_series_equal(values["mean_rank"], ranks[values.index], check_names=False)
+    beside = pd.concat([against_paper_table(results, cost, GREATER).values for cost in GREATER])
+    assert values.loc["BR", "from_paper"] == pytest.approx(
+        beside.loc[beside["algorithm"] == "BR", "difference"].median()
+    )
+    own = summary_table(make_results(["birds"], ["f1"], ["mine:Model"], n_splits=1), GREATER).shown
+    assert own.iloc[0].tolist() == ["1", "0", "0", "0", "0", "0", "–", "1.00", "–"]
 
 
 # ---- what running took ----
@@ -318,7 +377,7 @@ def test_relevant_sets():
     assert table.shown.shape == (3, 9)
     assert table.shown.loc["scene", "paper ext"] == ".7913 ± .0014"
     assert table.shown.loc["emotions", "paper"] == "–"  # what is printed there is no F1 score
-    assert (table.bold == (table.tone != "")).all(axis=None)
+    assert set(table.style.drop(columns=["nearest gain", "posterior gain"]).stack()) == {""}
 
 
 def test_a_gain_over_nothing():
@@ -329,7 +388,6 @@ def test_a_gain_over_nothing():
     )
     gains = relevant_set_table(results, "f1", GREATER).shown["gain"].to_dict()
     assert gains == {"x": "0.0 %", "y": "–", "z": "−100.0 %"}
-    assert "standard error" not in relevant_set_table(results, "f1", GREATER).note
     assert {case.outcome for case in compare_extended_sets(results, GREATER)} == {"untested"}
 
 

@@ -1,11 +1,16 @@
-"""A report: what the results of a study say, in words, tables and figures."""
+"""A report: what the results of a study say, in tables and figures."""
 
-from refpair.experiments.report.about import About, describe_missing
-from refpair.experiments.report.comparison_report import compare_section
-from refpair.experiments.report.sections import Section, SectionFigure
-from refpair.experiments.report.simulation_report import simulate_section
-from refpair.experiments.report.study_reports import code_length_section, relevant_set_section
-from refpair.experiments.report.writing import write_report
+from refpair.experiments.report.active import simulate_section
+from refpair.experiments.report.comparison import compare_section
+from refpair.experiments.report.pages import write_report
+from refpair.experiments.report.sections import (
+    About,
+    Section,
+    SectionFigure,
+    describe_missing,
+    describe_runs,
+)
+from refpair.experiments.report.studies import code_length_section, relevant_set_section
 
 __all__ = [
     "About",
@@ -14,6 +19,7 @@ __all__ = [
     "code_length_section",
     "compare_section",
     "describe_missing",
+    "describe_runs",
     "relevant_set_section",
     "simulate_section",
     "write_report",

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from refpair.experiments.report.code_length_tables import code_length_curve
-from refpair.experiments.report.showing import cost_title, in_order
-from refpair.experiments.statistics import shared_means, summarise
-from refpair.experiments.strategies import DEFAULT_STRATEGY
+from refpair.experiments.report.table import cost_title, in_order
+from refpair.experiments.simulation import DEFAULT_STRATEGY
+from refpair.experiments.statistics import code_length_curve, shared_means, summarise
 from refpair.inspection import CodeLengthDisplay, LearningCurveDisplay
-from refpair.inspection._plotting import BEST, COLOURS, import_matplotlib
-from refpair.inspection.scores import direction_of
+from refpair.inspection._display import BEST, COLOURS, direction_of, import_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,27 +33,8 @@ _PAPER_BITS = 3000
 _PANELS, _CURVE_PANELS = 5, 3  # side by side
 
 
-def critical_difference_diagram(
-    ranks: pd.Series, critical_difference: float, *, title: str = "Mean ranks (1 is the best)"
-) -> Figure:
-    """Draw mean ranks on a line, with bars that join the algorithms that do not differ (Demšar, JMLR 2006).
-
-    Parameters
-    ----------
-    ranks : Series
-        The mean rank of each algorithm, by name.
-    critical_difference : float
-        How far apart two mean ranks must be to differ.
-    title : str, optional
-        What stands above.
-
-    Examples
-    --------
-    >>> ranks = pd.Series({"CSRPE-posterior": 1.2, "PCC": 2.1, "BR": 2.7})
-    >>> figure = critical_difference_diagram(ranks, 0.8)
-    >>> [text.get_text() for text in figure.axes[0].texts if "." in text.get_text()]
-    ['CSRPE-posterior  1.20', 'PCC  2.10', '2.70  BR']
-    """
+def critical_difference_diagram(ranks: pd.Series, critical_difference: float) -> Figure:
+    """Draw mean ranks on a line, with bars that join algorithms that do not differ (Demšar, JMLR 2006)."""
     ranks = ranks.sort_values(kind="stable")
     low, high = 1, max(len(ranks), 2)
     left = (len(ranks) + 1) // 2
@@ -67,7 +46,7 @@ def critical_difference_diagram(
     axes = figure.subplots()  # what the layout makes room for has the names in it
     axes.set(xlim=(low - 0.1, high + 0.1), ylim=(depth, -1.0))
     axes.axis("off")
-    axes.set_title(title, loc="center", fontsize=11)
+    axes.set_title("Mean ranks (1 is the best)", loc="center", fontsize=11)
     axes.plot([low, high], [0, 0], color="black", linewidth=1.2)
     for tick in range(low, high + 1):
         axes.plot([tick, tick], [0, -0.15], color="black", linewidth=1.2)
@@ -80,87 +59,37 @@ def critical_difference_diagram(
 
 
 def code_length_figure(results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]) -> Figure:
-    """Draw the scores for one cost by code length, a panel for each data set, a curve for each decoder.
-
-    Examples
-    --------
-    >>> rows = [("flags", "f1", "CSRPE-nearest", bits, 0, bits / 1000) for bits in (100, 500)]
-    >>> results = pd.DataFrame(rows, columns=["data", "cost", "algorithm", "n_bits", "split", "score"])
-    >>> code_length_figure(results, "f1", {"f1": True}).axes[0].get_title()
-    'flags'
-    """
+    """Draw the scores for one cost by code length, a panel for each data set, a curve for each decoder."""
     results = results[(results["cost"] == cost) & (results["n_bits"] > 0)]
     datas, algorithms = in_order(results["data"]), in_order(results["algorithm"])
-    columns = min(len(datas), _PANELS)
-    rows = -(-len(datas) // columns)
-    figure = _new_figure(max(2.5 * columns, 4.5), 2.1 * rows + 0.7)
-    panels = np.atleast_1d(figure.subplots(rows, columns, squeeze=False)).ravel()
-    for axes, data in zip(panels, datas, strict=False):
+    figure, panels = _new_panels(datas, _PANELS, 2.5, 2.1, 4.5)
+    for axes, data in zip(panels, datas, strict=True):
         for algorithm in algorithms:
             curve = code_length_curve(results, cost, data, algorithm)
             if len(curve):
-                errors = None if curve["error"].isna().any() else curve["error"]
-                display = CodeLengthDisplay(
-                    curve.index,
-                    curve["mean"],
-                    errors,
-                    name=algorithm,
-                    cost_name=cost,
-                    greater_is_better=direction_of(greater_is_better, cost),
-                )
-                _draw_curve(axes, display, _style(algorithms, algorithm)["color"])
+                colour = _style(algorithms, algorithm)["color"]
+                display = _display_of(CodeLengthDisplay, curve, algorithm, cost, greater_is_better)
+                display.plot(axes, markersize=3, linewidth=1.2, color=colour)
+                if display.flat_line_ is not None:
+                    display.flat_line_.remove()  # has no room in a small panel
         axes.axvline(_PAPER_BITS, color="grey", linestyle=":", linewidth=1)
-        axes.set_title(data, fontsize=10)
-        axes.tick_params(labelsize=8)
-    for axes in panels[len(datas) :]:
-        axes.axis("off")
-    figure.supxlabel("bits (dotted: 3000)", fontsize=9)
-    figure.supylabel(cost_title(cost, greater_is_better), fontsize=9)
-    _add_legend(figure, panels[0])
+    _finish_curves(figure, panels, "bits (dotted: 3000)", cost_title(cost, greater_is_better))
     return figure
 
 
 def learning_curve_figure(results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]) -> Figure:
-    """Draw the scores for one cost by the number of labelled rows: a panel a data set, a curve a strategy.
-
-    Examples
-    --------
-    >>> rows = [("flags", "f1", "MMC", n, 0, n / 100) for n in (20, 40)]
-    >>> results = pd.DataFrame(rows, columns=["data", "cost", "algorithm", "n_labelled", "split", "score"])
-    >>> learning_curve_figure(results, "f1", {"f1": True}).axes[0].get_title()
-    'flags'
-    """
+    """Draw the scores for one cost by the number of labelled rows: a panel a data set, a curve a strategy."""
     results = results[results["cost"] == cost]
     datas, strategies = in_order(results["data"]), in_order(results["algorithm"])
-    columns = min(len(datas), _CURVE_PANELS)
-    rows = -(-len(datas) // columns)
-    figure = _new_figure(max(4.2 * columns, 5.5), 3.0 * rows + 0.7)
-    panels = np.atleast_1d(figure.subplots(rows, columns, squeeze=False)).ravel()
-    for axes, data in zip(panels, datas, strict=False):
+    figure, panels = _new_panels(datas, _CURVE_PANELS, 4.2, 3.0, 5.5)
+    for axes, data in zip(panels, datas, strict=True):
         for strategy in strategies:
-            if not ((results["data"] == data) & (results["algorithm"] == strategy)).any():
-                continue
-            how = _strategy_style(strategies, strategy)
-            mean = summarise(
-                results[(results["data"] == data) & (results["algorithm"] == strategy)], ["n_labelled"]
-            ).sort_index()
-            LearningCurveDisplay(
-                mean.index,
-                mean["mean"],
-                None if mean["error"].isna().any() else mean["error"],
-                name=strategy,
-                cost_name=cost,
-                greater_is_better=direction_of(greater_is_better, cost),
-            ).plot(axes, **how)
-        axes.legend().remove()
-        axes.set(xlabel="", ylabel="")
-        axes.set_title(data, fontsize=10)
-        axes.tick_params(labelsize=8)
-    for axes in panels[len(datas) :]:
-        axes.axis("off")
-    figure.supxlabel("labelled rows", fontsize=9)
-    figure.supylabel(cost_title(cost, greater_is_better), fontsize=9)
-    _add_legend(figure, panels[0])
+            here = results[(results["data"] == data) & (results["algorithm"] == strategy)]
+            if len(here):
+                curve = summarise(here, ["n_labelled"]).sort_index()
+                display = _display_of(LearningCurveDisplay, curve, strategy, cost, greater_is_better)
+                display.plot(axes, **_strategy_style(strategies, strategy))
+    _finish_curves(figure, panels, "labelled rows", cost_title(cost, greater_is_better))
     return figure
 
 
@@ -169,21 +98,13 @@ def comparison_figure(results: pd.DataFrame, greater_is_better: Mapping[str, boo
 
     The means are over the splits that all algorithms of a cost and data set share. Where the best is 0, only
     those that are 0 too have a place.
-
-    Examples
-    --------
-    >>> results = pd.DataFrame([("flags", "f1", "BR", 0, 0.6), ("flags", "f1", "CC", 0, 0.7)])
-    >>> results.columns = ["data", "cost", "algorithm", "split", "score"]
-    >>> comparison_figure(results, {"f1": True}).axes[0].get_title()
-    'F1 score ↑'
     """
     costs, algorithms = in_order(results["cost"]), in_order(results["algorithm"])
     datas = in_order(results["data"])
-    columns = min(len(costs), 2)
-    rows = -(-len(costs) // columns)
-    figure = _new_figure(5.5 * columns + 0.5, rows * (0.28 * len(datas) + 1.0) + 0.6)
-    panels = np.atleast_1d(figure.subplots(rows, columns, squeeze=False)).ravel()
-    for axes, cost in zip(panels, costs, strict=False):
+    titles = [cost_title(cost, greater_is_better) for cost in costs]
+    n_columns = min(len(costs), 2)
+    figure, panels = _new_panels(titles, 2, 5.5 + 0.5 / n_columns, 0.28 * len(datas) + 1.0, 0.0, legend=0.6)
+    for axes, cost in zip(panels, costs, strict=True):
         means = shared_means(results[results["cost"] == cost]).droplevel("cost")
         means = means.reindex(index=datas, columns=algorithms)
         best = means.max(axis=1) if direction_of(greater_is_better, cost) else means.min(axis=1)
@@ -196,11 +117,8 @@ def comparison_figure(results: pd.DataFrame, greater_is_better: Mapping[str, boo
         axes.set_xlim(-0.1, None)
         axes.set_ylim(len(datas) - 0.5, -0.5)
         axes.set_yticks(range(len(datas)), datas, fontsize=9)
-        axes.set_title(cost_title(cost, greater_is_better), fontsize=10)
         axes.grid(axis="y", linewidth=0.4)
         axes.xaxis.set_major_formatter("{x:g}")
-    for axes in panels[len(costs) :]:
-        axes.axis("off")
     figure.supxlabel("percent worse than the best mean", fontsize=9)
     _add_legend(figure, panels[0])
     return figure
@@ -209,18 +127,7 @@ def comparison_figure(results: pd.DataFrame, greater_is_better: Mapping[str, boo
 def figure_svg(draw: Callable[[], Figure], name: str) -> str:
     """Draw a figure in matplotlib's own style and return it as SVG, always the same for the same data.
 
-    Parameters
-    ----------
-    draw : callable
-        Returns the figure.
-    name : str
-        Stands before all ids, so that several figures can share a page.
-
-    Examples
-    --------
-    >>> svg = figure_svg(lambda: critical_difference_diagram(pd.Series({"A": 1.0, "B": 2.0}), 1.5), "ranks")
-    >>> svg[:4], 'id="ranks-' in svg
-    ('<svg', True)
+    The name stands before all ids, so that several figures can share a page.
     """
     matplotlib = import_matplotlib()
     with matplotlib.rc_context():
@@ -241,6 +148,46 @@ def _new_figure(width: float, height: float) -> Figure:
     return figure
 
 
+def _new_panels(
+    titles: list[str], most: int, width: float, height: float, narrowest: float, legend: float = 0.7
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with a titled panel for each of the titles, so many of them side by side at most."""
+    columns = min(len(titles), most)
+    rows = -(-len(titles) // columns)
+    figure = _new_figure(max(width * columns, narrowest), height * rows + legend)
+    panels = list(np.atleast_1d(figure.subplots(rows, columns, squeeze=False)).ravel())
+    for axes, title in zip(panels, titles, strict=False):
+        axes.set_title(title, fontsize=10)
+    for axes in panels[len(titles) :]:
+        axes.axis("off")
+    return figure, panels[: len(titles)]
+
+
+def _display_of(
+    kind: Any, curve: pd.DataFrame, name: str, cost: str, greater_is_better: Mapping[str, bool]
+) -> Any:
+    """Return a display of a curve of means with their errors, if all have one."""
+    return kind(
+        curve.index,
+        curve["mean"],
+        None if curve["error"].isna().any() else curve["error"],
+        name=name,
+        cost_name=cost,
+        greater_is_better=direction_of(greater_is_better, cost),
+    )
+
+
+def _finish_curves(figure: Figure, panels: list[Axes], x: str, y: str) -> None:
+    """Name the axes and the curves once for all panels."""
+    for axes in panels:
+        axes.legend().remove()
+        axes.set(xlabel="", ylabel="")
+        axes.tick_params(labelsize=8)
+    figure.supxlabel(x, fontsize=9)
+    figure.supylabel(y, fontsize=9)
+    _add_legend(figure, panels[0])
+
+
 def _style(algorithms: list[str], algorithm: str) -> dict[str, Any]:
     """Return the colour and marker of an algorithm: those of CSRPE are the same in all figures."""
     order = [*_OURS, *(name for name in algorithms if name not in _OURS)]
@@ -252,22 +199,12 @@ def _strategy_style(strategies: list[str], strategy: str) -> dict[str, Any]:
     """Return how a strategy's curve is drawn: the default thick, random in grey, the others thin."""
     if strategy == "random":
         return {"color": "#888888", "linestyle": "--", "linewidth": 1.4}
-    others = [name for name in strategies if name not in ("random", DEFAULT_STRATEGY)]
     if strategy == DEFAULT_STRATEGY:
         return {"color": BEST, "linestyle": "-", "linewidth": 2.2}
     colours = [colour for colour in COLOURS if colour != BEST]
-    i = others.index(strategy)
+    i = [name for name in strategies if name not in ("random", DEFAULT_STRATEGY)].index(strategy)
     style = ("-", "-.", ":")[i // len(colours) % 3]
     return {"color": colours[i % len(colours)], "linestyle": style, "linewidth": 1.0}
-
-
-def _draw_curve(axes: Axes, display: CodeLengthDisplay, colour: str) -> None:
-    """Draw a curve without what has no room in a small panel: the figure has it once for all of them."""
-    display.plot(axes, markersize=3, linewidth=1.2, color=colour)
-    if display.flat_line_ is not None:
-        display.flat_line_.remove()
-    axes.legend().remove()
-    axes.set(xlabel="", ylabel="")
 
 
 def _add_legend(figure: Figure, axes: Axes) -> None:
@@ -289,9 +226,8 @@ def _draw_names(axes: Axes, ranks: pd.Series, left: int, top: float, low: int, h
         y = top + 0.5 * (i if on_left else len(ranks) - 1 - i)
         side = low - 0.1 if on_left else high + 0.1
         axes.plot([rank, rank, side], [0, y, y], color="black", linewidth=0.8, clip_on=False)
-        text = f"{name}  {rank:.2f}" if on_left else f"{rank:.2f}  {name}"
         axes.annotate(
-            text,
+            f"{name}  {rank:.2f}" if on_left else f"{rank:.2f}  {name}",
             (side, y),
             (-4 if on_left else 4, 0),
             textcoords="offset points",

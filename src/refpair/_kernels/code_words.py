@@ -1,0 +1,87 @@
+"""Code words: differences of costs, of which those that are due to rounding are ties, and products of signs.
+
+A vector of signs s in {−1, +1} is packed as its plus bits, a code word e in {−1, 0, +1} as its plus bits and
+a mask of the bits that are not 0. A sign and a code bit differ where the plus bits do and the mask is set, so
+
+    s · e = popcount(mask) − 2 popcount((s XOR plus) AND mask).
+
+In one thread, 3,700 vectors and 1,600 code words of 3,000 bits take 0.12 s, against 0.41 s for the same
+search as float32 matrix products (OpenBLAS, AVX2); 1,200 × 150 take 5 ms against 14; one vector and 1,600
+code words 0.1 ms against 7. No size was found at which the matrix product won. Blocks of rows and code words
+gained nothing: the kernel is bound by its arithmetic.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair._kernels.jit import Floats, Longs, SignedBytes, Words, count_ones, inline, kernel
+
+__all__ = ["Words", "nearest", "products", "write_differences", "write_signs"]
+
+# Costs that differ by less than this part of themselves are equal but for rounding. The named costs round
+# equal fractions to equal floats and need no tolerance; sums of prices such as 0.1 + 0.2 and 0.3 do. Costs
+# that truly differ are far apart: two F1 values of K labels by 1/(2K)² or more, 1e-8 at K = 5,000.
+_TIE = 1e-12
+
+
+@kernel
+def write_differences(costs: Floats, differences: Floats) -> None:
+    """Write C(y, β) − C(y, α) of each row y and pair, 0 for a tie, to what need not be contiguous.
+
+    `costs` of shape (n, 2 m) are those of m first vectors α, then those of m second ones β.
+    """
+    n_rows, n_pairs = differences.shape
+    for row in range(n_rows):
+        for pair in range(n_pairs):
+            differences[row, pair] = _difference(costs[row, pair], costs[row, n_pairs + pair])
+
+
+@kernel
+def write_signs(costs: Floats, signs: SignedBytes) -> None:
+    """Write only the signs of the differences; see `write_differences`."""
+    n_rows, n_pairs = signs.shape
+    for row in range(n_rows):
+        for pair in range(n_pairs):
+            difference = _difference(costs[row, pair], costs[row, n_pairs + pair])
+            signs[row, pair] = (difference > 0.0) - (difference < 0.0)
+
+
+@inline
+def _difference(of_alpha: float, of_beta: float) -> float:
+    difference = of_beta - of_alpha
+    return 0.0 if abs(difference) <= _TIE * max(abs(of_alpha), abs(of_beta)) else difference
+
+
+@kernel
+def _product(signs: Words, plus: Words, mask: Words, n_known: np.int64) -> np.int64:
+    differ = np.uint64(0)
+    for w in range(signs.shape[0]):
+        differ += count_ones((signs[w] ^ plus[w]) & mask[w])
+    return n_known - 2 * np.int64(differ)
+
+
+@kernel
+def products(signs: Words, plus: Words, mask: Words, n_known: Longs) -> npt.NDArray[np.int32]:
+    """Return s · e for each row of signs and each code word; n_known is popcount(mask) by row."""
+    out = np.empty((signs.shape[0], plus.shape[0]), np.int32)
+    for i in range(signs.shape[0]):
+        for u in range(plus.shape[0]):
+            out[i, u] = _product(signs[i], plus[u], mask[u], n_known[u])
+    return out
+
+
+@kernel
+def nearest(signs: Words, plus: Words, mask: Words, n_known: Longs) -> npt.NDArray[np.int64]:
+    """Return the code word of largest s · e for each row of signs, the first one where several tie."""
+    out = np.empty(signs.shape[0], np.int64)
+    for i in range(signs.shape[0]):
+        best = 0
+        largest = _product(signs[i], plus[0], mask[0], n_known[0])
+        for u in range(1, plus.shape[0]):
+            product = _product(signs[i], plus[u], mask[u], n_known[u])
+            if product > largest:
+                best, largest = u, product
+        out[i] = best
+    return out

@@ -1,0 +1,326 @@
+"""Send binned rows down trees, to leaves and to what they say.
+
+Trees are the outer loop: a tree's nodes stay in the fast cache while a block of rows passes through it.
+
+In classifier chains, after the features of a row come the labels that the chain has set so far. The paths of
+a row have the same features, and differ only in the labels. They go down a tree together, up to 64 of them as
+the bits of a machine word, and part only where a node asks for a label. With 40 paths a row on yeast that
+takes a tenth of the time of each path going alone (0.33 s for 3.4 s, 100 draws).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from refpair._kernels.binning import MISSING
+from refpair._kernels.jit import (
+    Bools,
+    Bytes,
+    Floats,
+    Ints,
+    Longs,
+    SignedBytes,
+    Words,
+    helper,
+    inline,
+    kernel,
+    trailing_zeros,
+)
+
+_TOGETHER = 64  # paths: the bits of a word
+_VOTES_AT_ONCE = 1 << 15  # they stay in the second-level cache
+
+
+class Nodes(NamedTuple):
+    """The nodes of binary trees, one tree after the other."""
+
+    start: Longs  # (n_trees + 1,): where each tree's nodes begin
+    feature: Ints  # that a node asks for; −1 at a leaf
+    threshold: Bytes  # bins up to this one go left
+    missing_left: Bools
+    left_child: Ints  # counted from the tree's first node; the right child is the next one
+
+
+class ClassCounts(NamedTuple):
+    """How many training rows of which classes are in each leaf."""
+
+    start: Longs  # (n_nodes + 1,): where those of each node begin; inner nodes have none
+    classes: Ints  # ascending within a leaf
+    counts: Ints
+
+
+@inline
+def find_leaf(codes: Bytes, root: int, nodes: Nodes) -> int:
+    """Return the leaf that one row reaches in the tree with this root.
+
+    The two ways are two branches, not a sum with the answer: the processor guesses the way and goes on before
+    the answer is there. On sparse features most rows go the same way at a node, and this takes half the time;
+    on dense ones three quarters.
+    """
+    node = root
+    while nodes.feature[node] >= 0:
+        code = codes[nodes.feature[node]]
+        child = root + nodes.left_child[node]
+        goes_left = nodes.missing_left[node] if code == MISSING else code <= nodes.threshold[node]
+        node = child if goes_left else child + 1
+    return node
+
+
+@kernel
+def find_leaves(codes: Bytes, nodes: Nodes, out: Ints) -> None:
+    """Write to ``out[row, tree]`` which of all nodes is the leaf that a row reaches."""
+    for tree in range(nodes.start.shape[0] - 1):
+        for row in range(codes.shape[0]):
+            out[row, tree] = find_leaf(codes[row], nodes.start[tree], nodes)
+
+
+@kernel
+def leaf_signs(codes: Bytes, nodes: Nodes, value: Floats, out: SignedBytes) -> None:
+    """Write to ``out[row, tree]``: +1 where the value of the leaf that a row reaches is positive, else −1."""
+    for tree in range(nodes.start.shape[0] - 1):
+        for row in range(codes.shape[0]):
+            out[row, tree] = 1 if value[find_leaf(codes[row], nodes.start[tree], nodes)] > 0 else -1
+
+
+@kernel
+def leaf_values(codes: Bytes, nodes: Nodes, value: Floats, out: Floats) -> None:
+    """Write to ``out[row, tree]`` the value of the leaf that a row reaches."""
+    for tree in range(nodes.start.shape[0] - 1):
+        for row in range(codes.shape[0]):
+            out[row, tree] = value[find_leaf(codes[row], nodes.start[tree], nodes)]
+
+
+@inline
+def add_votes(
+    codes: Bytes, first: int, first_tree: int, n_trees: int, nodes: Nodes, held: ClassCounts, votes: Floats
+) -> None:
+    """Write the mean of the class frequencies in the leaves to ``votes[row − first, class]``."""
+    for i in range(votes.shape[0]):
+        for c in range(votes.shape[1]):
+            votes[i, c] = 0.0
+    for tree in range(first_tree, first_tree + n_trees):
+        for i in range(votes.shape[0]):
+            leaf, total = find_leaf(codes[first + i], nodes.start[tree], nodes), 0
+            for j in range(held.start[leaf], held.start[leaf + 1]):
+                total += held.counts[j]
+            for j in range(held.start[leaf], held.start[leaf + 1]):
+                votes[i, held.classes[j]] += held.counts[j] / total
+    for i in range(votes.shape[0]):
+        for c in range(votes.shape[1]):
+            votes[i, c] /= n_trees
+
+
+@kernel
+def class_votes(
+    codes: Bytes, problem: int, n_trees: int, nodes: Nodes, held: ClassCounts, out: Floats
+) -> None:
+    """Write to ``out[row, class]`` the mean over a problem's trees of the class frequencies in the leaves."""
+    add_votes(codes, 0, problem * n_trees, n_trees, nodes, held, out)
+
+
+@kernel
+def most_voted(
+    codes: Bytes, n_classes: Longs, n_trees: int, nodes: Nodes, held: ClassCounts, out: Ints
+) -> None:
+    """Write to ``out[row, problem]`` the class with the most votes, the first of them if they are several."""
+    n_rows = codes.shape[0]
+    for problem in range(n_classes.shape[0]):
+        n_own = n_classes[problem]
+        n_at_once = min(n_rows, max(1, _VOTES_AT_ONCE // n_own))
+        votes = np.empty((n_at_once, n_own), np.float64)
+        for first in range(0, n_rows, n_at_once):
+            some = votes[: min(n_at_once, n_rows - first)]
+            add_votes(codes, first, problem * n_trees, n_trees, nodes, held, some)
+            for i in range(some.shape[0]):
+                best = 0
+                for c in range(1, n_own):
+                    if some[i, c] > some[i, best]:
+                        best = c
+                out[first + i, problem] = best
+
+
+@kernel
+def sum_leaves(
+    leaves: Ints, tree_start: Longs, start: Longs, index: Ints, weight: Floats, n_vectors: int
+) -> tuple[Longs, Ints, Floats]:
+    """Return the mean distribution of the leaves that each row reaches, sparse: start, index and weight.
+
+    Row i reaches node ``leaves[i, t]`` of tree t, which is node ``tree_start[t] + leaves[i, t]`` of all. Node
+    j puts ``weight[start[j] : start[j + 1]]``, all above zero, on these vectors of ``index``.
+    """
+    n, n_trees = leaves.shape
+    capacity = 0
+    for i in range(n):
+        n_summed = 0
+        for t in range(n_trees):
+            node = tree_start[t] + leaves[i, t]
+            n_summed += start[node + 1] - start[node]
+        capacity += min(n_summed, n_vectors)
+
+    out_start = np.zeros(n + 1, np.int64)
+    out_index = np.empty(capacity, np.int32)
+    out_weight = np.empty(capacity)
+    sums = np.zeros(n_vectors)  # cleared after each row where it was written, not as a whole
+    end = 0
+    for i in range(n):
+        total = 0.0
+        for t in range(n_trees):
+            node = tree_start[t] + leaves[i, t]
+            for j in range(start[node], start[node + 1]):
+                vector = index[j]
+                if sums[vector] == 0.0:
+                    out_index[end] = vector
+                    end += 1
+                sums[vector] += weight[j]
+                total += weight[j]
+        for j in range(out_start[i], end):
+            out_weight[j] = sums[out_index[j]] / total
+            sums[out_index[j]] = 0.0
+        out_start[i + 1] = end
+    return out_start, out_index[:end].copy(), out_weight[:end].copy()
+
+
+@kernel
+def sum_values(codes: Bytes, row: Longs, paths: Bytes, nodes: Nodes, value: Floats, out: Floats) -> None:
+    """Write to ``out[i]`` the sum over the trees of the values of the leaves that a path reaches.
+
+    Path i has the features ``codes[row[i]]`` and then the labels ``paths[i]``; rows are not copied for it.
+    A label's bins are 0 and 1, as it is in all training rows one of them, or else no tree asks for it.
+    Paths of the same row may be anywhere, but it is their being neighbours that makes this fast.
+    """
+    feature, threshold, missing_left = nodes.feature, nodes.threshold, nodes.missing_left
+    n_features, n_labels = codes.shape[1], paths.shape[1]
+    begin = groups_of(row)
+    has_label = words_of(paths, begin)
+    waiting_node = np.empty(n_labels + 1, np.int64)  # for which some paths have left the others
+    waiting = np.empty(n_labels + 1, np.uint64)
+    out[:] = 0.0
+    for tree in range(nodes.start.shape[0] - 1):
+        root = nodes.start[tree]
+        for group in range(begin.shape[0] - 1):
+            first = begin[group]
+            mine = codes[row[first]]
+            node = root
+            here = ~np.uint64(0) >> np.uint64(_TOGETHER - (begin[group + 1] - first))
+            n_waiting = 0
+            while True:
+                f = feature[node]
+                if f < 0:
+                    while here:
+                        out[first + trailing_zeros(here)] += value[node]
+                        here &= here - np.uint64(1)
+                    if n_waiting == 0:
+                        break
+                    n_waiting -= 1
+                    node, here = waiting_node[n_waiting], waiting[n_waiting]
+                    continue
+                left = root + nodes.left_child[node]
+                if f < n_features:
+                    code = np.int64(mine[f])
+                    goes_left = missing_left[node] if code == MISSING else code <= threshold[node]
+                    node = left + (not goes_left)
+                    continue
+                ones = here & has_label[group, f - n_features]
+                node = left + (ones != 0)
+                if ones != 0 and ones != here:
+                    waiting_node[n_waiting], waiting[n_waiting] = left, here ^ ones
+                    n_waiting += 1
+                    here = ones
+
+
+@helper
+def groups_of(row: Longs) -> Longs:
+    """Return where the groups of paths begin, each of one row, and at the end the number of paths."""
+    begin = np.empty(row.shape[0] + 1, np.int64)
+    n_groups = 0
+    for i in range(row.shape[0]):
+        if i == 0 or row[i] != row[i - 1] or i - begin[n_groups - 1] == _TOGETHER:
+            begin[n_groups] = i
+            n_groups += 1
+    begin[n_groups] = row.shape[0]
+    return begin[: n_groups + 1]
+
+
+@helper
+def words_of(paths: Bytes, begin: Longs) -> Words:
+    """Return for each group and label which paths have it, as the bits of a word."""
+    words = np.zeros((begin.shape[0] - 1, paths.shape[1]), np.uint64)
+    for group in range(begin.shape[0] - 1):
+        for i in range(begin[group], begin[group + 1]):
+            bit = np.uint64(1) << np.uint64(i - begin[group])
+            for label in range(paths.shape[1]):
+                if paths[i, label]:
+                    words[group, label] |= bit
+    return words
+
+
+@kernel
+def vote(
+    codes: Bytes,
+    row: Longs,
+    paths: Bytes,
+    asked: Bools,
+    n_asked: Longs,
+    nodes: Nodes,
+    value: Floats,
+    out: Bytes,
+    looked_at: Words,
+) -> None:
+    """Write to ``out[i]`` whether the leaves that a path reaches have a positive sum.
+
+    Path i has the features ``codes[row[i]]`` and then the labels ``paths[i]``, as in `sum_values`. It asks
+    tree t only if ``asked[t, row[i]]``; ``n_asked[row[i]]`` counts these trees. No tree says more than 1 or
+    less than −1, so those that are left need not be asked once they cannot change the vote.
+
+    In ``looked_at[i]`` the bit l % 64 is set if the trees have looked at label l: as long as none of these
+    labels changes, nor does the vote.
+    """
+    feature, threshold, missing_left = nodes.feature, nodes.threshold, nodes.missing_left
+    n_features, n_paths = codes.shape[1], row.shape[0]
+    sums, left = np.zeros(n_paths), np.empty(n_paths, np.int64)
+    for i in range(n_paths):
+        left[i] = n_asked[row[i]]
+        looked_at[i] = 0
+    for tree in range(nodes.start.shape[0] - 1):
+        root = nodes.start[tree]
+        for i in range(n_paths):
+            if abs(sums[i]) > left[i] or not asked[tree, row[i]]:
+                continue
+            mine = codes[row[i]]
+            node = root
+            while feature[node] >= 0:
+                f = feature[node]
+                if f < n_features:
+                    code = np.int64(mine[f])
+                    goes_left = missing_left[node] if code == MISSING else code <= threshold[node]
+                else:
+                    label = f - n_features
+                    looked_at[i] |= np.uint64(1) << np.uint64(label & 63)
+                    goes_left = paths[i, label] <= threshold[node]
+                node = root + nodes.left_child[node] + (not goes_left)
+            sums[i] += value[node]
+            left[i] -= 1
+    for i in range(n_paths):
+        out[i] = sums[i] > 0.0
+
+
+@kernel
+def round_draws(expected: Floats, row: Longs, uniform: float) -> Floats:
+    """Round the expected numbers of a row's draws at random, each up or down, and so that its mean is right.
+
+    This is systematic sampling: also the sum over the paths of a row is rounded up or down, so that the draws
+    tell far more of the chance of a label than as many that know nothing of each other. Paths of a row are
+    neighbours.
+    """
+    out = np.empty(row.shape[0], np.float64)
+    total, drawn = 0.0, 0.0
+    for i in range(row.shape[0]):
+        if i == 0 or row[i] != row[i - 1]:
+            total, drawn = 0.0, 0.0
+        total += expected[i]
+        upto = np.floor(total + uniform)
+        out[i] = upto - drawn
+        drawn = upto
+    return out

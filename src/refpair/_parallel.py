@@ -1,0 +1,307 @@
+"""Independent chunks of work: in threads, on a Dask cluster, or lazily; and how many threads BLAS takes.
+
+Chunks run through joblib, by default in threads: the kernels release the GIL. On a cluster, what chunks share
+is sent once a worker, and what is lost is run again.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, TypeVar
+
+import numpy as np  # noqa: F401  # its library is found only once it is loaded, and so is SciPy's
+import scipy.linalg  # noqa: F401  # loaded for the same reason
+from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["Pickled", "in_memory", "is_lazy", "is_on_worker", "one_blas_thread", "progress_bar", "run_chunks"]
+
+_MOST_VAIN = 3  # times that the work is sent again although no chunk was done the last time
+
+Result = TypeVar("Result")
+
+
+def run_chunks(
+    work: Callable[[slice], Result],
+    chunks: Sequence[slice],
+    *,
+    n_jobs: int | None,
+    verbose: int,
+    title: str,
+    in_place: bool = False,
+) -> list[Result]:
+    """Return ``work(chunk)`` for each chunk, in order, under a progress bar if that is asked for.
+
+    ``joblib.parallel_config`` around the call chooses another backend than threads, unless the work is done
+    `in_place`, in memory that another process would not share. A single chunk is run right here.
+    """
+    if verbose == 0 and (len(chunks) < 2 or (in_place and n_jobs in (None, 1))):
+        return [work(chunk) for chunk in chunks]  # threads and a bar take longer to start than many a chunk
+    done: dict[int, Result] = {}
+    with progress_bar(visible=verbose > 0) as bar:
+        task = bar.add_task(title, total=chunks[-1].stop if chunks else 0)
+        for place, result in _run_all(work, chunks, n_jobs, in_place):
+            done[place] = result
+            bar.advance(task, chunks[place].stop - chunks[place].start)
+    return [done[place] for place in range(len(chunks))]
+
+
+def progress_bar(*, visible: bool, left: ProgressColumn | None = None) -> Progress:
+    """Return a progress bar on standard error that shows the time left, by a column of its own if given."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        left or TimeRemainingColumn(),
+        console=Console(stderr=True),
+        disable=not visible,
+    )
+
+
+def is_lazy(X: object) -> bool:
+    """Whether X is a Dask collection. Dask is not imported for that: without it, there can be none."""
+    dask = sys.modules.get("dask.base")
+    return dask is not None and bool(dask.is_dask_collection(X))
+
+
+def in_memory(X: Any) -> Any:
+    """Return X as it is, or what a Dask collection amounts to."""
+    return X.compute() if is_lazy(X) else X
+
+
+def _run_all(
+    work: Callable[[slice], Result], chunks: Sequence[slice], n_jobs: int | None, in_place: bool
+) -> Iterator[tuple[int, Result]]:
+    """Yield the place of each chunk and its result, where the active backend of joblib has them run."""
+    backend, _ = get_active_backend(prefer="threads")
+    on_cluster = not in_place and type(backend).__module__ == "joblib._dask"
+    if on_cluster and not is_on_worker():
+        return _run_on_cluster(backend, work, chunks)
+    # In a task of a cluster the work stays in its process: the other workers have tasks of their own.
+    require = "sharedmem" if in_place or on_cluster else None
+    # Processes share large arrays as files; kernels are compiled for arrays that may be written to.
+    jobs = Parallel(n_jobs=n_jobs, prefer="threads", require=require, mmap_mode="c", return_as="generator")
+    return enumerate(jobs(delayed(work)(chunk) for chunk in chunks))
+
+
+def is_on_worker() -> bool:
+    """Whether this is a task of a Dask worker: to wait there for other tasks could be to wait for ever."""
+    worker = sys.modules.get("distributed.worker")
+    if worker is None:
+        return False
+    try:
+        worker.get_worker()
+    except ValueError:
+        return False
+    return True
+
+
+def _run_on_cluster(
+    backend: Any, work: Callable[[slice], Result], chunks: Sequence[slice]
+) -> Iterator[tuple[int, Result]]:
+    """Yield the place of each chunk and ``work(chunk)``, as they are done; what that raises is raised here.
+
+    joblib would send the work, and X with it, along with each chunk. Here it is a piece of data that every
+    worker has, and one that joins later gets it from its peers. Dask runs the chunks of a worker that dies
+    again. Should all workers with the data die, it is sent again.
+    """
+    shared = Pickled(pickled=_pickle(work))
+    left = dict(enumerate(chunks))
+    n_vain = 0
+    while left:
+        n_before = len(left)
+        for place, result in _run_once(backend, shared, left):
+            del left[place]
+            yield place, result
+        n_vain = n_vain + 1 if len(left) == n_before else 0
+        if n_vain > _MOST_VAIN:
+            raise RuntimeError(
+                f"{len(left)} of {len(chunks)} chunks cannot be run on the cluster: its workers are lost, "
+                "or the tasks cancelled, each time before one is done. See the logs of the workers: they may "
+                "lack memory"
+            )
+
+
+def _run_once(backend: Any, work: Pickled, left: Mapping[int, slice]) -> Iterator[tuple[int, Any]]:
+    """Send the work and yield the results of chunks; not of all, if all copies of the work are lost."""
+    distributed = import_module("distributed")  # an extra
+    client, how = backend.client, backend.submit_kwargs
+    backend.effective_n_jobs(-1)  # waits for workers to come up, and says what to do if there are none
+    try:
+        # Not by its hash: that would take longer, and the key of what was lost would be used again.
+        shared = client.scatter(work, workers=how.get("workers"), broadcast=True, hash=False)
+    except OSError:  # a worker died on the way
+        return
+    tasks = client.map(_run, [shared] * len(left), list(left.values()), pure=False, **how)
+    place_of = dict(zip(tasks, left, strict=True))
+    del tasks  # a worker keeps a result for as long as there is a reference to its task
+    try:
+        for task, result in distributed.as_completed(list(place_of), with_results=True, raise_errors=False):
+            place = place_of.pop(task)
+            if task.status == "error":
+                _, error, trace = result
+                raise error.with_traceback(trace)
+            if task.status == "finished":
+                yield place, pickle.loads(result)
+    finally:
+        if place_of:
+            client.cancel(list(place_of), force=True)
+
+
+def _run(work: Pickled, chunk: slice) -> bytes:
+    """Run a chunk. Pickled here, since a result that cannot be is then an error of the task as any other."""
+    return _pickle(work.content()(chunk))
+
+
+def _pickle(something: Any) -> bytes:
+    """Return something pickled as Dask does it, which knows functions without a name, too."""
+    content: bytes = import_module("distributed.protocol.pickle").dumps(something)
+    return content
+
+
+class Pickled:
+    """Something to be sent to workers as one piece, whose arrays arrive as they were.
+
+    Dask cuts arrays out of what it receives wherever they happen to begin: kernels, compiled for arrays at
+    addresses that suit a processor, would have to be compiled anew. The first task on a worker unpickles the
+    content: if it cannot, that is an error of the task.
+    """
+
+    def __init__(self, content: Any = None, pickled: bytes | None = None) -> None:
+        self._content = content
+        self._pickled = pickled
+        self._is_there = pickled is None
+        self._n_bytes = 0 if pickled is None else len(pickled)
+        self._lock = threading.Lock()
+
+    def content(self) -> Any:
+        """Return what was pickled."""
+        with self._lock:
+            if not self._is_there:
+                assert self._pickled is not None
+                self._content = pickle.loads(self._pickled)
+                self._is_there = True
+                self._pickled = None  # it would take as much memory again
+            return self._content
+
+    def __reduce__(self) -> tuple[type[Pickled], tuple[None, bytes]]:
+        known = self._pickled
+        return Pickled, (None, _pickle(self._content) if known is None else known)
+
+    def __sizeof__(self) -> int:  # Dask asks for it
+        return self._n_bytes
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Compute products of matrices in one thread each.
+
+    The threads of small products wait for each other longer than they compute, many times as long if another
+    program has one of the processors. Whoever has many of them lets threads share out something larger.
+    """
+    _LIMITS.begin()
+    try:
+        yield
+    finally:
+        _LIMITS.end()
+
+
+class _Limit:
+    """A limit on the threads of some libraries, which lasts until the last of those who asked for it ends.
+
+    A thread that put back what it had found might put back another one's limit. (Should someone else set the
+    number in the meantime, whoever ends last has the last word.)
+    """
+
+    def __init__(self, libraries: list[Any]) -> None:
+        self.libraries = libraries
+        self.n_asking = 0
+        self.n_threads: list[int] = []
+
+    def begin(self) -> None:
+        if self.n_asking == 0:
+            self.n_threads = [library.get_num_threads() for library in self.libraries]
+            self._set(1)
+        self.n_asking += 1
+
+    def end(self) -> None:
+        self.n_asking -= 1
+        if self.n_asking == 0:
+            self._set()
+
+    def _set(self, number: int | None = None) -> None:
+        """Set the number of threads, or put back what it was, where it was more than one."""
+        for library, n_threads in zip(self.libraries, self.n_threads, strict=True):
+            if n_threads > 1:
+                library.set_num_threads(n_threads if number is None else number)
+                # Since 3.8, threadpoolctl heeds only the thread that was the first to ask, until that gives
+                # way: here another one may be the last.
+                getattr(library, "clear_controlling_thread", lambda: None)()
+
+
+class _Limits(threading.local):
+    """What a thread limits: the process's libraries, and those in which it has a number of its own."""
+
+    lock = threading.Lock()
+    shared: _Limit | None = None
+    own_libraries: tuple[Any, ...] = ()
+
+    def __init__(self) -> None:
+        self.own: _Limit | None = None
+
+    def begin(self) -> None:
+        with _Limits.lock:
+            if _Limits.shared is None:  # to look for libraries takes milliseconds
+                found = [lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas"]
+                _Limits.own_libraries = tuple(filter(_is_by_thread, found))
+                _Limits.shared = _Limit([library for library in found if not _is_by_thread(library)])
+            _Limits.shared.begin()
+        if self.own is None:
+            self.own = _Limit(list(_Limits.own_libraries))
+        self.own.begin()
+
+    def end(self) -> None:
+        assert self.own is not None
+        self.own.end()
+        with _Limits.lock:
+            assert _Limits.shared is not None
+            _Limits.shared.end()
+
+
+def _is_by_thread(library: Any) -> bool:
+    """Whether a library has a number for each thread that calls it."""
+    return library.internal_api == "mkl" or getattr(library, "threading_layer", None) == "openmp"
+
+
+_LIMITS = _Limits()
+
+
+def _after_fork() -> None:
+    """Forget the threads of the parent: in a child they do not run, nor will they end what they began."""
+    _Limits.lock = threading.Lock()
+    if _Limits.shared is not None and _LIMITS.own is not None:
+        while _Limits.shared.n_asking > _LIMITS.own.n_asking:
+            _Limits.shared.end()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

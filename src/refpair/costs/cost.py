@@ -1,0 +1,510 @@
+"""The cost object, its three kinds, and their lookup by name."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair.costs import _counts
+from refpair.costs._counts import FloatArray, LabelMatrix, Labels, NamedPrices, Prices
+from refpair.tables.labels import read_predictions
+
+CountFunction: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], npt.ArrayLike]
+F = TypeVar("F")
+LabelFunction: TypeAlias = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], npt.ArrayLike]
+
+
+@dataclass(frozen=True, repr=False)
+class Cost(ABC):
+    """A cost C(truth, prediction) of label vectors; :func:`get_cost` and the static methods here make one.
+
+    The subclasses tell how a cost is made, since the best decision depends on it: :class:`CountCost`,
+    :class:`PerLabelCost`, :class:`FunctionCost`. Costs are only compared: any numbers up to 1e100 will do.
+    Wherever a method takes label matrices, they are 0/1 with one row a label vector, dense or sparse.
+
+    Parameters
+    ----------
+    name : str
+        What tables and error messages call it.
+    greater_is_better : bool
+        Whether :meth:`mean` reports 1 − cost instead of the cost.
+
+    Notes
+    -----
+    A cost is also a scorer of scikit-learn, as in ``GridSearchCV(model, grid, scoring=cost)``; :meth:`scorer`
+    says more.
+
+    Examples
+    --------
+    >>> get_cost("f1").matrix([[1, 1, 0]], [[1, 1, 0], [1, 0, 0], [0, 0, 1]]).round(2)
+    array([[0.  , 0.33, 1.  ]])
+    """
+
+    name: str
+    greater_is_better: bool
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"name must be a string, not {type(self.name).__name__}")
+
+    def matrix(self, Y: Labels, Z: Labels) -> FloatArray:
+        """Return the (n, m) costs of predicting Z[j] when the truth is Y[i].
+
+        Examples
+        --------
+        >>> get_cost("hamming").matrix([[1, 0], [0, 0]], [[1, 0], [1, 1]])
+        array([[0. , 0.5],
+               [0.5, 1. ]])
+        """
+        return self._for_columns(Y, Z)._matrix(*_counts.check_pair(Y, Z))
+
+    def rows(self, Y: Labels, Z: Labels) -> FloatArray:
+        """Return the n costs of predicting Z[i] when the truth is Y[i].
+
+        Examples
+        --------
+        >>> get_cost("rank").rows([[1, 0, 0], [1, 1, 0]], [[1, 0, 0], [0, 1, 1]])
+        array([0. , 1.5])
+        """
+        truths, predictions = _counts.check_pair(Y, Z)
+        n, m = truths.shape[0], predictions.shape[0]
+        if n != m:
+            raise ValueError(f"Y has {n} rows and Z has {m}: row i of Z must predict row i of Y")
+        # A copy: what a function returned may be an array that it keeps.
+        return np.array(self._for_columns(Y, Z)._rows(truths, predictions))
+
+    def mean(self, Y: Labels, Z: Labels, sample_weight: npt.ArrayLike | None = None) -> float:
+        """Return the mean over the rows, weighted if there are weights, as papers report it.
+
+        That is 1 − cost if greater is better, else the cost.
+
+        Examples
+        --------
+        >>> get_cost("f1").mean([[1, 1, 0], [0, 0, 0]], [[1, 0, 1], [0, 0, 0]])
+        0.75
+        >>> get_cost("f1").mean([[1, 1, 0], [0, 0, 0]], [[1, 0, 1], [0, 0, 0]], sample_weight=[3, 1])
+        0.625
+        """
+        mean = _counts.mean_over_rows(self.rows(Y, Z), sample_weight)
+        return 1.0 - mean if self.greater_is_better else mean
+
+    def scorer(self) -> Self:
+        """Return a scorer for scikit-learn's ``GridSearchCV``, ``cross_val_score`` and so on.
+
+        It is the cost itself, called with a fitted model, features, true labels in any form that ``fit``
+        takes, and perhaps ``sample_weight``. The greater the better: 1 − the mean cost for F-beta, Jaccard
+        and all costs that say so, and for the zero-one loss, for which it is scikit-learn's subset accuracy;
+        minus the mean cost for all others. ``score`` of every classifier is this, by its ``cost_``.
+
+        Examples
+        --------
+        Models that were made for different costs are compared by one.
+
+        >>> from refpair import BinaryRelevance, CSRPEClassifier
+        >>> from refpair.datasets import load_dataset
+        >>> digits = load_dataset("digits")
+        >>> X, Y, X_test, Y_test = digits.X[:500], digits.Y[:500], digits.X[500:], digits.Y[500:]
+        >>> scorer = get_cost("f1").scorer()
+        >>> round(scorer(BinaryRelevance("tree", random_state=0).fit(X, Y), X_test, Y_test), 2)
+        0.58
+        >>> round(scorer(CSRPEClassifier("f1", n_bits=100, random_state=0).fit(X, Y), X_test, Y_test), 2)
+        0.75
+        """
+        return self
+
+    def __call__(
+        self, estimator: Any, X: Any = None, y: Any = None, sample_weight: npt.ArrayLike | None = None
+    ) -> float:
+        """Score a fitted model; see :meth:`scorer`."""
+        if not hasattr(estimator, "predict"):
+            raise TypeError(
+                "a cost is called with a fitted model, X and y, as scikit-learn's scorers are: for true and "
+                f"predicted labels use {self!r}.mean(Y, Z), or .rows(Y, Z) for the cost of each row"
+            )
+        truths, predictions, names = read_predictions(estimator, estimator.predict(X), y)
+        return self.for_labels(names)._score(truths, predictions, sample_weight)
+
+    def _score(self, Y: Labels, Z: Labels, sample_weight: npt.ArrayLike | None) -> float:
+        """Return the mean as a number of which the greater is the better; see :meth:`scorer`."""
+        mean = self.mean(Y, Z, sample_weight)
+        if self.greater_is_better:
+            return mean
+        return 1.0 - mean if self == _NAMED["zero_one"] else -mean
+
+    def for_labels(self, names: Iterable[Hashable]) -> Cost:
+        """Return the cost for labels of these names, in this order; ``fit`` does so.
+
+        Prices by label name become one price for each label. An unknown name, or a wrong number of prices, is
+        a ValueError. All other costs are the same whatever the labels are called.
+
+        Examples
+        --------
+        >>> Cost.per_label(false_negative={"fraud": 50}).for_labels(["spam", "fraud"])
+        Cost.per_label(false_positive=1.0, false_negative=(1.0, 50.0))
+        """
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cost as plain JSON types for :meth:`from_dict`.
+
+        Only named and per-label costs have such a form; a cost made of a Python function raises ValueError.
+
+        Examples
+        --------
+        >>> get_cost("f2").to_dict()
+        {'name': 'f2'}
+        """
+        raise ValueError(
+            f"the cost {self.name!r} is a Python function, and only named and per-label costs can be stored; "
+            "pass cost= when loading"
+        )
+
+    @staticmethod
+    def from_dict(stored: dict[str, Any]) -> Cost:
+        """Return the cost that :meth:`to_dict` wrote.
+
+        Examples
+        --------
+        >>> Cost.from_dict({"name": "rank"})
+        get_cost('rank')
+        """
+        if not isinstance(stored, dict) or not {"name"} <= stored.keys() <= _STORED:
+            raise ValueError(
+                f"a stored cost is a dictionary with a name, and perhaps prices: not {stored!r:.100}"
+            )
+        if not isinstance(stored["name"], str):
+            raise ValueError(f"the name of a stored cost must be a string, not {stored['name']!r:.100}")
+        if len(stored) == 1:
+            return get_cost(stored["name"])
+        return Cost.per_label(**{what: _counts.prices_from_pairs(value) for what, value in stored.items()})
+
+    @staticmethod
+    def from_counts(f: CountFunction, name: str | None = None, greater_is_better: bool = False) -> CountCost:
+        """Make a cost of the counts of right and wrong labels.
+
+        Parameters
+        ----------
+        f : callable
+            ``f(tp, fp, fn, tn)``: four float arrays of one shape in, the costs as an array of this shape out.
+        name : str, optional
+            By default the name of the function.
+        greater_is_better : bool, default=False
+            Whether to report 1 − cost.
+
+        Examples
+        --------
+        >>> missed_twice = Cost.from_counts(lambda tp, fp, fn, tn: fp + 2 * fn, name="missed_twice")
+        >>> missed_twice.rows([[1, 1, 0]], [[0, 0, 1]])
+        array([5.])
+        """
+        return CountCost(name or _name_of(f), greater_is_better, _function(f))
+
+    @staticmethod
+    def from_function(
+        f: LabelFunction, name: str | None = None, greater_is_better: bool = False
+    ) -> FunctionCost:
+        """Make a cost of any function of truths and predictions.
+
+        Parameters
+        ----------
+        f : callable
+            ``f(Y, Z)``: two int64 arrays of one shape (n, n_labels) in, the n costs C(Y[i], Z[i]) out. A cost
+            matrix takes calls on blocks of repeated rows: slower than counts, but bounded in memory.
+        name, greater_is_better
+            As in :meth:`from_counts`.
+
+        Examples
+        --------
+        >>> first_wrong = Cost.from_function(lambda Y, Z: Y[:, 0] != Z[:, 0], name="first_wrong")
+        >>> first_wrong.matrix([[1, 0], [0, 1]], [[1, 1], [0, 0], [0, 1]])
+        array([[0., 1., 1.],
+               [1., 0., 0.]])
+        """
+        return FunctionCost(name or _name_of(f), greater_is_better, _function(f))
+
+    @staticmethod
+    def per_label(
+        *,
+        false_positive: npt.ArrayLike | Mapping[Any, float] = 1.0,
+        false_negative: npt.ArrayLike | Mapping[Any, float] = 1.0,
+        default: float = 1.0,
+        name: str = "per_label",
+    ) -> PerLabelCost:
+        """Make a cost that adds up over the labels, each with its own price for a mistake.
+
+        Parameters
+        ----------
+        false_positive : float, array-like of shape (n_labels,) or dict, default=1.0
+            The price of predicting a label that is not there; not negative: no mistake is a gain. One for all
+            labels, one for each, or a dictionary of prices by label name (or column number, where labels have
+            no names).
+        false_negative : float, array-like of shape (n_labels,) or dict, default=1.0
+            The price of missing a label that is there, likewise.
+        default : float, default=1.0
+            The price of labels that a dictionary does not name.
+        name : str, default="per_label"
+            What tables and error messages call it.
+
+        Examples
+        --------
+        Missing the second label costs 50, every other mistake costs 1.
+
+        >>> cost = Cost.per_label(false_positive=1, false_negative=[1, 50])
+        >>> cost.rows([[0, 1], [1, 0]], [[1, 0], [0, 1]])
+        array([51.,  2.])
+
+        The same by name, for a model that is fitted on a DataFrame of labels or on names.
+
+        >>> Cost.per_label(false_negative={"fraud": 50}).for_labels(["spam", "fraud"]) == cost
+        True
+        """
+        fp = _counts.read_prices("false_positive", false_positive, default)
+        return PerLabelCost(name, False, fp, _counts.read_prices("false_negative", false_negative, default))
+
+    @staticmethod
+    def f_beta(beta: float) -> CountCost:
+        """Make the cost 1 − F-beta, with recall counting beta > 0 times as much as precision; 1 gives F1.
+
+        Examples
+        --------
+        >>> Cost.f_beta(2).rows([[1, 1, 0]], [[1, 0, 0]]).round(3)
+        array([0.444])
+        """
+        if not (isinstance(beta, int | float | np.number) and 0 < beta < 1e150 and beta * beta > 0):
+            raise ValueError(f"beta must be a finite number above zero, got {beta!r:.100}")
+        beta = float(beta)
+        return CountCost(f"f{beta}".removesuffix(".0"), True, _counts.FBeta(beta))
+
+    def _for_columns(self, *labels: Any) -> Cost:
+        """Return the cost for labels that a DataFrame names."""
+        named = [matrix.columns for matrix in labels if hasattr(matrix, "columns")]
+        return self.for_labels(named[0]) if named else self
+
+    @abstractmethod
+    def _matrix(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray: ...
+
+    @abstractmethod
+    def _rows(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray: ...
+
+
+@dataclass(frozen=True, repr=False)
+class CountCost(Cost):
+    """A cost ``counts(tp, fp, fn, tn)``; see :meth:`Cost.from_counts`."""
+
+    counts: CountFunction
+
+    def __repr__(self) -> str:
+        if self._is_named():
+            return f"get_cost({self.name!r})"
+        return f"Cost.from_counts({_name_of(self.counts)}, name={self.name!r})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the name, if the cost has one that is known."""
+        return {"name": self.name} if self._is_named() else super().to_dict()
+
+    def _is_named(self) -> bool:
+        try:
+            return get_cost(self.name) == self
+        except ValueError:
+            return False
+
+    def _matrix(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+        overlap = _counts.intersections(Y, Z)
+        y_size, z_size = _counts.sizes(Y), _counts.sizes(Z)
+        costs = np.empty(overlap.shape)
+        for block in _counts.blocks(*overlap.shape):
+            costs[block] = self._of_counts(overlap[block], y_size[block, None], z_size, Y.shape[1])
+        return costs
+
+    def _rows(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+        return self._of_counts(
+            _counts.row_intersections(Y, Z), _counts.sizes(Y), _counts.sizes(Z), Y.shape[1]
+        )
+
+    def _of_counts(
+        self, overlap: npt.NDArray[np.floating], y_size: FloatArray, z_size: FloatArray, n_labels: int
+    ) -> FloatArray:
+        tp = overlap.astype(np.float64)
+        fp, fn = z_size - tp, y_size - tp
+        tn = n_labels - y_size - fp
+        shape = tp.shape
+        with np.errstate(all="ignore"):  # what comes of 0/0 is reported with its counts
+            costs = self.counts(tp, fp, fn, tn)
+        return _counts.check_costs(
+            costs, shape, self.name, lambda at: f"tp={tp[at]:g}, fp={fp[at]:g}, fn={fn[at]:g}, tn={tn[at]:g}"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class FunctionCost(Cost):
+    """A cost ``function(Y, Z)``, row by row; see :meth:`Cost.from_function`."""
+
+    function: LabelFunction
+
+    def __repr__(self) -> str:
+        return f"Cost.from_function({_name_of(self.function)}, name={self.name!r})"
+
+    def _matrix(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+        Y, Z = _counts.dense(Y), _counts.dense(Z)
+        costs = np.empty(len(Y) * len(Z))
+        for block in _counts.blocks(costs.size, Y.shape[1]):
+            i, j = np.divmod(np.arange(block.start, block.stop), len(Z))
+            costs[block] = self._rows(Y[i], Z[j])
+        return costs.reshape(len(Y), len(Z))
+
+    def _rows(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+        # int64, because the obvious Y - Z wraps around in uint8.
+        truths, predictions = _counts.dense(Y).astype(np.int64), _counts.dense(Z).astype(np.int64)
+        return _counts.check_costs(
+            self.function(truths, predictions),
+            (len(truths),),
+            self.name,
+            lambda at: f"the truth {truths[at].tolist()} and the prediction {predictions[at].tolist()}",
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class PerLabelCost(Cost):
+    """A cost that adds up over the labels; see :meth:`Cost.per_label`."""
+
+    false_positive: Prices
+    false_negative: Prices
+
+    def __repr__(self) -> str:
+        both = {"false_positive": self.false_positive, "false_negative": self.false_negative}
+        named = [prices for prices in both.values() if isinstance(prices, NamedPrices)]
+        shown = [f"{what}={dict(p.pairs) if isinstance(p, NamedPrices) else p}" for what, p in both.items()]
+        shown += [f"default={named[0].default}"] if named and named[0].default != 1.0 else []
+        return f"Cost.per_label({', '.join(shown)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the name and the prices; those by label name as pairs."""
+        stored: dict[str, Any] = {"name": self.name}
+        for what, prices in (
+            ("false_positive", self.false_positive),
+            ("false_negative", self.false_negative),
+        ):
+            if isinstance(prices, NamedPrices):
+                stored |= {what: [list(pair) for pair in prices.pairs], "default": prices.default}
+            else:
+                stored[what] = np.asarray(prices).tolist()
+        return stored
+
+    def for_labels(self, names: Iterable[Hashable]) -> PerLabelCost:
+        """Return the cost with one price for each label."""
+        listed = list(names)
+        known = [
+            prices.resolve(listed) if isinstance(prices, NamedPrices) else prices
+            for prices in (self.false_positive, self.false_negative)
+        ]
+        cost = replace(self, false_positive=known[0], false_negative=known[1])
+        cost.prices(len(listed))  # raises if there are not as many as labels
+        return self if cost == self else cost
+
+    def prices(self, n_labels: int) -> tuple[FloatArray, FloatArray]:
+        """Return the false-positive and the false-negative prices, each as an array of n_labels.
+
+        Examples
+        --------
+        >>> Cost.per_label(false_negative=[1, 50]).prices(2)
+        (array([1., 1.]), array([ 1., 50.]))
+        """
+        for what in ("false_positive", "false_negative"):
+            prices = getattr(self, what)
+            if isinstance(prices, NamedPrices):
+                raise ValueError(
+                    f"{what} of the cost {self.name!r} has prices by label name, and these labels have no "
+                    "names: give DataFrames, or the cost as cost.for_labels([...all names, in order...])"
+                )
+            if isinstance(prices, tuple) and len(prices) != n_labels:
+                given = f"{what} of the cost {self.name!r} has {len(prices)} prices"
+                raise ValueError(f"{given} for {n_labels} labels")
+        return np.full(n_labels, self.false_positive), np.full(n_labels, self.false_negative)
+
+    def _matrix(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+        fp, fn = self.prices(Y.shape[1])
+        # [fn·y, 1−y] · [1−z, fp·z]: a sum without differences, so that no digits are lost and ties stay ties.
+        predictions = _counts.dense(Z)
+        right = np.hstack([1.0 - predictions, fp * predictions]).T
+        costs = np.empty((Y.shape[0], Z.shape[0]))
+        for block in _counts.blocks(Y.shape[0], 2 * Y.shape[1]):
+            truths = _counts.dense(Y[block])
+            costs[block] = np.hstack([fn * truths, 1.0 - truths]) @ right
+        return costs
+
+    def _rows(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+        fp, fn = self.prices(Y.shape[1])
+        Y, Z = _counts.dense(Y), _counts.dense(Z)
+        return np.asarray((Y > Z) @ fn + (Z > Y) @ fp)
+
+
+_NAMED = {
+    cost.name: cost
+    for cost in (
+        CountCost("hamming", False, _counts.hamming),
+        CountCost("zero_one", False, _counts.zero_one),
+        CountCost("rank", False, _counts.rank),
+        Cost.f_beta(1),
+        CountCost("jaccard", True, _counts.jaccard),
+    )
+}
+_ALIASES = {"accuracy": "jaccard", "f1_samples": "f1", "jaccard_samples": "jaccard"}
+_F_BETA = re.compile(r"f(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_STORED = {"name", "false_positive", "false_negative", "default"}
+
+
+def cost_names() -> list[str]:
+    """Return the names that :func:`get_cost` knows, besides F-beta as ``f0.5``, ``f2`` and so on.
+
+    Examples
+    --------
+    >>> cost_names()
+    ['hamming', 'zero_one', 'rank', 'f1', 'jaccard', 'accuracy', 'f1_samples', 'jaccard_samples']
+    """
+    return [*_NAMED, *_ALIASES]
+
+
+def get_cost(cost: str | Cost | LabelFunction) -> Cost:
+    """Return the cost of a name, a plain function as :meth:`Cost.from_function` takes it, or a cost itself.
+
+    Examples
+    --------
+    >>> get_cost("f0.5")
+    get_cost('f0.5')
+    >>> get_cost("haming")
+    Traceback (most recent call last):
+    ValueError: unknown cost 'haming', did you mean 'hamming'? Known: hamming, ..., f<beta>
+    """
+    if isinstance(cost, Cost):
+        return cost
+    if not isinstance(cost, str):
+        if not callable(cost):
+            raise TypeError(f"a cost is a name, a Cost or a function, not {type(cost).__name__}")
+        return Cost.from_function(cost)
+    name = _ALIASES.get(cost, cost)
+    if name in _NAMED:
+        return _NAMED[name]
+    if _F_BETA.fullmatch(name):  # float() takes much more: 1_0, NaN, digits of any script
+        with contextlib.suppress(ValueError):
+            return Cost.f_beta(float(name[1:]))
+    near = difflib.get_close_matches(cost.lower(), cost_names(), n=1)
+    hint = f", did you mean {near[0]!r}?" if near else "."
+    raise ValueError(f"unknown cost {cost!r}{hint} Known: {', '.join([*cost_names(), 'f<beta>'])}")
+
+
+def _function(f: F) -> F:
+    if not callable(f):
+        raise TypeError(f"f must be a function, not {type(f).__name__}")
+    return f
+
+
+def _name_of(f: object) -> str:
+    return str(getattr(f, "__name__", type(f).__name__))

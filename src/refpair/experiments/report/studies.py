@@ -1,0 +1,302 @@
+"""The sections of a report on the paper's two studies of CSRPE: the length of codes, the relevant set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from refpair.experiments.published import paper_relevant_set
+from refpair.experiments.report.figures import code_length_figure
+from refpair.experiments.report.sections import Section, SectionFigure, times_table
+from refpair.experiments.report.table import (
+    ResultTable,
+    cost_title,
+    decimals_for,
+    file_name,
+    in_order,
+    show_mean,
+    show_number,
+    show_percent,
+    sort_keys,
+)
+from refpair.experiments.statistics import (
+    Outcome,
+    code_length_curve,
+    paired_outcome,
+    score_table,
+)
+from refpair.inspection._display import direction_of, flat_from, mean_and_error
+
+__all__ = [
+    "code_length_section",
+    "code_length_table",
+    "compare_extended_sets",
+    "flat_lengths",
+    "relevant_set_section",
+    "relevant_set_table",
+    "without_repeated_lengths",
+]
+
+_PAPER_BITS = 3000
+_MOST_LENGTHS = 10  # columns that fit on a screen
+_EXTENDED = "CSRPE-ext-"
+_STYLES: dict[Outcome, str] = {"win": "good bold", "tie": "", "loss": "bad bold", "untested": ""}
+
+
+# ---- how long codes must be ----
+
+
+def code_length_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Section:
+    """Return the section on how long codes must be; the results have several ``n_bits``."""
+    if results.empty:
+        return Section("Length of codes", "There are no results yet.")
+    results = without_repeated_lengths(results)
+    parts = []
+    for cost in in_order(results.loc[results["n_bits"] > 0, "cost"]):
+        table = code_length_table(results, cost, greater_is_better)
+        title = cost_title(cost, greater_is_better)
+        figure = SectionFigure(
+            file_name("code-length", cost),
+            f"{title} by number of bits; the band is a standard error up and down.",
+            partial(code_length_figure, results, cost, greater_is_better),
+        )
+        if table is not None:
+            parts.append(Section(title, tables=[table], figures=[figure]))
+    parts.append(Section("Times", tables=[times_table(results, "code-length")]))
+    return Section("Length of codes", tables=[_flatness_table(results, greater_is_better)], parts=parts)
+
+
+def _flatness_table(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> ResultTable:
+    """Return a row for each decoder: how many of its curves are flat from the paper's length on."""
+    flat = flat_lengths(results, greater_is_better)
+    tells = flat["longest"] > _PAPER_BITS
+    counts = {
+        "curves": flat["longest"] > 0,
+        f"flat from {_PAPER_BITS} bits": tells & (flat["flat_from"] <= _PAPER_BITS),
+        "flat later": tells & (flat["flat_from"] > _PAPER_BITS),
+        "cannot tell": ~tells,
+    }
+    names = in_order(flat["algorithm"])
+    values = pd.DataFrame(counts).astype(int).groupby(flat["algorithm"]).sum().reindex(names)
+    return ResultTable(
+        name="summary-code-length",
+        title="Where codes are long enough",
+        note=f"Flat from {_PAPER_BITS} bits, or fewer: see below. Cannot tell: there is none longer than "
+        f"{_PAPER_BITS} bits: none was wanted, or there are no more pairs that tell label vectors apart. "
+        "A shorter CSRPE-posterior is read as the longest one was, with its temperature, depth and "
+        "calibration, so that a model fitted with few bits may differ. Beside its code it has bits of single "
+        "labels, at most twice as many as those counted and 100 a label.",
+        values=values.rename_axis("algorithm").reset_index(),
+        shown=values.astype(str).rename_axis("algorithm"),
+    )
+
+
+def without_repeated_lengths(results: pd.DataFrame) -> pd.DataFrame:
+    """Leave out lengths that codes do not have, there being fewer useful pairs: they repeat the longest.
+
+    Such results note how many bits there are. At least one length of each curve stays.
+    """
+    curve = ["cost", "data", "algorithm"]
+    there = results["chosen"].map(lambda chosen: json.loads(chosen or "{}").get("n_bits", np.inf))
+    repeats = (results["n_bits"] > there).groupby([results[name] for name in [*curve, "n_bits"]])
+    shortest = results.groupby(curve)["n_bits"].transform("min")
+    return results[~repeats.transform("any") | (results["n_bits"] == shortest)]
+
+
+def flat_lengths(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> pd.DataFrame:
+    """Return from which code length on each curve of two lengths or more is flat, and its longest code."""
+    found = []
+    for cost, data, algorithm in _curves(results):
+        curve = code_length_curve(results, cost, data, algorithm)
+        if len(curve) > 1:
+            up = direction_of(greater_is_better, cost)
+            flat = flat_from(curve.index, curve["mean"], curve["error"], up)
+            found.append((cost, data, algorithm, flat, int(curve.index[-1])))
+    return pd.DataFrame(found, columns=["cost", "data", "algorithm", "flat_from", "longest"])
+
+
+def code_length_table(
+    results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]
+) -> ResultTable | None:
+    """Return the mean scores for one cost by code length and from which on they are flat, or None."""
+    results = results[results["cost"] == cost]
+    curves = {key[1:]: code_length_curve(results, *key) for key in _curves(results)}
+    curves = {key: curve for key, curve in curves.items() if len(curve)}
+    if not curves:
+        return None
+    flat = flat_lengths(results, greater_is_better).set_index(["data", "algorithm"])["flat_from"]
+    lengths = _some_lengths(sorted({length for curve in curves.values() for length in curve.index}))
+    rows = {}
+    for (data, algorithm), curve in curves.items():
+        decimals = decimals_for(curve["mean"], curve["error"])
+        means = [show_number(mean, decimals) for mean in curve["mean"].reindex(lengths)]
+        from_ = flat.get((data, algorithm))
+        words = "–" if from_ is None else str(from_) if from_ < curve.index[-1] else f"not before {from_}"
+        rows[f"{data} {algorithm.removeprefix('CSRPE-')}"] = [*means, words]
+    shown = pd.DataFrame.from_dict(rows, orient="index", columns=[*map(str, lengths), "flat from"])
+    style = pd.DataFrame("", index=shown.index, columns=shown.columns)
+    style.loc[shown["flat from"].str.isdecimal(), "flat from"] = "bold"
+    return ResultTable(
+        name=file_name("code-length", cost),
+        title=f"{cost_title(cost, greater_is_better)} by number of bits",
+        note="Means over the splits that all lengths of a row have. Flat from: no code of this length or "
+        "longer is worse than the longest by more than a standard error or 1 %, whichever is more. –: there "
+        "are no more pairs that tell label vectors apart, or too few results.",
+        values=pd.concat(curves, names=["data", "algorithm"]).reset_index(),
+        shown=shown.rename_axis("data and decoder"),
+        style=style,
+    )
+
+
+def _curves(results: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Return the distinct (cost, data, algorithm) of codes, in the order they are shown in."""
+    keys = results.loc[results["n_bits"] > 0, ["cost", "data", "algorithm"]].drop_duplicates()
+    return sort_keys(keys.itertuples(index=False, name=None))
+
+
+def _some_lengths(lengths: list[int]) -> list[int]:
+    """Return as many of the lengths as there is room for: the shortest, the longest and some in between."""
+    if len(lengths) <= _MOST_LENGTHS:
+        return lengths
+    return [lengths[i] for i in np.linspace(0, len(lengths) - 1, _MOST_LENGTHS).round().astype(int)]
+
+
+# ---- what a larger relevant set would change ----
+
+
+class ExtendedSet(NamedTuple):
+    """What a relevant set with the label vectors of the test half changes, in one case."""
+
+    cost: str
+    data: str
+    decoder: str
+    mean: float
+    error: float
+    extended_mean: float
+    extended_error: float
+    gain: float  # of the extended set, as a share of the mean; more is better; NaN if only the mean is 0
+    outcome: Outcome  # of the extended set, by a paired t-test
+    splits: int
+
+
+def relevant_set_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Section:
+    """Return the section on what the label vectors of the test half in the relevant set would change.
+
+    The results are of CSRPE-nearest and CSRPE-ext-nearest, or those with posterior.
+    """
+    if results.empty:
+        return Section("Relevant set", "There are no results yet.")
+    cases = compare_extended_sets(results, greater_is_better)
+    made = (relevant_set_table(results, cost, greater_is_better) for cost in in_order(results["cost"]))
+    return Section(
+        "Relevant set",
+        "CSRPE compares codes with the label vectors of the training half. CSRPE-ext is also given those of "
+        "the test half, which nobody knows in advance: its gain is what doing without them costs. "
+        "CSRPE-posterior keeps to the label vectors that it is given here, in both forms; in a comparison of "
+        "algorithms it may give weight to new ones, too.",
+        [*([_gain_table(cases)] if cases else []), *(table for table in made if table is not None)],
+        parts=[Section("Times", tables=[times_table(results, "relevant-set")])],
+    )
+
+
+def _gain_table(cases: list[ExtendedSet]) -> ResultTable:
+    """Return a row for each decoder: how much the larger relevant set gains."""
+    rows = {}
+    for decoder, own in pd.DataFrame(cases).groupby("decoder", sort=False):
+        gain, counts = own["gain"], own["outcome"].value_counts()
+        outcomes = [int(counts.get(outcome, 0)) for outcome in ("win", "tie", "loss")]
+        rows[decoder] = [len(own), int((gain > 0).sum()), gain.median(), gain.max(), *outcomes]
+    columns = ["cells", "better", "median", "most", "win", "tie", "loss"]
+    values = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("decoder")
+    shown = pd.DataFrame(index=values.index)
+    shown[["cells", "better"]] = values[["cells", "better"]].astype(str)
+    shown["median gain"] = values["median"].map(show_percent)
+    shown["largest gain"] = values["most"].map(show_percent)
+    shown["wins/ties/losses"] = [f"{row.win}/{row.tie}/{row.loss}" for row in values.itertuples()]
+    return ResultTable(
+        name="summary-relevant-set",
+        title="What the larger set gains",
+        note="Over all costs and data sets; a mean of 0 tells no gain. Paired t-tests at the 95 % level.",
+        values=values.reset_index(),
+        shown=shown,
+    )
+
+
+def compare_extended_sets(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> list[ExtendedSet]:
+    """Return what the larger relevant set changes, wherever CSRPE and CSRPE-ext have splits in common."""
+    scores = score_table(results)
+    extended = [str(name) for name in scores.columns if str(name).startswith(_EXTENDED)]
+    decoders = [name.removeprefix(_EXTENDED) for name in in_order(extended)]
+    found = []
+    for (cost, data), cell in scores.groupby(level=["cost", "data"], sort=False):
+        up = direction_of(greater_is_better, cost)
+        for decoder in decoders:
+            names = [f"CSRPE-{decoder}", f"{_EXTENDED}{decoder}"]
+            a, b = cell.reindex(columns=names).dropna().to_numpy().T
+            if len(a):
+                (mean_a, error_a), (mean_b, error_b) = (map(float, mean_and_error(one)) for one in (a, b))
+                means = mean_a, error_a, mean_b, error_b
+                gain = _gain(mean_a, mean_b, up)
+                outcome = paired_outcome(b, a, up)
+                found.append(ExtendedSet(str(cost), str(data), decoder, *means, gain, outcome, len(a)))
+    return found
+
+
+def relevant_set_table(
+    results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]
+) -> ResultTable | None:
+    """Return CSRPE beside CSRPE-ext for one cost, with the paper's numbers, or None without both."""
+    cases = compare_extended_sets(results[results["cost"] == cost], greater_is_better)
+    if not cases:
+        return None
+    decoders = list(dict.fromkeys(case.decoder for case in cases))
+    up = direction_of(greater_is_better, cost)
+    datas = in_order(case.data for case in cases)
+    shown = pd.DataFrame(index=pd.Index(datas, name="data"))
+    style = pd.DataFrame(index=shown.index)
+    for decoder in decoders:
+        of_data = {case.data: case for case in cases if case.decoder == decoder}
+        gain = "gain" if len(decoders) == 1 else f"{decoder} gain"
+        rows = [_show_case(of_data[data]) if data in of_data else ("–",) * 3 for data in datas]
+        shown[[decoder, f"{decoder} ext", gain]] = rows
+        style[gain] = [_STYLES[of_data[data].outcome] if data in of_data else "" for data in datas]
+    printed = [_show_paper(cost, data, up) for data in datas]
+    if any(row != ("–",) * 3 for row in printed):
+        shown[["paper", "paper ext", "paper gain"]] = printed
+    return ResultTable(
+        name=file_name("relevant-set", cost),
+        title=f"{cost_title(cost, greater_is_better)}: label vectors of the test half in the relevant set",
+        note="Mean ± standard error on the splits both have; ext: the relevant set has the label vectors "
+        "of both halves. Gain: of ext, in percent, + is better; bold where a paired t-test at the 95 % "
+        "level agrees.",
+        values=pd.DataFrame(cases),
+        shown=shown,
+        style=style.reindex(columns=shown.columns, fill_value=""),
+    )
+
+
+def _gain(plain: float, extended: float, up: bool) -> float:
+    """Return by what share a score gets better, NaN if there is nothing to be a share of."""
+    if extended == plain:
+        return 0.0
+    return (extended - plain) / abs(plain) * (1 if up else -1) if plain else np.nan
+
+
+def _show_case(case: ExtendedSet) -> tuple[str, str, str]:
+    decimals = decimals_for([case.mean, case.extended_mean], [case.error, case.extended_error])
+    plain = show_mean(case.mean, case.error, decimals)
+    return plain, show_mean(case.extended_mean, case.extended_error, decimals), show_percent(case.gain)
+
+
+def _show_paper(cost: str, data: str, up: bool) -> tuple[str, str, str]:
+    plain, extended = (paper_relevant_set(cost, data, name) for name in ("CSRPE", "CSRPE-ext"))
+    if plain is None or extended is None:
+        return ("–",) * 3
+    decimals = min(decimals_for([plain[0], extended[0]], [plain[1], extended[1]]), 4)  # as many are printed
+    gain = show_percent(_gain(plain[0], extended[0], up))
+    return show_mean(*plain, decimals), show_mean(*extended, decimals), gain

@@ -1,0 +1,369 @@
+"""How the score grows with the length of the code, or with the number of labelled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from refpair.classifiers import CSRPEClassifier
+from refpair.classifiers._base import check_count
+from refpair.costs import get_cost
+from refpair.inspection._display import (
+    CurveDisplay,
+    flat_from,
+    import_pyplot,
+    labels_and_predictions,
+    mean_and_error,
+    score_and_error,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["CodeLengthDisplay", "LearningCurveDisplay"]
+
+_SHORTEST, _N_LENGTHS = 10, 12  # of the lengths that are looked at by default
+_WIDE = 10  # lengths that differ by this factor are drawn on a logarithmic axis
+
+
+class CodeLengthDisplay(CurveDisplay):
+    """The score of a model by the length of its code.
+
+    Parameters
+    ----------
+    n_bits : array-like of int, shape (n_lengths,)
+        The lengths, in any order; they are kept in rising order.
+    scores : array-like of float, shape (n_lengths,)
+    errors : array-like of float, shape (n_lengths,), optional
+        Their standard errors.
+    name : str
+        What the title and the legend call the model.
+    cost_name : str
+        What the axis calls the score.
+    greater_is_better : bool
+
+    Attributes
+    ----------
+    ax_, figure_ : Axes and Figure of matplotlib
+    line_ : Line2D
+    band_ : FillBetweenPolyCollection or None
+        One standard error up and down; None if there are no errors.
+    flat_line_ : Line2D or None
+        Stands at :attr:`flat_from`; None if that is None.
+
+    Examples
+    --------
+    >>> from refpair import CSRPEClassifier
+    >>> from refpair.datasets import load_dataset
+    >>> from refpair.inspection import CodeLengthDisplay
+    >>> digits = load_dataset("digits")
+    >>> model = CSRPEClassifier(cost="f1", n_bits=300, random_state=0).fit(digits.X[:500], digits.Y[:500])
+    >>> display = CodeLengthDisplay.from_estimator(model, digits.X[500:], digits.Y[500:], lengths=[30, 300])
+    >>> bool(display.scores[0] < display.scores[1])
+    True
+    """
+
+    _size = "n_bits"
+    _x_label = "bits of the code"
+    _line_kw: ClassVar[dict[str, Any]] = {"marker": "o", "markersize": 4}
+
+    def __init__(
+        self,
+        n_bits: npt.ArrayLike,
+        scores: npt.ArrayLike,
+        errors: npt.ArrayLike | None = None,
+        *,
+        name: str,
+        cost_name: str,
+        greater_is_better: bool,
+    ) -> None:
+        super().__init__(
+            n_bits, scores, errors, name=name, cost_name=cost_name, greater_is_better=greater_is_better
+        )
+        self.n_bits = self._x
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: CSRPEClassifier,
+        X: Any,
+        y: Any,
+        *,
+        lengths: Iterable[int] | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Score a model cut to several lengths, by its own cost, and plot it.
+
+        Parameters
+        ----------
+        model : CSRPEClassifier
+            Fitted. It is cut by :meth:`~refpair.CSRPEClassifier.shorten`: nothing is learnt anew.
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+            Rows that the model was not fitted with.
+        y : array, sparse matrix or DataFrame of shape (n, n_labels)
+            Their labels. The standard errors are over these rows.
+        lengths : iterable of int, optional
+            By default a dozen from 10 to all bits, each longer by the same factor.
+        name : str, optional
+            By default the class of the model.
+        ax : Axes, optional
+            Where to plot; by default in a new figure.
+
+        Returns
+        -------
+        CodeLengthDisplay
+        """
+        import_pyplot()
+        if not isinstance(model, CSRPEClassifier):
+            raise ValueError(f"model must be a CSRPEClassifier, which has a code, not {type(model).__name__}")
+        check_is_fitted(model)
+        n_bits = _check_lengths(lengths, len(model.code_))
+        cost = model.cost_
+        found = [
+            score_and_error(cost, *labels_and_predictions(model.shorten(length), X, y)) for length in n_bits
+        ]
+        scores, errors = np.transpose(found)
+        return cls(
+            n_bits,
+            scores,
+            None if np.isnan(errors).any() else errors,
+            name=name or type(model).__name__,
+            cost_name=cost.name,
+            greater_is_better=cost.greater_is_better,
+        ).plot(ax)
+
+    @classmethod
+    def from_results(
+        cls,
+        results: pd.DataFrame,
+        data: str,
+        cost: str,
+        *,
+        algorithm: str = "CSRPE-posterior",
+        greater_is_better: Mapping[str, bool],
+        name: str | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Average the results of an experiment over its splits, and plot them.
+
+        Parameters
+        ----------
+        results : DataFrame
+            One row a result, with the columns data, cost, algorithm, n_bits, split and score.
+        data, cost : str
+            Which of the results.
+        algorithm : str, default="CSRPE-posterior"
+        greater_is_better : mapping of str to bool
+            The direction of each cost.
+        name : str, optional
+            By default the algorithm and the data.
+        ax : Axes, optional
+            Where to plot; by default in a new figure.
+
+        Returns
+        -------
+        CodeLengthDisplay
+            Of the splits that all lengths have.
+        """
+        import_pyplot()
+        shown = name or f"{algorithm} on {data}"
+        return cls._averaged(results, data, cost, algorithm, greater_is_better, shown).plot(ax)
+
+    @property
+    def flat_from(self) -> int | None:
+        """The length from which on longer codes are not worth it; None if that is only the longest.
+
+        From it on no score is worse than that of the longest code by more than a standard error or 1 %,
+        whichever is more.
+        """
+        errors = np.zeros(len(self.n_bits)) if self.errors is None else self.errors
+        first = flat_from(self.n_bits, self.scores, errors, self.greater_is_better)
+        return first if first < self.n_bits[-1] else None
+
+    def _draw(self, line_kw: dict[str, Any]) -> None:
+        super()._draw(line_kw)
+        self.flat_line_ = None
+        if (first := self.flat_from) is not None:
+            how = {"color": self.line_.get_color(), "ls": ":", "lw": 1, "label": f"flat from {first} bits"}
+            self.flat_line_ = self.ax_.axvline(first, **how)
+            self.ax_.legend(fontsize="small")
+        if self.n_bits.max() >= _WIDE * self.n_bits.min() > 0:
+            _set_log_scale(self.ax_)
+
+
+class LearningCurveDisplay(CurveDisplay):
+    """The score of a classifier by the number of rows that a strategy has asked for.
+
+    Parameters
+    ----------
+    n_labelled : array-like of int, shape (n_points,)
+        In any order; they are kept in rising order.
+    scores : array-like of float, shape (n_points,)
+    errors : array-like of float, shape (n_points,), optional
+        Their standard errors over runs.
+    name : str
+        What the legend calls the strategy.
+    cost_name : str
+        What the axis calls the score.
+    greater_is_better : bool
+
+    Attributes
+    ----------
+    ax_ : Axes
+    figure_ : Figure
+    line_ : Line2D
+    band_ : PolyCollection or None
+        One standard error up and down.
+
+    Examples
+    --------
+    >>> from refpair import BinaryRelevance
+    >>> from refpair.active import RandomQuery, learning_curve
+    >>> from refpair.datasets import load_dataset
+    >>> from refpair.inspection import LearningCurveDisplay
+    >>> digits = load_dataset("digits")
+    >>> halves = digits.X[:900], digits.Y[:900], digits.X[900:], digits.Y[900:]
+    >>> how = {"start": range(20), "n_queries": 60, "test_each": 20}
+    >>> learner = BinaryRelevance("logistic")
+    >>> curves = [learning_curve(RandomQuery(random_state=i), learner, *halves, **how) for i in range(3)]
+    >>> display = LearningCurveDisplay.from_curves(curves, cost="f1", name="random")
+    >>> display.n_labelled
+    array([20, 40, 60, 80])
+    """
+
+    _size = "n_labelled"
+    _x_label = "labelled rows"
+    _band_alpha = 0.15
+
+    def __init__(
+        self,
+        n_labelled: npt.ArrayLike,
+        scores: npt.ArrayLike,
+        errors: npt.ArrayLike | None = None,
+        *,
+        name: str,
+        cost_name: str,
+        greater_is_better: bool,
+    ) -> None:
+        super().__init__(
+            n_labelled, scores, errors, name=name, cost_name=cost_name, greater_is_better=greater_is_better
+        )
+        self.n_labelled = self._x
+
+    @classmethod
+    def from_curves(
+        cls,
+        curves: Sequence[pd.DataFrame],
+        *,
+        cost: Any = "f1",
+        name: str = "strategy",
+        ax: Axes | None = None,
+    ) -> Self:
+        """Average curves of several runs, and plot them.
+
+        Parameters
+        ----------
+        curves : sequence of DataFrame
+            As :func:`refpair.active.learning_curve` returns them; those numbers of labelled rows count that
+            all have.
+        cost : str, Cost or callable, default="f1"
+            What was scored.
+        name : str, default="strategy"
+        ax : Axes, optional
+            Where to plot; by default in a new figure.
+
+        Returns
+        -------
+        LearningCurveDisplay
+        """
+        import_pyplot()
+        if len(curves) == 0:
+            raise ValueError("curves must not be empty")
+        measure = get_cost(cost)
+        table = pd.concat([curve.set_index("n_labelled")["score"] for curve in curves], axis=1, join="inner")
+        if table.empty:
+            raise ValueError("curves must have some number of labelled rows in common")
+        scores, errors = mean_and_error(table.T)
+        return cls(
+            table.index,
+            scores,
+            errors if len(curves) > 1 else None,
+            name=name,
+            cost_name=measure.name,
+            greater_is_better=measure.greater_is_better,
+        ).plot(ax)
+
+    @classmethod
+    def from_results(
+        cls,
+        results: pd.DataFrame,
+        data: str,
+        cost: str,
+        *,
+        strategy: str,
+        greater_is_better: Mapping[str, bool],
+        name: str | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Average the results of a simulation over its runs, and plot them.
+
+        Parameters
+        ----------
+        results : DataFrame
+            One row a result, with the columns data, cost, algorithm, n_labelled, split and score.
+        data, cost : str
+            Which of the results.
+        strategy : str
+            The algorithm.
+        greater_is_better : mapping of str to bool
+            The direction of each cost.
+        name : str, optional
+            By default the strategy.
+        ax : Axes, optional
+            Where to plot; by default in a new figure.
+
+        Returns
+        -------
+        LearningCurveDisplay
+            Of the runs that have all numbers of labelled rows.
+        """
+        import_pyplot()
+        return cls._averaged(results, data, cost, strategy, greater_is_better, name or strategy).plot(ax)
+
+    @property
+    def area(self) -> float:
+        """The mean height of the curve, as the trapezoidal rule has it."""
+        if len(self.n_labelled) == 1:
+            return float(self.scores[0])
+        means = (self.scores[1:] + self.scores[:-1]) / 2
+        return float(np.average(means, weights=np.diff(self.n_labelled)))
+
+
+def _check_lengths(lengths: Iterable[int] | None, n_bits: int) -> list[int]:
+    if n_bits == 0:
+        raise ValueError("model has no bits: all rows that it was fitted with have the same labels")
+    if lengths is None:
+        steps = np.geomspace(min(_SHORTEST, n_bits), n_bits, _N_LENGTHS)
+        return sorted({round(step) for step in steps})
+    given = list(lengths)
+    if not given:
+        raise ValueError("lengths must not be empty: leave it out, or name some numbers of bits")
+    for length in given:
+        check_count("each of lengths", length, high=n_bits)
+    return sorted(set(given))
+
+
+def _set_log_scale(ax: Axes) -> None:
+    """Make the axis logarithmic, with ticks at 1, 3, 10, 30, … as plain numbers."""
+    from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter  # noqa: PLC0415 (an extra)
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    ax.xaxis.set_major_formatter(ScalarFormatter())
+    ax.xaxis.set_minor_locator(NullLocator())
