@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from refpair._kernels.jit import helper, inline, kernel
-from refpair._kernels.types import Bytes, IndexArray, Ints, Longs, Words
+from refpair._kernels.jit import Bytes, IndexArray, Ints, Longs, Words, helper, inline, kernel
 
 LABEL_WEIGHT = 5  # of a label, where a pair weighs 1
 
