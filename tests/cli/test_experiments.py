@@ -151,6 +151,13 @@ def test_ctrl_c_while_workers_start_shows_no_tracebacks(folder, start_slow_run):
     assert said == "0 of 50 results are stored; the same command goes on\ninterrupted\n"
 
 
+def test_results_of_stratified_halves_are_their_own(folder):
+    how = (*SONGS, "--cost", "f1", "--algorithm", "BR", "--splits", 1, "--quick", "--jobs", 1)
+    assert "1 of 1 results" in works("compare", *how, "--stratified")
+    assert "has no results" in refuses("compare", *how, "--report-only")
+    assert "1 of 1 results" in works("compare", *how, "--stratified", "--report-only")
+
+
 def test_a_report_of_nothing_is_refused_and_nothing_is_made(folder):
     how = (*SONGS, "--cost", "f1", "--algorithm", "BR", "--splits", 1, "--out", "x", "--report-only")
     told = "x has no results of these data, costs, algorithms and settings; were they made with --quick"

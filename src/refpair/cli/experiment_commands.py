@@ -102,6 +102,12 @@ def compare(
     algorithm: Algorithms = None,
     splits: Splits = None,
     competitor_splits: CompetitorSplits = None,
+    stratified: Annotated[
+        bool,
+        typer.Option(
+            "--stratified", help="Halves in which labels, and pairs of labels, are equally frequent."
+        ),
+    ] = False,
     bits: Bits = None,
     out: Annotated[Path | None, _out("compare")] = None,
     jobs: Jobs = -1,
@@ -134,6 +140,7 @@ def compare(
         algorithms=algorithm,
         splits=splits,
         competitor_splits=competitor_splits,
+        stratified=stratified,
         bits=bits,
         out=out,
         jobs=jobs,

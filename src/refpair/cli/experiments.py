@@ -36,13 +36,14 @@ def run(
     algorithms: list[str] | None = None,
     competitor_splits: int | None = None,
     bits: int | None = None,
+    stratified: bool = False,
     simulation: dict[str, Any] | None = None,
     **reading: Any,
 ) -> None:
     """Run a study and report it."""
     settings = QUICK if quick else Settings()
     given = {name: value for name, value in (simulation or {}).items() if value is not None}
-    settings = replace(settings, simulation=replace(settings.simulation, **given))
+    settings = replace(settings, stratified=stratified, simulation=replace(settings.simulation, **given))
     study = Study(
         out or Path(f"refpair-{command}"),
         make_parts(command, splits, competitor_splits, algorithms, quick=quick),

@@ -96,6 +96,8 @@ def source_digest() -> str:
 def _used_by(experiment: Experiment, algorithm: str, settings: Settings) -> dict[str, object]:
     """Return the settings that an algorithm sees."""
     used: dict[str, object] = {"max_rows": settings.max_rows}
+    if settings.stratified:
+        used["stratified"] = True
     if experiment == "simulate":
         return used | asdict(settings.simulation)
     if is_own(algorithm):
