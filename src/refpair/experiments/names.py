@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 from refpair.costs import Cost, get_cost
 from refpair.tables._names import unknown_name
 
-__all__ = ["call_with", "code_digest", "find_cost", "find_known", "import_object", "is_own", "name_cost"]
-
 T = TypeVar("T")
 
 

@@ -34,8 +34,6 @@ from refpair.experiments.protocols import run_task
 from refpair.experiments.store import Failure, Store
 from refpair.experiments.tasks import Task
 
-__all__ = ["describe_machine", "run_tasks", "seconds_left"]
-
 _LOOK_EACH, _TELL_EACH, _WAIT = 2.0, 60.0, 2.0  # seconds
 _PACKAGES = ("refpair", "numpy", "scipy", "scikit-learn", "numba")
 _LIKE = ["experiment", "settings", "data", "algorithm"]  # tasks that share these take about as long

@@ -18,22 +18,6 @@ from scipy.special import stdtr
 
 from refpair.inspection._display import direction_of, mean_and_error
 
-__all__ = [
-    "Outcome",
-    "WinTieLoss",
-    "average_ranks",
-    "best_or_level",
-    "cell_ranks",
-    "code_length_curve",
-    "critical_difference",
-    "friedman",
-    "paired_outcome",
-    "score_table",
-    "shared_means",
-    "summarise",
-    "win_tie_loss",
-]
-
 Floats = npt.NDArray[np.float64]
 Outcome = Literal["win", "tie", "loss", "untested"]
 

@@ -20,8 +20,6 @@ import pandas as pd
 
 from refpair._sqlite import open_tables, writing
 
-__all__ = ["Failure", "Key", "Result", "Store"]
-
 _VERSION = 3  # of the tables; to be raised whenever they change
 _TABLES = (
     "runs (run INTEGER PRIMARY KEY, started TEXT NOT NULL, machine TEXT NOT NULL)",

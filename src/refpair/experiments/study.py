@@ -29,8 +29,6 @@ from refpair.experiments.store import Failure, Key, Store
 from refpair.experiments.tasks import EXTENDED, Experiment, Task, fingerprint, source_digest
 from refpair.tables import TableOptions
 
-__all__ = ["PAPER_COSTS", "Part", "Study", "plan_tasks", "summarize_failures"]
-
 PAPER_COSTS = ("f1", "jaccard", "hamming", "rank")
 
 

@@ -24,8 +24,6 @@ from refpair.experiments.simulation import DEFAULT_STRATEGY
 from refpair.experiments.statistics import shared_means, win_tie_loss
 from refpair.inspection._display import direction_of
 
-__all__ = ["areas_under_curves", "query_times_table", "simulate_section"]
-
 _RANDOM = "random"
 
 

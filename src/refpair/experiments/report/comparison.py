@@ -34,17 +34,6 @@ from refpair.experiments.statistics import (
 )
 from refpair.inspection._display import direction_of
 
-__all__ = [
-    "against_paper_table",
-    "compare_section",
-    "comparison_table",
-    "outcome_table",
-    "rank_table",
-    "splits_table",
-    "summary_table",
-    "verdict_table",
-]
-
 _PRINTED = 5e-5  # the paper's means are rounded to four decimals
 _TESTS = "paired t-tests at the 95 % level on the splits both have"
 

@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "code_length_figure",
-    "comparison_figure",
-    "critical_difference_diagram",
-    "figure_svg",
-    "learning_curve_figure",
-]
-
 _MARKERS = "oDs^vP*X"  # with the colours
 _OURS = ("CSRPE-nearest", "CSRPE-posterior")
 _PAPER_BITS = 3000

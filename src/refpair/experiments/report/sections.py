@@ -22,17 +22,6 @@ from refpair.experiments.report.table import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "About",
-    "Section",
-    "SectionFigure",
-    "describe_missing",
-    "describe_runs",
-    "parameter_table",
-    "times_table",
-    "total_seconds",
-]
-
 _MAINLY = 0.5  # a value that is chosen less often does not stand for all
 _STEPS = ("seconds_search", "seconds_fit", "seconds_predict")
 

@@ -32,16 +32,6 @@ from refpair.experiments.statistics import (
 )
 from refpair.inspection._display import direction_of, flat_from, mean_and_error
 
-__all__ = [
-    "code_length_section",
-    "code_length_table",
-    "compare_extended_sets",
-    "flat_lengths",
-    "relevant_set_section",
-    "relevant_set_table",
-    "without_repeated_lengths",
-]
-
 _PAPER_BITS = 3000
 _MOST_LENGTHS = 10  # columns that fit on a screen
 _EXTENDED = "CSRPE-ext-"

@@ -14,22 +14,6 @@ import pandas as pd
 from refpair.experiments.published import PAPER_DATA
 from refpair.inspection._display import direction_of
 
-__all__ = [
-    "ResultTable",
-    "cost_title",
-    "decimals_for",
-    "escape_markdown",
-    "file_name",
-    "in_order",
-    "show_mean",
-    "show_number",
-    "show_percent",
-    "show_range",
-    "show_time",
-    "sort_keys",
-    "spread",
-]
-
 _ALGORITHMS = ("BR", "RAkEL", "HAMR", "CC", "PCC", "CFT")
 _DECODERS = ("CSRPE-nearest", "CSRPE-ext-nearest", "CSRPE-posterior", "CSRPE-ext-posterior")
 _TITLES = {
