@@ -27,28 +27,29 @@ def run(
     *,
     command: str,
     data: list[str] | None,
-    costs: list[str] | None,
+    kind: list[str] | None,
+    cost: list[str] | None,
     splits: int | None,
     out: Path | None,
     jobs: int,
     quick: bool,
     report_only: bool,
-    algorithms: list[str] | None = None,
+    algorithm: list[str] | None = None,
     competitor_splits: int | None = None,
     bits: int | None = None,
     simulation: dict[str, Any] | None = None,
     **reading: Any,
 ) -> None:
-    """Run a study and report it."""
+    """Run a study and report it; the options are called as on the command line."""
     settings = QUICK if quick else Settings()
     given = {name: value for name, value in (simulation or {}).items() if value is not None}
     settings = replace(settings, simulation=replace(settings.simulation, **given))
     study = Study(
         out or Path(f"refpair-{command}"),
-        make_parts(command, splits, competitor_splits, algorithms, quick=quick),
+        make_parts(command, splits, competitor_splits, algorithm, quick=quick),
         data or default_data(command),
-        costs or (PAPER_COSTS if command == "paper" else _COSTS),
-        table=table_options(**reading),
+        cost or (PAPER_COSTS if command == "paper" else _COSTS),
+        table=table_options(kinds=kind, **reading),
         settings=settings if bits is None else replace(settings, n_bits=bits),
         any_sources=report_only,
     )

@@ -7,6 +7,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -80,6 +81,12 @@ def find_cost(name: str) -> Cost:
 def name_cost(name: str) -> str:
     """Return what tables call a cost: built-in ones have one name, whatever they are asked for by."""
     return name if is_own(name) else get_cost(name).name
+
+
+@cache
+def greater_is_better(cost: str) -> bool:
+    """Whether a greater score is a better one, for a cost by its name."""
+    return find_cost(cost).greater_is_better
 
 
 def code_digest(name: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
+from refpair.experiments.names import greater_is_better
 from refpair.experiments.report.comparison import comparison_table, outcome_table
 from refpair.experiments.report.figures import learning_curve_figure
 from refpair.experiments.report.sections import Section, SectionFigure, parameter_table
@@ -22,12 +22,11 @@ from refpair.experiments.report.table import (
 )
 from refpair.experiments.simulation import DEFAULT_STRATEGY
 from refpair.experiments.statistics import shared_means, win_tie_loss
-from refpair.inspection._display import direction_of
 
 _RANDOM = "random"
 
 
-def simulate_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Section:
+def simulate_section(results: pd.DataFrame) -> Section:
     """Return the section on strategies of active learning.
 
     The results have a row for each point of each learning curve, with the columns data, cost, algorithm (the
@@ -38,9 +37,9 @@ def simulate_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool
     areas = areas_under_curves(results)
     parts = []
     for cost in in_order(areas["cost"]):
-        title = cost_title(cost, greater_is_better)
+        title = cost_title(cost)
         table = replace(
-            comparison_table(areas, cost, greater_is_better),
+            comparison_table(areas, cost),
             name=file_name("areas", cost),
             note="Mean height of the learning curves ± standard error over runs. Bold: the best of a row, by "
             "the means over the runs that all strategies share.",
@@ -48,17 +47,17 @@ def simulate_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool
         figure = SectionFigure(
             file_name("learning-curves", cost),
             f"{title} by the number of labelled rows; the bands are a standard error over runs up and down.",
-            partial(learning_curve_figure, results, cost, greater_is_better),
+            partial(learning_curve_figure, results, cost),
         )
         parts.append(Section(title, tables=[table], figures=[figure]))
     tests = None
     if DEFAULT_STRATEGY in set(areas["algorithm"]):
-        tests = outcome_table(areas, DEFAULT_STRATEGY, greater_is_better)
+        tests = outcome_table(areas, DEFAULT_STRATEGY)
     parts += [Section("Tests", tables=[tests])] if tests else []
     parameters = parameter_table(results)
     tables = [query_times_table(results), *([parameters] if parameters else [])]
     parts.append(Section("Times and parameters", tables=tables))
-    return Section("Active learning", tables=[_strategy_table(areas, greater_is_better)], parts=parts)
+    return Section("Active learning", tables=[_strategy_table(areas)], parts=parts)
 
 
 def areas_under_curves(results: pd.DataFrame) -> pd.DataFrame:
@@ -82,10 +81,10 @@ def areas_under_curves(results: pd.DataFrame) -> pd.DataFrame:
     return order.merge(sums[keys].assign(score=score)[whole], on=keys)
 
 
-def _strategy_table(areas: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> ResultTable:
+def _strategy_table(areas: pd.DataFrame) -> ResultTable:
     """Return a row for each strategy, the default first: where it is the best, and beside random."""
     means = shared_means(areas).dropna()
-    signs = np.array([1.0 if direction_of(greater_is_better, cost) else -1.0 for cost, _ in means.index])
+    signs = np.array([1.0 if greater_is_better(cost) else -1.0 for cost, _ in means.index])
     heights = means.mul(signs, axis=0)
     names = sorted(in_order(areas["algorithm"]), key=lambda name: name != DEFAULT_STRATEGY)
     values = pd.DataFrame(index=pd.Index(names, name="strategy"))
@@ -97,10 +96,7 @@ def _strategy_table(areas: pd.DataFrame, greater_is_better: Mapping[str, bool]) 
         values["mean gain"] = ahead.div(means[_RANDOM].abs(), axis=0).mean()
         for which, outcome in enumerate(("win", "tie", "loss")):
             values[outcome] = [
-                win_tie_loss(areas, name, greater_is_better)[_RANDOM].iloc[-1][which]
-                if name != _RANDOM
-                else 0
-                for name in names
+                win_tie_loss(areas, name)[_RANDOM].iloc[-1][which] if name != _RANDOM else 0 for name in names
             ]
     values = values.fillna({"best": 0}).astype({"best": int})
     shown = values[[name for name in ("panels", "best", "better than random") if name in values]].astype(str)

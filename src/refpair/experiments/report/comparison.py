@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
+from refpair.experiments.names import greater_is_better
 from refpair.experiments.published import PAPER_DATA, paper_outcomes, paper_table
 from refpair.experiments.report.figures import comparison_figure, critical_difference_diagram
 from refpair.experiments.report.sections import Section, SectionFigure, parameter_table, times_table
@@ -32,13 +31,12 @@ from refpair.experiments.statistics import (
     summarise,
     win_tie_loss,
 )
-from refpair.inspection._display import direction_of
 
 _PRINTED = 5e-5  # the paper's means are rounded to four decimals
 _TESTS = "paired t-tests at the 95 % level on the splits both have"
 
 
-def compare_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Section:
+def compare_section(results: pd.DataFrame) -> Section:
     """Return the section that compares algorithms on all costs and data sets that there are results of.
 
     The results have a row for each finished run, with the columns data, cost, algorithm, n_bits, split,
@@ -53,23 +51,23 @@ def compare_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool]
             "algorithms share; where that is 0, only the best are drawn. The scale is linear up to 1 % and "
             "logarithmic above."
         )
-        draw = SectionFigure("comparison", caption, lambda: comparison_figure(results, greater_is_better))
+        draw = SectionFigure("comparison", caption, lambda: comparison_figure(results))
         figures.append(draw)
     costs = in_order(results["cost"])
-    scores = [comparison_table(results, cost, greater_is_better) for cost in costs]
-    beside = [against_paper_table(results, cost, greater_is_better) for cost in costs]
+    scores = [comparison_table(results, cost) for cost in costs]
+    beside = [against_paper_table(results, cost) for cost in costs]
     tests = [
         table
-        for name in _told(results, greater_is_better)
+        for name in _told(results)
         for table in (
-            outcome_table(results, name, greater_is_better),
-            verdict_table(_with_competitors(results, name), name, greater_is_better),
+            outcome_table(results, name),
+            verdict_table(_with_competitors(results, name), name),
         )
     ]
     parts = [
         Section("Scores", tables=_present(*scores, splits_table(results)), figures=figures),
         Section("Tests", tables=_present(*tests)),
-        *_rank_sections(results, greater_is_better),
+        *_rank_sections(results),
         Section("Beside the paper", _NOT_THE_SAME, _present(*beside)),
         Section(
             "Times and parameters", tables=_present(times_table(results, "compare"), parameter_table(results))
@@ -77,7 +75,7 @@ def compare_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool]
     ]
     return Section(
         "Comparison of algorithms",
-        tables=[summary_table(results, greater_is_better)],
+        tables=[summary_table(results)],
         parts=[part for part in parts if part.tables],
     )
 
@@ -89,13 +87,13 @@ def _present(*tables: ResultTable | None) -> list[ResultTable]:
     return [table for table in tables if table is not None]
 
 
-def _rank_sections(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> list[Section]:
+def _rank_sections(results: pd.DataFrame) -> list[Section]:
     """Return the section of ranks, if there is anything to rank."""
-    cells = cell_ranks(results, greater_is_better)
+    cells = cell_ranks(results)
     if cells.empty or len(cells.columns) < 2:
         return []
     ranks, apart = (
-        average_ranks(results, greater_is_better),
+        average_ranks(results),
         critical_difference(len(cells.columns), len(cells)),
     )
     caption = (
@@ -103,15 +101,15 @@ def _rank_sections(results: pd.DataFrame, greater_is_better: Mapping[str, bool])
         f"the 95 % level (critical difference {apart:.2f}, Nemenyi's test)."
     )
     figure = SectionFigure("ranks", caption, lambda: critical_difference_diagram(ranks, apart))
-    return [Section("Ranks", tables=[rank_table(results, greater_is_better)], figures=[figure])]
+    return [Section("Ranks", tables=[rank_table(results)], figures=[figure])]
 
 
-def _told(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> list[str]:
+def _told(results: pd.DataFrame) -> list[str]:
     """Return whose wins are told: CSRPE's, or else those of the user's own, or else of the first in rank."""
     names = in_order(results["algorithm"])
     ours = [name for name in names if _is_ours(name)][::-1]
     own = [name for name in names if ":" in name]
-    ranks = average_ranks(results, greater_is_better).dropna()
+    ranks = average_ranks(results).dropna()
     return ours or own or [str(name) for name in ranks.index[:1]] or names[:1]
 
 
@@ -127,10 +125,10 @@ def _with_competitors(results: pd.DataFrame, name: str) -> pd.DataFrame:
     return results[(results["algorithm"] == name) | ~results["algorithm"].map(_is_ours)]
 
 
-def summary_table(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> ResultTable:
+def summary_table(results: pd.DataFrame) -> ResultTable:
     """Return a row for each algorithm: where it is the best, its tests, its rank, and beside the paper."""
-    ranks = average_ranks(results, greater_is_better)
-    beside = [against_paper_table(results, cost, greater_is_better) for cost in results["cost"].unique()]
+    ranks = average_ranks(results)
+    beside = [against_paper_table(results, cost) for cost in results["cost"].unique()]
     apart = pd.concat([table.values for table in beside if table] or [pd.DataFrame(columns=_BESIDE)])
     medians = apart.groupby("algorithm")["difference"].median()
     cells = results.groupby(["algorithm", "data", "cost"], sort=False)["split"].nunique()
@@ -138,9 +136,9 @@ def summary_table(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) 
     rows = []
     for name in in_order(results["algorithm"]):
         others = _with_competitors(results, name)
-        verdicts = best_or_level(others, name, greater_is_better)["verdict"]
+        verdicts = best_or_level(others, name)["verdict"]
         counts = [int((verdicts == verdict).sum()) for verdict in ("best", "level", "worse", "untested")]
-        tests = _total(others, name, greater_is_better)
+        tests = _total(others, name)
         rows.append(
             (name, *splits.loc[name], len(verdicts), *counts, *tests, ranks.get(name), medians.get(name))
         )
@@ -172,19 +170,19 @@ def summary_table(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) 
     )
 
 
-def _total(results: pd.DataFrame, name: str, greater_is_better: Mapping[str, bool]) -> WinTieLoss:
+def _total(results: pd.DataFrame, name: str) -> WinTieLoss:
     """Return the wins, ties and losses against all others, on all costs and data sets that can be tested."""
-    totals = list(win_tie_loss(results, name, greater_is_better).loc["total"])
+    totals = list(win_tie_loss(results, name).loc["total"])
     return WinTieLoss(*np.array(totals, dtype=int).reshape(-1, 3).sum(axis=0).tolist())
 
 
-def comparison_table(results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]) -> ResultTable:
+def comparison_table(results: pd.DataFrame, cost: str) -> ResultTable:
     """Return the means and standard errors for one cost: data sets in rows, algorithms in columns."""
     results = results[results["cost"] == cost]
     summary = summarise(results, ["data", "algorithm"])
     means, errors = spread(summary["mean"]), spread(summary["error"])
     shared = shared_means(results).droplevel("cost").reindex(index=means.index, columns=means.columns)
-    best = shared.max(axis=1) if direction_of(greater_is_better, cost) else shared.min(axis=1)
+    best = shared.max(axis=1) if greater_is_better(cost) else shared.min(axis=1)
     shown = means.astype(object)
     for data in means.index:
         decimals = decimals_for(means.loc[data], errors.loc[data])
@@ -196,7 +194,7 @@ def comparison_table(results: pd.DataFrame, cost: str, greater_is_better: Mappin
     splits = show_range(int(summary["splits"].min()), int(summary["splits"].max()))
     return ResultTable(
         name=file_name("comparison", cost),
-        title=cost_title(cost, greater_is_better),
+        title=cost_title(cost),
         note=f"Mean ± standard error; random half splits: {splits}. Bold: the best of a row, by the means "
         "over the splits that all of its algorithms share.",
         values=summary.reset_index(),
@@ -212,11 +210,9 @@ def _styled(bold: pd.DataFrame) -> pd.DataFrame:
 _BESIDE = ["data", "algorithm", "paper", "paper_error", "here", "here_error", "splits", "difference"]
 
 
-def against_paper_table(
-    results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]
-) -> ResultTable | None:
+def against_paper_table(results: pd.DataFrame, cost: str) -> ResultTable | None:
     """Return how the means for one cost differ from the paper's, or None if it has none of them."""
-    sign = 1 if direction_of(greater_is_better, cost) else -1
+    sign = 1 if greater_is_better(cost) else -1
     found = []
     for row in summarise(results[results["cost"] == cost], ["data", "algorithm"]).reset_index().itertuples():
         paper = paper_table(cost, str(row.data), str(row.algorithm))
@@ -234,7 +230,7 @@ def against_paper_table(
     cells = values.assign(style=style).set_index(["data", "algorithm"])
     return ResultTable(
         name=file_name("against-paper", cost),
-        title=f"{cost_title(cost, greater_is_better)}: difference from the paper",
+        title=f"{cost_title(cost)}: difference from the paper",
         note="In percent of the paper's mean; + is better than the paper. Bold: worse by more than two "
         "standard errors of the difference. CSRPE stands beside the paper's CSRPE with either decoder.",
         values=values,
@@ -284,15 +280,13 @@ def paper_counts(results: pd.DataFrame, ours: str) -> dict[tuple[str, str], WinT
     return found
 
 
-def outcome_table(
-    results: pd.DataFrame, ours: str, greater_is_better: Mapping[str, bool]
-) -> ResultTable | None:
+def outcome_table(results: pd.DataFrame, ours: str) -> ResultTable | None:
     """Return how often an algorithm wins, ties and loses against each other one, or None without any test.
 
     The paper's counts stand beside where they can; see :func:`paper_counts`.
     """
     papers = paper_counts(results, ours)
-    counts = win_tie_loss(results, ours, greater_is_better)
+    counts = win_tie_loss(results, ours)
     counts = counts[in_order(counts.columns)]
     shown: dict[str, list[str]] = {}
     rows: list[tuple[str | int | None, ...]] = []
@@ -305,7 +299,7 @@ def outcome_table(
             rows.append((cost, other, *count, *(paper or (None, None, None))))
     if not any(any(count) for other in counts.columns for count in counts[other]):
         return None
-    titles = [*(cost_title(str(cost), greater_is_better) for cost in counts.index[:-1]), "total"]
+    titles = [*(cost_title(str(cost)) for cost in counts.index[:-1]), "total"]
     columns = ["cost", "against", "win", "tie", "loss", "paper_win", "paper_tie", "paper_loss"]
     bold = pd.DataFrame(False, index=counts.index, columns=counts.columns)
     bold.loc["total"] = True
@@ -320,16 +314,14 @@ def outcome_table(
     )
 
 
-def verdict_table(
-    results: pd.DataFrame, ours: str, greater_is_better: Mapping[str, bool]
-) -> ResultTable | None:
+def verdict_table(results: pd.DataFrame, ours: str) -> ResultTable | None:
     """Return where an algorithm is the best, level with the best, or loses, and to whom; or None."""
-    verdicts = best_or_level(results, ours, greater_is_better)
-    if verdicts.empty or not any(_total(results, ours, greater_is_better)):
+    verdicts = best_or_level(results, ours)
+    if verdicts.empty or not any(_total(results, ours)):
         return None
     lost = verdicts["loses_to"].map(lambda names: ", ".join(in_order(names)))
     words = verdicts["verdict"].replace("untested", "not tested").where(verdicts["verdict"] != "worse", lost)
-    titles = {cost: cost_title(cost, greater_is_better) for cost in verdicts.index.unique("cost")}
+    titles = {cost: cost_title(cost) for cost in verdicts.index.unique("cost")}
     styles = verdicts["verdict"].map({"best": "good", "level": "", "untested": "", "worse": "bad bold"})
     shown, style = (spread(part.swaplevel()).fillna("").rename(columns=titles) for part in (words, styles))
     return ResultTable(
@@ -344,13 +336,13 @@ def verdict_table(
     )
 
 
-def rank_table(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> ResultTable:
+def rank_table(results: pd.DataFrame) -> ResultTable:
     """Return the mean ranks of the algorithms, over all cells and by cost, the best first."""
-    ranks = average_ranks(results, greater_is_better)
-    cells = cell_ranks(results, greater_is_better)
-    apart, p = critical_difference(len(ranks), len(cells)), friedman(results, greater_is_better)
+    ranks = average_ranks(results)
+    cells = cell_ranks(results)
+    apart, p = critical_difference(len(ranks), len(cells)), friedman(results)
     by_cost = cells.groupby(level="cost", sort=False).mean().T.loc[ranks.index]
-    titles = {cost: cost_title(cost, greater_is_better) for cost in by_cost.columns}
+    titles = {cost: cost_title(cost) for cost in by_cost.columns}
     values = pd.concat([ranks.rename("all"), by_cost], axis=1).rename_axis("algorithm")
     bold = pd.DataFrame(False, index=values.index, columns=values.columns)
     tells = apart <= len(ranks) - 1

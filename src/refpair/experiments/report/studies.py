@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from refpair.experiments.names import greater_is_better
 from refpair.experiments.published import paper_relevant_set
 from refpair.experiments.report.figures import code_length_figure
 from refpair.experiments.report.sections import Section, SectionFigure, times_table
@@ -30,7 +30,7 @@ from refpair.experiments.statistics import (
     paired_outcome,
     score_table,
 )
-from refpair.inspection._display import direction_of, flat_from, mean_and_error
+from refpair.inspection._display import flat_from, mean_and_error
 
 _PAPER_BITS = 3000
 _MOST_LENGTHS = 10  # columns that fit on a screen
@@ -41,29 +41,29 @@ _STYLES: dict[Outcome, str] = {"win": "good bold", "tie": "", "loss": "bad bold"
 # ---- how long codes must be ----
 
 
-def code_length_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Section:
+def code_length_section(results: pd.DataFrame) -> Section:
     """Return the section on how long codes must be; the results have several ``n_bits``."""
     if results.empty:
         return Section("Length of codes", "There are no results yet.")
     results = without_repeated_lengths(results)
     parts = []
     for cost in in_order(results.loc[results["n_bits"] > 0, "cost"]):
-        table = code_length_table(results, cost, greater_is_better)
-        title = cost_title(cost, greater_is_better)
+        table = code_length_table(results, cost)
+        title = cost_title(cost)
         figure = SectionFigure(
             file_name("code-length", cost),
             f"{title} by number of bits; the band is a standard error up and down.",
-            partial(code_length_figure, results, cost, greater_is_better),
+            partial(code_length_figure, results, cost),
         )
         if table is not None:
             parts.append(Section(title, tables=[table], figures=[figure]))
     parts.append(Section("Times", tables=[times_table(results, "code-length")]))
-    return Section("Length of codes", tables=[_flatness_table(results, greater_is_better)], parts=parts)
+    return Section("Length of codes", tables=[_flatness_table(results)], parts=parts)
 
 
-def _flatness_table(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> ResultTable:
+def _flatness_table(results: pd.DataFrame) -> ResultTable:
     """Return a row for each decoder: how many of its curves are flat from the paper's length on."""
-    flat = flat_lengths(results, greater_is_better)
+    flat = flat_lengths(results)
     tells = flat["longest"] > _PAPER_BITS
     counts = {
         "curves": flat["longest"] > 0,
@@ -98,28 +98,26 @@ def without_repeated_lengths(results: pd.DataFrame) -> pd.DataFrame:
     return results[~repeats.transform("any") | (results["n_bits"] == shortest)]
 
 
-def flat_lengths(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> pd.DataFrame:
+def flat_lengths(results: pd.DataFrame) -> pd.DataFrame:
     """Return from which code length on each curve of two lengths or more is flat, and its longest code."""
     found = []
     for cost, data, algorithm in _curves(results):
         curve = code_length_curve(results, cost, data, algorithm)
         if len(curve) > 1:
-            up = direction_of(greater_is_better, cost)
+            up = greater_is_better(cost)
             flat = flat_from(curve.index, curve["mean"], curve["error"], up)
             found.append((cost, data, algorithm, flat, int(curve.index[-1])))
     return pd.DataFrame(found, columns=["cost", "data", "algorithm", "flat_from", "longest"])
 
 
-def code_length_table(
-    results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]
-) -> ResultTable | None:
+def code_length_table(results: pd.DataFrame, cost: str) -> ResultTable | None:
     """Return the mean scores for one cost by code length and from which on they are flat, or None."""
     results = results[results["cost"] == cost]
     curves = {key[1:]: code_length_curve(results, *key) for key in _curves(results)}
     curves = {key: curve for key, curve in curves.items() if len(curve)}
     if not curves:
         return None
-    flat = flat_lengths(results, greater_is_better).set_index(["data", "algorithm"])["flat_from"]
+    flat = flat_lengths(results).set_index(["data", "algorithm"])["flat_from"]
     lengths = _some_lengths(sorted({length for curve in curves.values() for length in curve.index}))
     rows = {}
     for (data, algorithm), curve in curves.items():
@@ -133,7 +131,7 @@ def code_length_table(
     style.loc[shown["flat from"].str.isdecimal(), "flat from"] = "bold"
     return ResultTable(
         name=file_name("code-length", cost),
-        title=f"{cost_title(cost, greater_is_better)} by number of bits",
+        title=f"{cost_title(cost)} by number of bits",
         note="Means over the splits that all lengths of a row have. Flat from: no code of this length or "
         "longer is worse than the longest by more than a standard error or 1 %, whichever is more. –: there "
         "are no more pairs that tell label vectors apart, or too few results.",
@@ -174,15 +172,15 @@ class ExtendedSet(NamedTuple):
     splits: int
 
 
-def relevant_set_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Section:
+def relevant_set_section(results: pd.DataFrame) -> Section:
     """Return the section on what the label vectors of the test half in the relevant set would change.
 
     The results are of CSRPE-nearest and CSRPE-ext-nearest, or those with posterior.
     """
     if results.empty:
         return Section("Relevant set", "There are no results yet.")
-    cases = compare_extended_sets(results, greater_is_better)
-    made = (relevant_set_table(results, cost, greater_is_better) for cost in in_order(results["cost"]))
+    cases = compare_extended_sets(results)
+    made = (relevant_set_table(results, cost) for cost in in_order(results["cost"]))
     return Section(
         "Relevant set",
         "CSRPE compares codes with the label vectors of the training half. CSRPE-ext is also given those of "
@@ -217,14 +215,14 @@ def _gain_table(cases: list[ExtendedSet]) -> ResultTable:
     )
 
 
-def compare_extended_sets(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> list[ExtendedSet]:
+def compare_extended_sets(results: pd.DataFrame) -> list[ExtendedSet]:
     """Return what the larger relevant set changes, wherever CSRPE and CSRPE-ext have splits in common."""
     scores = score_table(results)
     extended = [str(name) for name in scores.columns if str(name).startswith(_EXTENDED)]
     decoders = [name.removeprefix(_EXTENDED) for name in in_order(extended)]
     found = []
     for (cost, data), cell in scores.groupby(level=["cost", "data"], sort=False):
-        up = direction_of(greater_is_better, cost)
+        up = greater_is_better(cost)
         for decoder in decoders:
             names = [f"CSRPE-{decoder}", f"{_EXTENDED}{decoder}"]
             a, b = cell.reindex(columns=names).dropna().to_numpy().T
@@ -237,15 +235,13 @@ def compare_extended_sets(results: pd.DataFrame, greater_is_better: Mapping[str,
     return found
 
 
-def relevant_set_table(
-    results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]
-) -> ResultTable | None:
+def relevant_set_table(results: pd.DataFrame, cost: str) -> ResultTable | None:
     """Return CSRPE beside CSRPE-ext for one cost, with the paper's numbers, or None without both."""
-    cases = compare_extended_sets(results[results["cost"] == cost], greater_is_better)
+    cases = compare_extended_sets(results[results["cost"] == cost])
     if not cases:
         return None
     decoders = list(dict.fromkeys(case.decoder for case in cases))
-    up = direction_of(greater_is_better, cost)
+    up = greater_is_better(cost)
     datas = in_order(case.data for case in cases)
     shown = pd.DataFrame(index=pd.Index(datas, name="data"))
     style = pd.DataFrame(index=shown.index)
@@ -260,7 +256,7 @@ def relevant_set_table(
         shown[["paper", "paper ext", "paper gain"]] = printed
     return ResultTable(
         name=file_name("relevant-set", cost),
-        title=f"{cost_title(cost, greater_is_better)}: label vectors of the test half in the relevant set",
+        title=f"{cost_title(cost)}: label vectors of the test half in the relevant set",
         note="Mean ± standard error on the splits both have; ext: the relevant set has the label vectors "
         "of both halves. Gain: of ext, in percent, + is better; bold where a paired t-test at the 95 % "
         "level agrees.",

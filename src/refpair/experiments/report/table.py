@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from refpair.experiments.names import greater_is_better
 from refpair.experiments.published import PAPER_DATA
-from refpair.inspection._display import direction_of
 
 _ALGORITHMS = ("BR", "RAkEL", "HAMR", "CC", "PCC", "CFT")
 _DECODERS = ("CSRPE-nearest", "CSRPE-ext-nearest", "CSRPE-posterior", "CSRPE-ext-posterior")
@@ -153,9 +153,9 @@ def spread(cells: pd.Series) -> pd.DataFrame:
     return table.reindex(index=order[0], columns=order[1]).rename_axis(columns=None)
 
 
-def cost_title(cost: str, greater_is_better: Mapping[str, bool]) -> str:
+def cost_title(cost: str) -> str:
     """Return the name of a cost with an arrow to where it is better."""
-    return f"{_TITLES.get(cost, cost)} {'↑' if direction_of(greater_is_better, cost) else '↓'}"
+    return f"{_TITLES.get(cost, cost)} {'↑' if greater_is_better(cost) else '↓'}"
 
 
 def file_name(*words: str) -> str:
