@@ -58,6 +58,7 @@ def run(
     if report_only:
         _check_results(study)
     else:
+        _tell_other_sources(study)
         try:
             failures = study.run(jobs=jobs, verbose=1)
         except KeyboardInterrupt:
@@ -83,6 +84,16 @@ def _tell(section: Section) -> None:
     typer.secho(section.heading, bold=True)
     typer.echo(section.tables[0].shown.to_string() if section.tables else section.text)
     typer.echo()
+
+
+def _tell_other_sources(study: Study) -> None:
+    """Say if there are results that are not taken, since other code has made them."""
+    n_present = study.count()[0]
+    study.any_sources = True
+    n_others = study.count()[0] - n_present
+    study.any_sources = False
+    if n_others:
+        typer.echo(f"{n_others:,} results were made by other sources of refpair, and are made anew", err=True)
 
 
 def _check_results(study: Study) -> None:

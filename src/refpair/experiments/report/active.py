@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,9 +13,11 @@ from refpair.experiments.report.figures import learning_curve_figure
 from refpair.experiments.report.sections import Section, SectionFigure, parameter_table
 from refpair.experiments.report.table import (
     ResultTable,
+    caption,
     cost_title,
     file_name,
     in_order,
+    make_table,
     show_percent,
     spread,
 )
@@ -38,17 +39,11 @@ def simulate_section(results: pd.DataFrame) -> Section:
     parts = []
     for cost in in_order(areas["cost"]):
         title = cost_title(cost)
-        table = replace(
-            comparison_table(areas, cost),
-            name=file_name("areas", cost),
-            note="Mean height of the learning curves ± standard error over runs. Bold: the best of a row, by "
-            "the means over the runs that all strategies share.",
-        )
-        figure = SectionFigure(
-            file_name("learning-curves", cost),
-            f"{title} by the number of labelled rows; the bands are a standard error over runs up and down.",
-            partial(learning_curve_figure, results, cost),
-        )
+        heights = comparison_table(areas, cost)
+        table = make_table("areas", heights.values, heights.shown, heights.style, of=cost, cost=title)
+        draw = partial(learning_curve_figure, results, cost)
+        shown = caption("learning-curves", "figure", cost=title)
+        figure = SectionFigure(file_name("learning-curves", cost), shown, draw)
         parts.append(Section(title, tables=[table], figures=[figure]))
     tests = None
     if DEFAULT_STRATEGY in set(areas["algorithm"]):
@@ -104,15 +99,7 @@ def _strategy_table(areas: pd.DataFrame) -> ResultTable:
         shown["mean gain"] = values["mean gain"].map(show_percent)
         shown["wins/ties/losses"] = [f"{row.win}/{row.tie}/{row.loss}" for row in values.itertuples()]
         shown.loc[_RANDOM, shown.columns[2:]] = "–"
-    return ResultTable(
-        name="summary-simulate",
-        title="All strategies",
-        note="A panel is a cost on a data set that all strategies have, and a strategy is as good there as "
-        "the mean height of its learning curve. Gain, wins, ties and losses are against random, by paired "
-        "t-tests at the 95 % level.",
-        values=values.reset_index(),
-        shown=shown,
-    )
+    return make_table("summary-simulate", values.reset_index(), shown)
 
 
 def query_times_table(results: pd.DataFrame) -> ResultTable:
@@ -124,10 +111,5 @@ def query_times_table(results: pd.DataFrame) -> ResultTable:
     each = 1000 * runs["seconds"] / (runs["last"] - runs["first"]).clip(lower=1)
     means = each.groupby(["data", "algorithm"], sort=False).mean()
     shown = spread(means.map(lambda value: f"{value:.2g}" if value < 10 else f"{value:.0f}")).fillna("")
-    return ResultTable(
-        name="times-simulate",
-        title="Milliseconds a query",
-        note="Means over all costs, runs and queries.",
-        values=means.rename("milliseconds").reset_index(),
-        shown=shown.rename_axis("data"),
-    )
+    values = means.rename("milliseconds").reset_index()
+    return make_table("times-simulate", values, shown.rename_axis("data"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -11,10 +13,11 @@ from refpair.experiments.report.figures import comparison_figure, critical_diffe
 from refpair.experiments.report.sections import Section, SectionFigure, parameter_table, times_table
 from refpair.experiments.report.table import (
     ResultTable,
+    caption,
     cost_title,
     decimals_for,
-    file_name,
     in_order,
+    make_table,
     show_mean,
     show_percent,
     show_range,
@@ -33,7 +36,6 @@ from refpair.experiments.statistics import (
 )
 
 _PRINTED = 5e-5  # the paper's means are rounded to four decimals
-_TESTS = "paired t-tests at the 95 % level on the splits both have"
 
 
 def compare_section(results: pd.DataFrame) -> Section:
@@ -44,15 +46,8 @@ def compare_section(results: pd.DataFrame) -> Section:
     """
     if results.empty:
         return Section("Comparison of algorithms", "There are no results yet.")
-    figures = []
-    if results["algorithm"].nunique() > 1:
-        caption = (
-            "How far the means are from the best mean of their data set, over the splits that all its "
-            "algorithms share; where that is 0, only the best are drawn. The scale is linear up to 1 % and "
-            "logarithmic above."
-        )
-        draw = SectionFigure("comparison", caption, lambda: comparison_figure(results))
-        figures.append(draw)
+    several = results["algorithm"].nunique() > 1
+    picture = SectionFigure("comparison", caption("comparison", "figure"), lambda: comparison_figure(results))
     costs = in_order(results["cost"])
     scores = [comparison_table(results, cost) for cost in costs]
     beside = [against_paper_table(results, cost) for cost in costs]
@@ -65,10 +60,10 @@ def compare_section(results: pd.DataFrame) -> Section:
         )
     ]
     parts = [
-        Section("Scores", tables=_present(*scores, splits_table(results)), figures=figures),
+        Section("Scores", tables=_present(*scores, splits_table(results)), figures=[picture] * several),
         Section("Tests", tables=_present(*tests)),
         *_rank_sections(results),
-        Section("Beside the paper", _NOT_THE_SAME, _present(*beside)),
+        Section("Beside the paper", caption("against-paper", "text"), _present(*beside)),
         Section(
             "Times and parameters", tables=_present(times_table(results, "compare"), parameter_table(results))
         ),
@@ -80,9 +75,6 @@ def compare_section(results: pd.DataFrame) -> Section:
     )
 
 
-_NOT_THE_SAME = "The splits are not the paper's, nor is the search for parameters in every detail."
-
-
 def _present(*tables: ResultTable | None) -> list[ResultTable]:
     return [table for table in tables if table is not None]
 
@@ -92,15 +84,9 @@ def _rank_sections(results: pd.DataFrame) -> list[Section]:
     cells = cell_ranks(results)
     if cells.empty or len(cells.columns) < 2:
         return []
-    ranks, apart = (
-        average_ranks(results),
-        critical_difference(len(cells.columns), len(cells)),
-    )
-    caption = (
-        f"Mean ranks over the cells that all have ({len(cells)}). Bars join algorithms that do not differ at "
-        f"the 95 % level (critical difference {apart:.2f}, Nemenyi's test)."
-    )
-    figure = SectionFigure("ranks", caption, lambda: critical_difference_diagram(ranks, apart))
+    ranks, apart = average_ranks(results), critical_difference(len(cells.columns), len(cells))
+    shown = caption("ranks", "figure", cells=len(cells), apart=apart)
+    figure = SectionFigure("ranks", shown, lambda: critical_difference_diagram(ranks, apart))
     return [Section("Ranks", tables=[rank_table(results)], figures=[figure])]
 
 
@@ -157,17 +143,7 @@ def summary_table(results: pd.DataFrame) -> ResultTable:
     shown["from the paper"] = [
         show_percent(float("nan") if median is None else median) for median in values["from_paper"]
     ]
-    return ResultTable(
-        name="summary-compare",
-        title="All algorithms",
-        note=f"A cell is a cost on a data set. best: in how many cells no other has a better mean; level: "
-        f"some have, but none by {_TESTS}; worse: some are better by these; not tested: a single split is "
-        "shared. Then wins, ties and losses against all others by these tests; the mean rank over the cells "
-        "that all have; the median difference from the paper's means, + being better. The decoders of CSRPE "
-        "are not compared with each other, but for ranks.",
-        values=values,
-        shown=shown,
-    )
+    return make_table("summary-compare", values, shown)
 
 
 def _total(results: pd.DataFrame, name: str) -> WinTieLoss:
@@ -192,15 +168,9 @@ def comparison_table(results: pd.DataFrame, cost: str) -> ResultTable:
         ]
     several = shared.notna().sum(axis=1) > 1
     splits = show_range(int(summary["splits"].min()), int(summary["splits"].max()))
-    return ResultTable(
-        name=file_name("comparison", cost),
-        title=cost_title(cost),
-        note=f"Mean ± standard error; random half splits: {splits}. Bold: the best of a row, by the means "
-        "over the splits that all of its algorithms share.",
-        values=summary.reset_index(),
-        shown=shown,
-        style=_styled(shared.eq(best, axis=0).mul(several, axis=0)),
-    )
+    style = _styled(shared.eq(best, axis=0).mul(several, axis=0))
+    words = {"of": cost, "cost": cost_title(cost), "splits": splits}
+    return make_table("comparison", summary.reset_index(), shown, style, **words)
 
 
 def _styled(bold: pd.DataFrame) -> pd.DataFrame:
@@ -228,15 +198,9 @@ def against_paper_table(results: pd.DataFrame, cost: str) -> ResultTable | None:
     )
     style = np.select([errors > 2, errors < -2], ["good", "bad bold"], default="")
     cells = values.assign(style=style).set_index(["data", "algorithm"])
-    return ResultTable(
-        name=file_name("against-paper", cost),
-        title=f"{cost_title(cost)}: difference from the paper",
-        note="In percent of the paper's mean; + is better than the paper. Bold: worse by more than two "
-        "standard errors of the difference. CSRPE stands beside the paper's CSRPE with either decoder.",
-        values=values,
-        shown=spread(cells["difference"]).map(show_percent),
-        style=spread(cells["style"]).fillna(""),
-    )
+    shown = spread(cells["difference"]).map(show_percent)
+    look = spread(cells["style"]).fillna("")
+    return make_table("against-paper", values, shown, look, of=cost, cost=cost_title(cost))
 
 
 def splits_table(results: pd.DataFrame) -> ResultTable | None:
@@ -246,13 +210,7 @@ def splits_table(results: pd.DataFrame) -> ResultTable | None:
     if cells.nunique() == 1 and len(cells) == results[keys].nunique().prod():
         return None
     words = cells.groupby(["data", "algorithm"], sort=False).agg(lambda n: show_range(n.min(), n.max()))
-    return ResultTable(
-        name="splits",
-        title="Random half splits",
-        note="On how many each algorithm was run; from the least to the most if that depends on the cost.",
-        values=cells.reset_index(),
-        shown=spread(words).fillna("–"),
-    )
+    return make_table("splits", cells.reset_index(), spread(words).fillna("–"))
 
 
 def paper_counts(results: pd.DataFrame, ours: str) -> dict[tuple[str, str], WinTieLoss]:
@@ -303,15 +261,10 @@ def outcome_table(results: pd.DataFrame, ours: str) -> ResultTable | None:
     columns = ["cost", "against", "win", "tie", "loss", "paper_win", "paper_tie", "paper_loss"]
     bold = pd.DataFrame(False, index=counts.index, columns=counts.columns)
     bold.loc["total"] = True
-    return ResultTable(
-        name=file_name("t-tests", ours),
-        title=f"{ours} against the others: wins/ties/losses",
-        note="Data sets by paired t-tests at the 95 % level, on the splits both have if they are two or more."
-        + " In brackets the paper's counts for its CSRPE." * bool(papers),
-        values=pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], "Int64")),
-        shown=pd.DataFrame(shown, index=pd.Index(titles, name="cost")),
-        style=_styled(bold),
-    )
+    values = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], "Int64"))
+    frame = pd.DataFrame(shown, index=pd.Index(titles, name="cost"))
+    brackets = caption("t-tests", "brackets") * bool(papers)
+    return make_table("t-tests", values, frame, _styled(bold), of=ours, brackets=brackets)
 
 
 def verdict_table(results: pd.DataFrame, ours: str) -> ResultTable | None:
@@ -324,16 +277,8 @@ def verdict_table(results: pd.DataFrame, ours: str) -> ResultTable | None:
     titles = {cost: cost_title(cost) for cost in verdicts.index.unique("cost")}
     styles = verdicts["verdict"].map({"best": "good", "level": "", "untested": "", "worse": "bad bold"})
     shown, style = (spread(part.swaplevel()).fillna("").rename(columns=titles) for part in (words, styles))
-    return ResultTable(
-        name=file_name("best", ours),
-        title=f"Where {ours} is the best",
-        note="best: no competitor has a better mean on the splits both have. level: some have, but no paired "
-        "t-test at the 95 % level finds them better; not tested: with a single split in common. Bold: the "
-        "competitors it loses to.",
-        values=pd.DataFrame(verdicts.assign(loses_to=lost).reset_index()),
-        shown=shown,
-        style=style,
-    )
+    values = pd.DataFrame(verdicts.assign(loses_to=lost).reset_index())
+    return make_table("best", values, shown, style, of=ours)
 
 
 def rank_table(results: pd.DataFrame) -> ResultTable:
@@ -347,19 +292,13 @@ def rank_table(results: pd.DataFrame) -> ResultTable:
     bold = pd.DataFrame(False, index=values.index, columns=values.columns)
     tells = apart <= len(ranks) - 1
     bold["all"] = tells & (ranks - ranks.min() < apart)
-    within = f"Bold: within the critical difference {apart:.2f} of the first"
-    few = f"So few can tell nothing: the critical difference is {apart:.2f}"
-    alike = f" Friedman's test that all are alike: p {_show_p(p)}." if np.isfinite(p) else ""
-    return ResultTable(
-        name="ranks",
-        title="Mean ranks",
-        note=f"1 is the best. Over the cells that all have: {len(cells)}; costs on the same data set are not "
-        f"independent, so that tests of ranks find too much. {within if tells else few} (Nemenyi's test at "
-        f"the 95 % level).{alike}",
-        values=values.reset_index(),
-        shown=values.map(lambda rank: f"{rank:.2f}").rename(columns=titles),
-        style=_styled(bold).rename(columns=titles),
-    )
+    words: dict[str, Any] = {
+        "cells": len(cells),
+        "tells": caption("ranks", "within" if tells else "few", apart=apart),
+        "alike": f"Friedman's test that all are alike: p {_show_p(p)}." if np.isfinite(p) else "",
+    }
+    shown = values.map(lambda rank: f"{rank:.2f}").rename(columns=titles)
+    return make_table("ranks", values.reset_index(), shown, _styled(bold).rename(columns=titles), **words)
 
 
 def _show_p(p: float) -> str:

@@ -15,10 +15,12 @@ from refpair.experiments.report.figures import code_length_figure
 from refpair.experiments.report.sections import Section, SectionFigure, times_table
 from refpair.experiments.report.table import (
     ResultTable,
+    caption,
     cost_title,
     decimals_for,
     file_name,
     in_order,
+    make_table,
     show_mean,
     show_number,
     show_percent,
@@ -50,11 +52,9 @@ def code_length_section(results: pd.DataFrame) -> Section:
     for cost in in_order(results.loc[results["n_bits"] > 0, "cost"]):
         table = code_length_table(results, cost)
         title = cost_title(cost)
-        figure = SectionFigure(
-            file_name("code-length", cost),
-            f"{title} by number of bits; the band is a standard error up and down.",
-            partial(code_length_figure, results, cost),
-        )
+        draw = partial(code_length_figure, results, cost)
+        shown = caption("code-length", "figure", cost=title)
+        figure = SectionFigure(file_name("code-length", cost), shown, draw)
         if table is not None:
             parts.append(Section(title, tables=[table], figures=[figure]))
     parts.append(Section("Times", tables=[times_table(results, "code-length")]))
@@ -73,17 +73,8 @@ def _flatness_table(results: pd.DataFrame) -> ResultTable:
     }
     names = in_order(flat["algorithm"])
     values = pd.DataFrame(counts).astype(int).groupby(flat["algorithm"]).sum().reindex(names)
-    return ResultTable(
-        name="summary-code-length",
-        title="Where codes are long enough",
-        note=f"Flat from {_PAPER_BITS} bits, or fewer: see below. Cannot tell: there is none longer than "
-        f"{_PAPER_BITS} bits: none was wanted, or there are no more pairs that tell label vectors apart. "
-        "A shorter CSRPE-posterior is read as the longest one was, with its temperature, depth and "
-        "calibration, so that a model fitted with few bits may differ. Beside its code it has bits of single "
-        "labels, at most twice as many as those counted and 100 a label.",
-        values=values.rename_axis("algorithm").reset_index(),
-        shown=values.astype(str).rename_axis("algorithm"),
-    )
+    shown = values.astype(str).rename_axis("algorithm")
+    return make_table("summary-code-length", values.rename_axis("algorithm").reset_index(), shown)
 
 
 def without_repeated_lengths(results: pd.DataFrame) -> pd.DataFrame:
@@ -129,16 +120,9 @@ def code_length_table(results: pd.DataFrame, cost: str) -> ResultTable | None:
     shown = pd.DataFrame.from_dict(rows, orient="index", columns=[*map(str, lengths), "flat from"])
     style = pd.DataFrame("", index=shown.index, columns=shown.columns)
     style.loc[shown["flat from"].str.isdecimal(), "flat from"] = "bold"
-    return ResultTable(
-        name=file_name("code-length", cost),
-        title=f"{cost_title(cost)} by number of bits",
-        note="Means over the splits that all lengths of a row have. Flat from: no code of this length or "
-        "longer is worse than the longest by more than a standard error or 1 %, whichever is more. –: there "
-        "are no more pairs that tell label vectors apart, or too few results.",
-        values=pd.concat(curves, names=["data", "algorithm"]).reset_index(),
-        shown=shown.rename_axis("data and decoder"),
-        style=style,
-    )
+    values = pd.concat(curves, names=["data", "algorithm"]).reset_index()
+    shown = shown.rename_axis("data and decoder")
+    return make_table("code-length", values, shown, style, of=cost, cost=cost_title(cost))
 
 
 def _curves(results: pd.DataFrame) -> list[tuple[str, ...]]:
@@ -183,10 +167,7 @@ def relevant_set_section(results: pd.DataFrame) -> Section:
     made = (relevant_set_table(results, cost) for cost in in_order(results["cost"]))
     return Section(
         "Relevant set",
-        "CSRPE compares codes with the label vectors of the training half. CSRPE-ext is also given those of "
-        "the test half, which nobody knows in advance: its gain is what doing without them costs. "
-        "CSRPE-posterior keeps to the label vectors that it is given here, in both forms; in a comparison of "
-        "algorithms it may give weight to new ones, too.",
+        caption("relevant-set", "text"),
         [*([_gain_table(cases)] if cases else []), *(table for table in made if table is not None)],
         parts=[Section("Times", tables=[times_table(results, "relevant-set")])],
     )
@@ -206,13 +187,7 @@ def _gain_table(cases: list[ExtendedSet]) -> ResultTable:
     shown["median gain"] = values["median"].map(show_percent)
     shown["largest gain"] = values["most"].map(show_percent)
     shown["wins/ties/losses"] = [f"{row.win}/{row.tie}/{row.loss}" for row in values.itertuples()]
-    return ResultTable(
-        name="summary-relevant-set",
-        title="What the larger set gains",
-        note="Over all costs and data sets; a mean of 0 tells no gain. Paired t-tests at the 95 % level.",
-        values=values.reset_index(),
-        shown=shown,
-    )
+    return make_table("summary-relevant-set", values.reset_index(), shown)
 
 
 def compare_extended_sets(results: pd.DataFrame) -> list[ExtendedSet]:
@@ -254,16 +229,8 @@ def relevant_set_table(results: pd.DataFrame, cost: str) -> ResultTable | None:
     printed = [_show_paper(cost, data, up) for data in datas]
     if any(row != ("–",) * 3 for row in printed):
         shown[["paper", "paper ext", "paper gain"]] = printed
-    return ResultTable(
-        name=file_name("relevant-set", cost),
-        title=f"{cost_title(cost)}: label vectors of the test half in the relevant set",
-        note="Mean ± standard error on the splits both have; ext: the relevant set has the label vectors "
-        "of both halves. Gain: of ext, in percent, + is better; bold where a paired t-test at the 95 % "
-        "level agrees.",
-        values=pd.DataFrame(cases),
-        shown=shown,
-        style=style.reindex(columns=shown.columns, fill_value=""),
-    )
+    style = style.reindex(columns=shown.columns, fill_value="")
+    return make_table("relevant-set", pd.DataFrame(cases), shown, style, of=cost, cost=cost_title(cost))
 
 
 def _gain(plain: float, extended: float, up: bool) -> float:

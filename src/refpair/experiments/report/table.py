@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import html
 import re
+import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -121,6 +125,31 @@ class ResultTable:
             [escape(str(name)), *(mark(escape(str(cell)), how) for cell, how in zip(*parts, strict=True))]
             for name, *parts in rows
         ]
+
+
+@cache
+def _captions() -> dict[str, dict[str, str]]:
+    text = files("refpair.experiments.report").joinpath("captions.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def caption(kind: str, part: str, **words: Any) -> str:
+    """Return what stands beside a kind of table or figure, in ``captions.toml``, with its words filled in."""
+    return _captions()[kind][part].format(**words)
+
+
+def make_table(
+    kind: str,
+    values: pd.DataFrame,
+    shown: pd.DataFrame,
+    style: pd.DataFrame | None = None,
+    *,
+    of: str = "",
+    **words: Any,
+) -> ResultTable:
+    """Return a table with its captions; its file is called by its kind and what it is of."""
+    title, note = (caption(kind, part, of=of, **words) for part in ("title", "note"))
+    return ResultTable(file_name(kind, of), title, note.strip(), values, shown, style)
 
 
 def escape_markdown(text: str) -> str:
