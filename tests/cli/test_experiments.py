@@ -44,6 +44,19 @@ def test_compare_writes_store_tables_figures_and_report(folder):
     assert again == said
 
 
+def test_results_of_other_sources_are_shown_but_not_taken(folder):
+    how = (*SONGS, "--cost", "f1", "--algorithm", "BR", "--splits", 1, "--quick", "--out", "x", "--jobs", 1)
+    works("compare", *how)
+    with closing(sqlite3.connect(folder / "x" / "store.sqlite", isolation_level=None)) as store:
+        store.execute("UPDATE results SET sources = 'older'")
+    works("compare", *how, "--report-only")
+    assert "Made by other sources of refpair (older)" in (folder / "x" / "report.md").read_text()
+    again = refpair_("compare", *how)
+    assert again.stderr == "1 results were made by other sources of refpair, and are made anew\n"
+    assert "Made by other sources" not in (folder / "x" / "report.md").read_text()
+    assert "made by other" not in refpair_("compare", *how).stderr
+
+
 def test_simulate_writes_curves_and_says_who_is_best(folder):
     said = works(
         "simulate", *SONGS, "--cost", "f1", "--strategies", "random,MMC", "--strategies", "representative",

@@ -126,27 +126,7 @@ def compare(
 
     refpair compare --data digits --algorithm BR --algorithm my_models:Mine
     """
-    run_command(
-        "experiments",
-        command="compare",
-        data=data,
-        labels=labels,
-        label_sep=label_sep,
-        drop=drop,
-        kinds=kind,
-        sep=sep,
-        encoding=encoding,
-        costs=cost,
-        algorithms=algorithm,
-        splits=splits,
-        competitor_splits=competitor_splits,
-        stratified=stratified,
-        bits=bits,
-        out=out,
-        jobs=jobs,
-        quick=quick,
-        report_only=report_only,
-    )
+    run_command("experiments", command="compare", **locals())
 
 
 def code_length(
@@ -170,23 +150,7 @@ def code_length(
 
     refpair code-length --data emotions --cost f1
     """
-    run_command(
-        "experiments",
-        command="code-length",
-        data=data,
-        labels=labels,
-        label_sep=label_sep,
-        drop=drop,
-        kinds=kind,
-        sep=sep,
-        encoding=encoding,
-        costs=cost,
-        splits=splits,
-        out=out,
-        jobs=jobs,
-        quick=quick,
-        report_only=report_only,
-    )
+    run_command("experiments", command="code-length", **locals())
 
 
 def relevant_set(
@@ -211,24 +175,7 @@ def relevant_set(
 
     refpair relevant-set --data CAL500 --cost f1
     """
-    run_command(
-        "experiments",
-        command="relevant-set",
-        data=data,
-        labels=labels,
-        label_sep=label_sep,
-        drop=drop,
-        kinds=kind,
-        sep=sep,
-        encoding=encoding,
-        costs=cost,
-        splits=splits,
-        bits=bits,
-        out=out,
-        jobs=jobs,
-        quick=quick,
-        report_only=report_only,
-    )
+    run_command("experiments", command="relevant-set", **locals())
 
 
 def simulate(
@@ -285,11 +232,11 @@ def simulate(
         labels=labels,
         label_sep=label_sep,
         drop=drop,
-        kinds=kind,
+        kind=kind,
         sep=sep,
         encoding=encoding,
-        costs=cost,
-        algorithms=names,
+        cost=cost,
+        algorithm=names,
         splits=runs,
         out=out,
         jobs=jobs,
@@ -333,23 +280,4 @@ def paper(
 
     refpair paper --data folder_of_data_sets --out results
     """
-    run_command(
-        "experiments",
-        command="paper",
-        data=data,
-        labels=labels,
-        label_sep=label_sep,
-        drop=drop,
-        kinds=kind,
-        sep=sep,
-        encoding=encoding,
-        costs=cost,
-        algorithms=algorithm,
-        splits=splits,
-        competitor_splits=competitor_splits,
-        bits=bits,
-        out=out,
-        jobs=jobs,
-        quick=quick,
-        report_only=report_only,
-    )
+    run_command("experiments", command="paper", **locals())

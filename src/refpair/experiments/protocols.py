@@ -25,8 +25,6 @@ from refpair.experiments.simulation import simulate_task
 from refpair.experiments.store import Key, Result
 from refpair.experiments.tasks import Task
 
-__all__ = ["choose_parameters", "make_model", "run_task"]
-
 _FOLDS = 3
 _MOST_ROWS = 1000  # to choose by
 

@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from refpair.model_selection import MultilabelStratifiedShuffleSplit
 
-__all__ = ["LABELS_TIMES_ROUNDS", "LENGTHS", "QUICK", "Settings", "Simulation", "half_split"]
-
 LABELS_TIMES_ROUNDS = 500  # of the condensed filter tree, whose time grows with the square of both
 LENGTHS = (50, 100, 200, 500, 1000, 2000, 3000, 4000, 5000)  # of codes, to compare
 

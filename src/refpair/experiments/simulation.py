@@ -38,8 +38,6 @@ from refpair.experiments.settings import Simulation
 from refpair.experiments.store import Key, Result
 from refpair.experiments.tasks import Task
 
-__all__ = ["DEFAULT_STRATEGY", "STRATEGIES", "StrategyContext", "find_strategy", "simulate_task"]
-
 _TOL = 1e-3  # of logistic regressions
 _GRID = (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)  # of C, for rows of length 1
 _FOLDS = 5

@@ -16,8 +16,6 @@ from refpair.experiments.names import code_digest, is_own
 from refpair.experiments.settings import Settings
 from refpair.experiments.store import Key
 
-__all__ = ["EXTENDED", "Experiment", "Task", "fingerprint", "source_digest"]
-
 Experiment = Literal["compare", "code-length", "relevant-set", "simulate"]
 
 EXTENDED = {NEAREST: "CSRPE-ext-nearest", POSTERIOR: "CSRPE-ext-posterior"}
