@@ -5,8 +5,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from refpair._kernels.code_words import pack_bits, pack_signs
 from refpair._kernels.posterior import keep_large, partial_agreements, sum_labels, sum_votes, tilt, weigh
-from refpair.coding.nearest import pack_bits, pack_signs
 from tests import naive
 
 seeds = st.integers(0, 2**32 - 1)

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from refpair.classifiers._base import MultiLabelClassifier, check_running
 from refpair.classifiers._base_learners import allowed_input, check_base_learner
-from refpair.classifiers.forest import Forest
+from refpair.classifiers.base_estimators import Forest
 from refpair.tables.labels import LabelMatrix
 
 __all__ = ["ReductionClassifier"]

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refpair.classifiers._chain_fit import check_chain, fit_links, read_order
 from refpair.classifiers._chain_search import chances_along, follow
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._links import EstimatorLinks, TreeLinks
+from refpair.classifiers._links import EstimatorLinks, TreeLinks, check_chain, fit_links, read_order
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.tables.labels import LabelMatrix
 
