@@ -155,6 +155,8 @@ class TreeBank(_TreeBank):
         array([-1, -1,  1,  1], dtype=int8)
         """
         n_rows, n_features = X.shape
+        if n_rows != len(problems.vector_of_row):
+            raise ValueError(f"{n_rows} rows of X are given, but targets of {len(problems.vector_of_row)}")
         self.bins_ = find_bins(X, self.max_bins) if bins is None else bins
         n_sampled = resolve_share(self.max_samples, n_rows)
         max_depth = _ANY_DEPTH if self.max_depth is None else self.max_depth
