@@ -147,10 +147,7 @@ def test_tilted_weights_are_those_of_the_loop(case):
     log_odds = rng.normal(0, 3, (3, vectors.shape[1]))
     found = weights.copy()
     tilt(found, log_odds, *label_lists(vectors))
-    close(
-        found,
-        [naive.tilted(w, vectors, np.exp(lo)) for w, lo in zip(weights, log_odds, strict=True)],
-    )
+    close(found, [naive.tilted(w, vectors, np.exp(lo)) for w, lo in zip(weights, log_odds, strict=True)])
     np.testing.assert_array_equal(found == 0, weights == 0)
 
 
