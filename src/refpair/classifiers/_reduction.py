@@ -72,8 +72,7 @@ class ReductionClassifier(MultiLabelClassifier):
         state = check_random_state(self.random_state)
         return np.random.default_rng(state.randint(2**31, size=4, dtype=np.int64))
 
-    def _has_predict_proba(self) -> bool:
-        """Return True, or raise an AttributeError: the base learner tells no probabilities."""
+    def _tells_probabilities(self) -> bool:
         if isinstance(self.estimator, str | Forest) or hasattr(self.estimator, "predict_proba"):
             return True
         raise AttributeError(f"the base learner {self.estimator!r} has no predict_proba")

@@ -94,9 +94,6 @@ class ChainClassifier(ReductionClassifier):
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return follow(self.links_, X)[:, np.argsort(self.order_)]
 
-    def _tells_probabilities(self) -> bool:
-        return self._has_predict_proba()
-
     def _marginals(self, X: Any) -> npt.NDArray[np.float64]:
         # Given the labels that are predicted before: only of the first one that is how probable it is at all.
         chances = chances_along(self.links_, X, follow(self.links_, X))

@@ -96,9 +96,6 @@ class LabelPowerset(ReductionClassifier):
         # Not every base learner predicts what it holds for the most probable.
         return super()._expected_cost(X, self._predict_labels(X) if labels is None else labels)
 
-    def _tells_probabilities(self) -> bool:
-        return self._has_predict_proba()
-
     def _distributions(self, X: Any, cost: Cost | None) -> Iterator[tuple[slice, LabelDistribution]]:
         for rows in chunks_of(X.shape[0], max(1, _CELLS // len(self.vectors_))):
             probabilities = self.learners_.probabilities(X[rows], 0)

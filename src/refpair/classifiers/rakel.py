@@ -124,6 +124,9 @@ class RAkEL(ReductionClassifier):
         require(self.learners_.n_bits_ == code.n_bits, "there are too few or too many bits")
         self.learners_.learners_.check_n_features(n_features)
 
+    def _tells_probabilities(self) -> bool:
+        return True  # they are votes
+
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return (self._marginals(X) > 0.5).astype(np.uint8)
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 from refpair.active._strategy import QueryStrategy
 from refpair.active.stopping import LowGain, StablePredictions, StoppingRule
 from refpair.classifiers._base import check_count, check_positive
-from refpair.costs import Cost, PerLabelCost, get_cost
+from refpair.costs import Cost, get_cost
 from refpair.labeling.model import SessionModel
 from refpair.labeling.results import SessionResults
 from refpair.labeling.rows import Id, id_of_key
@@ -184,7 +184,7 @@ class Session(SessionResults):
                 path, drop=drop, kinds=kinds, folder=folder, features=features
             )
             names, columns = session_names(path, store, X, labels, separator, settings.labels)
-            cost = _cost_of(cost, store, len(names))
+            cost = _cost_of(cost, store, names)
             settings = replace(settings, labels=columns)
             rows, seen, forced, settings = read_rows(X, names, settings, path, ids, id_column, features)
             refuse_strangers(store, rows, settings)
@@ -340,7 +340,7 @@ class Session(SessionResults):
             raise ValueError(f'earlier must be "absent" or "unknown", not {earlier!r}')
         self._store.read()
         new = [name for name in read_names(names) if name not in self.labels]
-        _check_cost(self.cost, len(self.labels) + len(new))
+        self.cost.for_labels([*self.labels, *new])  # raises if there are prices of other labels
         check_column_names([*self.labels, *new])
         self._label_columns.check_names(new)
         self._store.add_labels([Label(name, earlier) for name in new])
@@ -351,7 +351,7 @@ class Session(SessionResults):
         return {"who": who or self._who, "said_in": holder, "holder": holder or self._holder, "at": time}
 
 
-def _cost_of(cost: Any, store: AnswerStore | None, n_labels: int) -> Cost:
+def _cost_of(cost: Any, store: AnswerStore | None, labels: Sequence[str]) -> Cost:
     """Return the cost that is given, or that of the file; "f1" for a new session."""
     if cost is not None:
         found = get_cost(cost)
@@ -360,14 +360,7 @@ def _cost_of(cost: Any, store: AnswerStore | None, n_labels: int) -> Cost:
         if store is not None and noted == _OWN:
             raise ValueError(f"{store.path} has a cost that is a Python function: give cost= again")
         found = get_cost("f1") if noted is None else Cost.from_dict(noted)
-    _check_cost(found, n_labels)
-    return found
-
-
-def _check_cost(cost: Cost, n_labels: int) -> None:
-    """Refuse prices of other labels than there are."""
-    if isinstance(cost, PerLabelCost):
-        cost.prices(n_labels)
+    return found.for_labels(labels)
 
 
 def _note_cost(store: AnswerStore, cost: Cost) -> None:
