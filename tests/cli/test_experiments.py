@@ -201,7 +201,7 @@ def test_mistakes_are_told_in_a_sentence(folder, options, message):
     (folder / "taken" / "store.sqlite").mkdir(parents=True)
     (folder / "other").mkdir()
     with closing(sqlite3.connect(folder / "other" / "store.sqlite")) as other:
-        other.execute("PRAGMA user_version = 2")
+        other.execute("PRAGMA user_version = 3")
     assert message in refuses("compare", *options)
 
 
