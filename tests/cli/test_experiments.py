@@ -200,7 +200,7 @@ def _n_results(folder):
         (("--algorithm", "unfinished:model"), "'(' was never closed (unfinished.py, line 1)"),
         (("--jobs", "0"), "jobs must be -1"),
         (("--out", "taken"), "taken/store.sqlite: unable to open database file"),
-        (("--out", "other"), "the store of the results: no such table: runs"),
+        (("--out", "other"), "the store of the results: no such table: results"),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(folder, options, message):
@@ -208,7 +208,7 @@ def test_mistakes_are_told_in_a_sentence(folder, options, message):
     (folder / "taken" / "store.sqlite").mkdir(parents=True)
     (folder / "other").mkdir()
     with closing(sqlite3.connect(folder / "other" / "store.sqlite")) as other:
-        other.execute("PRAGMA user_version = 2")
+        other.execute("PRAGMA user_version = 3")
     assert message in refuses("compare", *options)
 
 

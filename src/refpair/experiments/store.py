@@ -137,7 +137,8 @@ class Store:
 
         With any sources, the latest result of others stands for one that those of the keys have not made.
         """
-        frame = pd.read_sql_query("SELECT * FROM results", self._connection)
+        rows = self._connection.execute("SELECT * FROM results")
+        frame = pd.DataFrame(rows.fetchall(), columns=[column[0] for column in rows.description])
         wanted = pd.DataFrame(list(dict.fromkeys(keys)), columns=list(Key._fields))
         if not any_sources:
             return wanted.merge(frame, on=list(Key._fields))
