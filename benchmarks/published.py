@@ -22,7 +22,7 @@ def main() -> None:
     arguments = parser.parse_args()
     study = Study(arguments.results, [Part("compare")], [arguments.data], any_sources=True)
     results = study.results("compare")
-    section = compare_section(results[results["split"] >= arguments.from_split], study.greater_is_better)
+    section = compare_section(results[results["split"] >= arguments.from_split])
     (tests,) = (part for part in section.parts if part.heading == "Tests")
     for table in (*section.tables, *tests.tables):
         print(f"{table.title}\n\n{table.to_markdown()}\n")

@@ -17,7 +17,7 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks.common import COSTS, find_data, print_machine, print_table
-from refpair import CSRPEClassifier
+from refpair import CSRPEClassifier, get_cost
 from refpair.experiments import Part, Study
 
 default = CSRPEClassifier
@@ -50,13 +50,13 @@ SETS = {
 }
 
 
-def compare(results: pd.DataFrame, names: list[str], greater_is_better: dict[str, bool]) -> pd.DataFrame:
+def compare(results: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Return a row for each variant: by how many percent it is better than the first, cost by cost."""
     scores = results.pivot(index=["cost", "data", "split"], columns="algorithm", values="score")[
         names
     ].dropna()
     gains = 100 * scores.sub(scores[names[0]], axis=0).div(scores[names[0]].abs(), axis=0)
-    signs = [1 if greater_is_better[cost] else -1 for cost, _, _ in gains.index]
+    signs = [1 if get_cost(cost).greater_is_better else -1 for cost, _, _ in gains.index]
     by_cost = gains.mul(signs, axis=0).groupby(level="cost", sort=False)
     shown = by_cost.mean().T.map("{:+.1f} ± ".format) + by_cost.sem().T.map("{:.1f} %".format)
     shown["fit, s"] = results.groupby("algorithm")["seconds_fit"].mean().map("{:.1f}".format)
@@ -80,7 +80,7 @@ def main() -> None:
     study = Study(given.out, [part], given.data or SETS[given.group], given.cost)
     study.run(jobs=given.jobs, verbose=1)
     results = study.results("compare")
-    shown = compare(results[results["split"] >= given.from_split], names, study.greater_is_better)
+    shown = compare(results[results["split"] >= given.from_split], names)
     print_machine()
     print_table(["variant", *shown.columns], ([name, *cells] for name, *cells in shown.itertuples(name=None)))
 

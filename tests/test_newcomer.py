@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import refpair
 from refpair import BinaryRelevance, Cost, CSRPEClassifier, LabelPowerset, get_cost
+from refpair.labeling import Session
 from tests.classifiers.common import CLASSES, make, names_with
 
 NAMES = ["spam", "fraud", "joy", "anger"]
@@ -105,6 +106,15 @@ def test_prices_by_name_need_names(data):
     for wrong in ({}, {"fraud": -1}, {"fraud": "dear"}, {"fraud": [1, 2]}):
         with pytest.raises(ValueError, match="false_negative must"):
             Cost.per_label(false_negative=wrong)
+
+
+def test_prices_by_name_in_a_session(tmp_path):
+    table = pd.DataFrame({"size": [1.5, 2.25, 7.0] * 3, "tone": [0.5, 0.5, 3.0] * 3})
+    price = Cost.per_label(false_negative={"fraud": 50})
+    with Session.open(tmp_path / "mails.session", table, labels=["spam", "fraud"], cost=price) as session:
+        assert session.cost == Cost.per_label(false_positive=1, false_negative=[1, 50])
+    with pytest.raises(ValueError, match="unknown label 'fraud'"):
+        Session.open(tmp_path / "other.session", table, labels=["spam", "joy"], cost=price)
 
 
 # ---- the names of scikit-learn ----

@@ -35,6 +35,18 @@ def assert_same_bags(bags, others):
         np.testing.assert_array_equal(bags.seeds, others.seeds)
 
 
+def test_the_leaves_that_rows_reach():
+    X = np.random.default_rng(9).standard_normal((90, 3))
+    problems, _ = make_problems(90, 5, 7)
+    bank = TreeBank(max_depth=3).fit(X, problems)
+    leaves = bank.apply(X)
+    assert leaves.shape == (90, 7)
+    assert (bank.trees_.feature[leaves] == -1).all()
+    np.testing.assert_array_equal(bank.trees_.value[leaves], bank.values(X))
+    with pytest.raises(ValueError, match="60 rows of X are given, but targets of 90"):
+        bank.fit(X[:60], problems)
+
+
 PARAMETERS = [
     {},
     {"max_depth": 3, "min_samples_leaf": 4},

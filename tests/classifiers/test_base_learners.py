@@ -14,19 +14,18 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from refpair.bits.estimator import fit_clones
-from refpair.classifiers import _base_learners, _code_learners
+from refpair.classifiers import _base_learners, mlecc
 from refpair.classifiers._base_learners import (
     BinaryLearners,
+    ClassLearners,
     Targets,
     allowed_input,
     as_base_learner,
     check_base_learner,
 )
-from refpair.classifiers._class_learners import ClassLearners
-from refpair.classifiers._code_learners import CodeLearners
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers.forest import Forest
-from refpair.classifiers.logistic import Logistic
+from refpair.classifiers.base_estimators import Forest, Logistic
+from refpair.classifiers.mlecc import CodeLearners
 from refpair.coding.repetition import HammingRepetition, LabelsetRepetition, RepetitionCode, make_label_code
 
 
@@ -289,7 +288,7 @@ def test_words_come_by_blocks_of_rows(small, monkeypatch):
     code = HammingRepetition(4, 28)
     learners = CodeLearners("tree", 3).fit(X, distinct_labels(Y.astype(np.uint8)), code, rng())
     ((_, expected),) = learners.words(X)
-    monkeypatch.setattr(_code_learners, "_CELLS", 28 * 50)
+    monkeypatch.setattr(mlecc, "_CELLS", 28 * 50)
     parts = list(learners.words(X))
     assert [rows for rows, _ in parts] == [slice(0, 50), slice(50, 100), slice(100, 120)]
     np.testing.assert_array_equal(np.concatenate([words for _, words in parts]), expected)

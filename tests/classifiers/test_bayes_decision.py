@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from refpair import BayesDecisionClassifier, Cost, get_cost
-from refpair.classifiers import _chain_samples, _leaf_vectors, _links
+from refpair.classifiers import _chain_search, _leaf_vectors, _links
 from refpair.datasets import load_dataset
 from tests.classifiers.deciding import ESTIMATORS, FORESTS, fit
 
@@ -121,7 +121,7 @@ def test_draws_from_a_chain_come_to_its_distribution(small):
     few = np.empty((400, 5, 64))
     for seed in range(400):
         uniforms = np.random.default_rng(seed).random(6)
-        drawn = _chain_samples.ChainSamples(links, order, 20, uniforms).draw(X[:5])
+        drawn = _chain_search.ChainSamples(links, order, 20, uniforms).draw(X[:5])
         few[seed] = 0.0
         for labels, row, weight in drawn:
             few[seed][row, labels @ (2 ** np.arange(6)[::-1])] = weight
@@ -218,7 +218,7 @@ def test_blocks_of_rows_do_not_matter(small, name, monkeypatch):
     expected = model.predict(X), model.predict_proba(X), model.expected_cost(X)
     monkeypatch.setattr(_leaf_vectors, "_ROWS", 20)
     monkeypatch.setattr(_leaf_vectors, "_MOST_ROWS", 50)
-    monkeypatch.setattr(_chain_samples, "_ROWS", 50)
+    monkeypatch.setattr(_chain_search, "_ROWS", 50)
     monkeypatch.setattr(_links, "_CELLS", 150)
     blocks = fit(name, X[:60], Y[:60], n_jobs=2)
     np.testing.assert_array_equal(blocks.predict(X), expected[0])

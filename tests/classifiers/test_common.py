@@ -7,6 +7,7 @@ import pkgutil
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -148,6 +149,21 @@ def test_missing_values(data, name):
             model.fit(X, Y)
     with pytest.raises(ValueError, match="infinity"):
         make(name).fit(np.where(np.isnan(X), np.inf, X), Y)
+
+
+@each
+def test_every_kind_of_features(data, name):
+    X, Y, _ = data
+    X = X.round(1)
+    expected = make(name).fit(X, Y).predict(X)
+    frame = pd.DataFrame(X, columns=FEATURES)
+    for kind in (
+        X.tolist(), np.asfortranarray(X), X.astype(object), sp.coo_array(X), frame, frame.convert_dtypes(),
+        frame.astype(pd.SparseDtype("float64", 0.0)), pl.DataFrame(X, schema=FEATURES),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(make(name).fit(kind, Y).predict(kind), expected)
+    with pytest.raises(ValueError, match=r"column 'x0' does not hold numbers.*TableVectorizer"):
+        make(name).fit(frame.assign(x0="word"), Y)
 
 
 @each

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from refpair import ChainClassifier, CondensedFilterTree, Cost, get_cost
 from refpair.classifiers._filter_levels import EstimatorLevels, TreeLevels
-from refpair.classifiers._filter_training import KeyPaths, gains_apart, train_round, train_round_apart
+from refpair.classifiers.filter_tree import KeyPaths, gains_apart, train_round, train_round_apart
 from tests import naive
 
 RECORDED = []

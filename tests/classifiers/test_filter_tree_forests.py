@@ -6,7 +6,7 @@ import pytest
 from refpair import CondensedFilterTree, Cost, Forest, get_cost
 from refpair._kernels.walk import sum_values
 from refpair.classifiers._filter_levels import TreeLevels, _draw
-from refpair.classifiers._filter_training import KeyPaths, train_round
+from refpair.classifiers.filter_tree import KeyPaths, train_round
 from tests.classifiers.test_filter_tree import noisy
 
 

@@ -8,10 +8,10 @@ from sklearn.model_selection import GridSearchCV
 
 from refpair import BinaryRelevance, CondensedFilterTree, CSRPEClassifier, Forest, LabelPowerset
 from refpair.bits import ClassTreeBank, TreeBank
-from refpair.classifiers._class_learners import ClassLearners
-from refpair.classifiers._code_learners import CodeLearners
+from refpair.classifiers._base_learners import ClassLearners
 from refpair.classifiers._filter_levels import TreeLevels
 from refpair.classifiers._reduction import ReductionClassifier
+from refpair.classifiers.mlecc import CodeLearners
 from tests.classifiers.common import CLASSES, make
 
 REDUCTIONS = [name for name, cls in CLASSES.items() if issubclass(cls, ReductionClassifier)]

@@ -16,7 +16,7 @@ from refpair import (
     ProbabilisticChain,
 )
 from refpair.bits import LogisticBank
-from refpair.classifiers import logistic
+from refpair.classifiers import base_estimators
 
 
 @parametrize_with_checks([Logistic(), CSRPEClassifier("hamming", estimator="logistic", n_bits=30)])
@@ -55,7 +55,7 @@ def test_mistakes_are_told(data, monkeypatch):
         BinaryRelevance(Logistic(C=np.nan)).fit(X, Y)
     with pytest.raises(ValueError, match="tol must be a number above 0, not '1'"):
         CSRPEClassifier(estimator=Logistic(tol="1")).fit(X, Y)
-    monkeypatch.setattr(logistic, "_STEPS", 1)
+    monkeypatch.setattr(base_estimators, "_STEPS", 1)
     with pytest.warns(ConvergenceWarning, match="longer than tol=1e-08 after 1 steps: scale the features"):
         Logistic().fit(X, Y[:, 0])
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from refpair._kernels.code_words import pack_signs
 from refpair.classifiers import _posterior_selection as selection
 from refpair.classifiers._code_bits import LABEL_SHARES, OutOfBagCodes
 from refpair.classifiers._posterior_selection import TEMPERATURES, costs_of, search_settings
-from refpair.coding.nearest import pack_signs
 from refpair.costs import Cost, get_cost
 from refpair.decision import decide, expected_cost
 from refpair.decision.decide import quick_decision

@@ -11,8 +11,8 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from refpair import BayesDecisionClassifier, ChainClassifier, Cost, ProbabilisticChain, get_cost
-from refpair.classifiers import _chain_samples, _chain_search
-from refpair.classifiers._chain_samples import ChainSamples
+from refpair.classifiers import _chain_search
+from refpair.classifiers._chain_search import ChainSamples
 from refpair.datasets import load_dataset
 
 
@@ -279,8 +279,8 @@ def test_neither_blocks_nor_threads_nor_other_rows_matter(small, learner, n_samp
     given = {"n_samples": n_samples, "random_state": 0}
     model = ProbabilisticChain(learner, **given).fit(X[:60], Y[:60])
     expected = model.predict(X), model.predict_proba(X), model.expected_cost(X)
-    monkeypatch.setattr(_chain_samples, "_ROWS", 50)
-    monkeypatch.setattr(_chain_samples, "_PATHS", 300)
+    monkeypatch.setattr(_chain_search, "_ROWS", 50)
+    monkeypatch.setattr(_chain_search, "_DRAWN", 300)
     blocks = ProbabilisticChain(learner, n_jobs=2, **given).fit(X[:60], Y[:60])
     np.testing.assert_array_equal(blocks.predict(X), expected[0])
     np.testing.assert_allclose(blocks.predict_proba(X), expected[1], rtol=1e-12)

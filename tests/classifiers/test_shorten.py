@@ -4,8 +4,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from refpair import CSRPEClassifier, load, save
+from refpair._kernels.code_words import pack_signs
 from refpair.coding import CodeBook
-from refpair.coding.nearest import pack_signs
 from refpair.posterior.code import KnownCodes
 
 N_BITS, N_LABELS = 150, 6

@@ -44,6 +44,19 @@ def test_compare_writes_store_tables_figures_and_report(folder):
     assert again == said
 
 
+def test_results_of_other_sources_are_shown_but_not_taken(folder):
+    how = (*SONGS, "--cost", "f1", "--algorithm", "BR", "--splits", 1, "--quick", "--out", "x", "--jobs", 1)
+    works("compare", *how)
+    with closing(sqlite3.connect(folder / "x" / "store.sqlite", isolation_level=None)) as store:
+        store.execute("UPDATE results SET sources = 'older'")
+    works("compare", *how, "--report-only")
+    assert "Made by other sources of refpair (older)" in (folder / "x" / "report.md").read_text()
+    again = refpair_("compare", *how)
+    assert again.stderr == "1 results were made by other sources of refpair, and are made anew\n"
+    assert "Made by other sources" not in (folder / "x" / "report.md").read_text()
+    assert "made by other" not in refpair_("compare", *how).stderr
+
+
 def test_simulate_writes_curves_and_says_who_is_best(folder):
     said = works(
         "simulate", *SONGS, "--cost", "f1", "--strategies", "random,MMC", "--strategies", "representative",
@@ -149,6 +162,13 @@ def test_ctrl_c_while_workers_start_shows_no_tracebacks(folder, start_slow_run):
         said = process.communicate(timeout=30)[1]
     assert process.returncode == 130
     assert said == "0 of 50 results are stored; the same command goes on\ninterrupted\n"
+
+
+def test_results_of_stratified_halves_are_their_own(folder):
+    how = (*SONGS, "--cost", "f1", "--algorithm", "BR", "--splits", 1, "--quick", "--jobs", 1)
+    assert "1 of 1 results" in works("compare", *how, "--stratified")
+    assert "has no results" in refuses("compare", *how, "--report-only")
+    assert "1 of 1 results" in works("compare", *how, "--stratified", "--report-only")
 
 
 def test_a_report_of_nothing_is_refused_and_nothing_is_made(folder):

@@ -212,6 +212,13 @@ def test_quality_on_other_rows(tmp_path):
     assert said[-1].startswith("80 rows, ")
 
 
+def test_each_label_has_its_share_of_the_held_out_rows(tmp_path):
+    rows = [f"{i % 7}.5,label{i % 10}" for i in range(20)]
+    (tmp_path / "twice.csv").write_text("\n".join(["a,tags", *rows]))
+    how = ("--labels", "tags", "--n-bits", 8, "-o", tmp_path / "m", "--holdout", 0.5)
+    assert "10 rows, 1 feature, 10 labels" in works("fit", tmp_path / "twice.csv", *how)
+
+
 @pytest.mark.parametrize("cost", [("--cost", "f1"), ("--false-negative", "2")])
 def test_labels_of_held_out_rows_that_no_training_row_has(tmp_path, cost):
     rows = [f"{i % 7}.5,{'x|y' if i % 2 else 'y'}|rare{i}" for i in range(40)]

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from refpair._kernels.code_words import pack_signs
 from refpair.coding import CodeBook, ReferencePairCode
-from refpair.coding.nearest import pack_signs
 from refpair.costs import Cost, get_cost
 from tests import naive
 

@@ -149,7 +149,8 @@ def test_a_sample_stands_for_many_independent_labels(cost):
     np.testing.assert_array_equal(decide(labels[2:4], cost), z[2:4])
     own = expected_cost(labels, z, cost)
     everything = np.array(naive.all_vectors(12), np.uint8)
-    drawn = labels[1:2].sample(4000, np.random.default_rng(1))
+    drawn = (np.random.default_rng(1).random((4000, labels.n_labels)) < labels.marginals()[1]).view(np.uint8)
+    drawn = LabelDistribution.from_samples(drawn[None])
     costs = drawn.weights() @ cost.matrix(drawn.vectors, everything)
     assert own[1] <= costs.min() * 1.05
 

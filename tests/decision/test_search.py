@@ -130,7 +130,7 @@ def test_the_best_swap_is_that_of_all_pairs(n_labels, n_vectors, bend, seed):
     )
     now = expected_at(weights, vectors.tolist(), z.tolist(), costs)
     out, into, found = best_swap(
-        *lists, costs[size].ravel(), first_cell + vectors @ z, z, now, 1e-12, np.empty(n_labels)
+        lists, costs[size].ravel(), first_cell + vectors @ z, z, now, 1e-12, np.empty(n_labels)
     )
     swaps = {}
     for j, k in product(np.flatnonzero(z), np.flatnonzero(z == 0)):

@@ -57,6 +57,7 @@ def test_a_fingerprint_changes_with_the_settings_that_take_part():
     assert not changed("compare", "CSRPE-nearest", n_trees=10)
     assert not changed("compare", "BR", n_bits=10)
     assert changed("compare", "BR", n_trees=10)
+    assert changed("compare", "BR", stratified=True)
     assert changed("compare", "CFT", n_rounds=1)
     assert not changed("compare", "BR", n_rounds=1)
     assert changed("code-length", "CSRPE-nearest", lengths=(10, 20))

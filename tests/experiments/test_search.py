@@ -96,3 +96,20 @@ def test_halves_are_disjoint_and_those_of_a_seed():
     assert not np.array_equal(train, half_split(11, 4)[0])
     some, others = half_split(11, 3, max_rows=4)
     np.testing.assert_array_equal([*some, *others], [*train, *test][:4])
+
+
+def test_stratified_halves_have_equally_many_samples_of_each_label():
+    Y = np.repeat(np.eye(3, dtype=int), [4, 6, 10], axis=0)
+    train, test = Settings(stratified=True).halves(Y, 3)
+    assert sorted([*train, *test]) == list(range(20))
+    assert Y[train].sum(axis=0).tolist() == Y[test].sum(axis=0).tolist() == [2, 3, 5]
+    assert set(train) != set(Settings(stratified=True).halves(Y, 4)[0])
+    some, others = Settings(stratified=True, max_rows=10).halves(Y, 3)
+    assert Y[some].sum(axis=0).tolist() == [1, 2, 2] or Y[some].sum(axis=0).tolist() == [1, 1, 3]
+    assert len({*some, *others}) == 10
+
+
+def test_halves_are_those_of_the_paper_by_default():
+    Y = np.repeat(np.eye(3, dtype=int), [4, 6, 10], axis=0)
+    np.testing.assert_array_equal(Settings().halves(Y, 3)[0], half_split(20, 3)[0])
+    np.testing.assert_array_equal(Settings(max_rows=7).halves(Y, 3)[1], half_split(20, 3, 7)[1])

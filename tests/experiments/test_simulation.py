@@ -24,7 +24,6 @@ from refpair.experiments.simulation import (
     find_strategy,
     scale_features,
 )
-from tests.experiments.fake import GREATER
 
 SMALL = Settings(max_rows=80, simulation=Simulation(n_start=10, n_queries=12, test_each=5, n_bits=30))
 
@@ -174,7 +173,7 @@ def test_areas():
 def test_what_a_report_says_of_strategies():
     up = made({"random": 0.5, "MMC": 0.4, "representative": 0.6})
     down = made({"random": 0.5, "MMC": 0.3, "representative": 0.6}, cost="hamming")
-    section = simulate_section(pd.concat([up, down]), GREATER)
+    section = simulate_section(pd.concat([up, down]))
     shown = section.tables[0].shown
     assert shown.index.tolist() == ["representative", "random", "MMC"]
     columns = ["panels", "best", "better than random", "wins/ties/losses"]
@@ -184,8 +183,8 @@ def test_what_a_report_says_of_strategies():
     gains = section.tables[0].values.set_index("strategy")["mean gain"]
     assert gains["MMC"] > 0 > gains["random"] - 1e-9
     assert [part.heading for part in section.parts][-2:] == ["Tests", "Times and parameters"]
-    alone = simulate_section(made({"MMC": 0.4}), GREATER).tables[0].shown
+    alone = simulate_section(made({"MMC": 0.4})).tables[0].shown
     assert alone.to_dict("index") == {"MMC": {"panels": "1", "best": "1"}}
-    one_run = simulate_section(made({"random": 0.5, "MMC": 0.6}, n_runs=1), GREATER).tables[0].shown
+    one_run = simulate_section(made({"random": 0.5, "MMC": 0.6}, n_runs=1)).tables[0].shown
     assert one_run.loc["MMC", columns].tolist() == ["1", "1", "1", "0/0/0"]
-    assert simulate_section(up[:0], GREATER).text == "There are no results yet."
+    assert simulate_section(up[:0]).text == "There are no results yet."

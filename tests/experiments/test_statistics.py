@@ -20,7 +20,7 @@ from refpair.experiments.statistics import (
     win_tie_loss,
 )
 from refpair.inspection._display import flat_from, mean_and_error
-from tests.experiments.fake import GREATER, make_results
+from tests.experiments.fake import make_results
 
 SCORES = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), min_size=2, max_size=12)
 
@@ -105,7 +105,7 @@ def test_what_cannot_be_paired():
 @settings(max_examples=20, deadline=None)
 def test_wins_are_the_losses_of_the_other(results):
     names = results["algorithm"].unique()
-    tables = {name: win_tie_loss(results, name, GREATER) for name in names}
+    tables = {name: win_tie_loss(results, name) for name in names}
     for one in names:
         for other in names[names != one]:
             for cost in tables[one].index:
@@ -118,15 +118,15 @@ def test_wins_are_the_losses_of_the_other(results):
 def test_only_common_splits_count():
     ours = {0: 0.5, 1: 0.6, 2: 0.7, 3: 0.0, 4: 0.0}
     theirs = {0: 0.4, 1: 0.5, 2: 0.6, 7: 1.0, 8: 1.0}
-    table = win_tie_loss(frame({"ours": ours, "theirs": theirs, "other": {9: 0.1}}), "ours", GREATER)
+    table = win_tie_loss(frame({"ours": ours, "theirs": theirs, "other": {9: 0.1}}), "ours")
     assert table.map(str).to_dict("list") == {"theirs": ["1/0/0"] * 2, "other": ["0/0/0"] * 2}
     assert isinstance(table.loc["f1", "theirs"], WinTieLoss)
 
 
 def test_a_single_common_split_is_no_tie():
     results = frame({"ours": {0: 0.5, 1: 0.6}, "theirs": {1: 0.7, 2: 0.8}, "third": {1: 0.5}})
-    assert set(win_tie_loss(results, "ours", GREATER).map(str).loc["total"]) == {"0/0/0"}
-    verdicts = {name: best_or_level(results, name, GREATER)["verdict"].item() for name in ("ours", "theirs")}
+    assert set(win_tie_loss(results, "ours").map(str).loc["total"]) == {"0/0/0"}
+    verdicts = {name: best_or_level(results, name)["verdict"].item() for name in ("ours", "theirs")}
     assert verdicts == {"ours": "untested", "theirs": "best"}
 
 
@@ -145,13 +145,13 @@ def test_shared_means_are_over_the_splits_of_all_that_take_part(results):
 def test_costs_are_in_order_of_appearance_and_have_directions():
     rank = frame({"a": {0: 2.0, 1: 2.5}, "b": {0: 1.0, 1: 1.5}}, cost="rank")
     f1 = frame({"a": {0: 0.2, 1: 0.25}, "b": {0: 0.1, 1: 0.15}})
-    table = win_tie_loss(pd.concat([rank, f1]), "a", GREATER)
+    table = win_tie_loss(pd.concat([rank, f1]), "a")
     assert list(table.index) == ["rank", "f1", "total"]
     assert list(map(str, table["b"])) == ["0/0/1", "1/0/0", "1/0/1"]
-    with pytest.raises(ValueError, match="greater_is_better must say whether a greater score is better"):
-        win_tie_loss(rank, "a", {"f1": True})
+    with pytest.raises(ValueError, match="unknown cost 'rnk'"):
+        win_tie_loss(rank.assign(cost="rnk"), "a")
     with pytest.raises(ValueError, match="ours must be one of a, b, not 'c'"):
-        win_tie_loss(rank, "c", GREATER)
+        win_tie_loss(rank, "c")
 
 
 def test_a_score_must_be_the_only_one():
@@ -168,7 +168,7 @@ def test_best_level_or_worse():
     results = pd.concat(
         [frame({"best": best, "level": level, "worse": worse}), frame({"level": {0: 1}}, data="x")]
     )
-    verdicts = {name: best_or_level(results, name, GREATER) for name in ("best", "level", "worse")}
+    verdicts = {name: best_or_level(results, name) for name in ("best", "level", "worse")}
     assert [tuple(table.loc[("f1", "flags")]) for table in verdicts.values()] == [
         ("best", ()),
         ("level", ()),
@@ -183,19 +183,19 @@ def test_best_level_or_worse():
 @given(some_results())
 @settings(max_examples=20, deadline=None)
 def test_ranks_of_a_cell_add_up(results):
-    ranks = cell_ranks(results, GREATER)
+    ranks = cell_ranks(results)
     n = results["algorithm"].nunique()
     np.testing.assert_allclose(ranks.sum(axis=1), n * (n + 1) / 2)
     if len(ranks):
-        assert average_ranks(results, GREATER).is_monotonic_increasing
+        assert average_ranks(results).is_monotonic_increasing
 
 
 def test_ranks_are_of_means_over_the_splits_all_have():
     scores = {"a": {0: 0.9, 1: 0.1}, "b": {0: 0.8, 5: 1.0}, "c": {0: 0.8}}
     cells = pd.concat([frame(scores), frame({"a": {0: 0.1}, "b": {0: 0.9}}, data="of two only")])
-    assert cell_ranks(cells, GREATER).loc[("f1", "flags")].to_dict() == {"a": 1.0, "b": 2.5, "c": 2.5}
-    assert len(cell_ranks(cells, GREATER)) == 1
-    assert cell_ranks(frame(scores, cost="rank"), GREATER).iloc[0].to_dict() == {"a": 3.0, "b": 1.5, "c": 1.5}
+    assert cell_ranks(cells).loc[("f1", "flags")].to_dict() == {"a": 1.0, "b": 2.5, "c": 2.5}
+    assert len(cell_ranks(cells)) == 1
+    assert cell_ranks(frame(scores, cost="rank")).iloc[0].to_dict() == {"a": 3.0, "b": 1.5, "c": 1.5}
 
 
 def test_friedman_is_that_of_scipy():
@@ -203,9 +203,9 @@ def test_friedman_is_that_of_scipy():
         ["yeast", "flags", "scene", "emotions"], ["f1"], algorithms=("BR", "CC", "PCC", "CFT")
     )
     means = results.groupby(["cost", "data", "algorithm"])["score"].mean().unstack()
-    assert friedman(results, GREATER) == pytest.approx(stats.friedmanchisquare(*means.to_numpy().T).pvalue)
-    assert friedman(results.assign(score=1.0), GREATER) == 1.0
-    assert np.isnan(friedman(results[results["algorithm"].isin(["BR", "CC"])], GREATER))
+    assert friedman(results) == pytest.approx(stats.friedmanchisquare(*means.to_numpy().T).pvalue)
+    assert friedman(results.assign(score=1.0)) == 1.0
+    assert np.isnan(friedman(results[results["algorithm"].isin(["BR", "CC"])]))
 
 
 def test_critical_differences_are_those_of_the_published_table():

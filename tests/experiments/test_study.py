@@ -17,11 +17,10 @@ import pytest
 
 from refpair import get_cost
 from refpair.datasets import load_dataset
-from refpair.experiments import QUICK, Part, Settings, Study, runner, tasks
+from refpair.experiments import QUICK, Part, Study, runner, tasks
 from refpair.experiments import study as study_module
 from refpair.experiments.algorithms import Algorithm, find_algorithm
 from refpair.experiments.protocols import make_model
-from refpair.experiments.runner import seconds_left
 from refpair.experiments.settings import half_split
 from refpair.experiments.store import Failure, Key, Store
 from refpair.experiments.study import summarize_failures
@@ -98,17 +97,16 @@ def test_each_cell_is_what_python_gives(tmp_path, table):
 
 
 def test_a_second_run_only_adds_what_is_missing(tmp_path, table):
-    make_study(tmp_path, table, CONSTANT).run()
-    with Store(tmp_path / "store.sqlite") as store:
-        before = store.times()
+    first = make_study(tmp_path, table, CONSTANT)
+    first.run()
+    before = first.results("compare")
     larger = make_study(tmp_path, table, CONSTANT, AWARE, splits=3)
     assert larger.count() == (4, 12)
     larger.run()
     assert larger.count() == (12, 12)
-    with Store(tmp_path / "store.sqlite") as store:
-        after = store.times()
-    assert len(after) == len(before) + 1 + 2 * 3  # a split more, and the other algorithm, once a cost
-    assert after[after.task.isin(before.task)].seconds.tolist() == before.seconds.tolist()
+    pd.testing.assert_frame_equal(first.results("compare"), before)
+    after = larger.results("compare")
+    assert (after["run"] == 2).sum() == 8  # a split more, and the other algorithm
 
 
 def test_other_settings_or_other_data_are_other_results(tmp_path, table):
@@ -238,7 +236,7 @@ def test_a_cost_has_one_name(tmp_path, table):
         ["jaccard", "f1.0", "accuracy"],
         table=JOY,
     )
-    assert list(study.greater_is_better) == ["jaccard", "f1"]
+    assert study.costs == ["jaccard", "f1"]
 
 
 def test_models_of_ones_own_get_their_seed():
@@ -323,22 +321,6 @@ def test_two_commands_share_the_work(tmp_path, table):
     assert len(runs) == 80
 
 
-def test_time_left_goes_by_tasks_alike(tmp_path, table):
-    tasks = make_study(tmp_path, table, CONSTANT, SLOW, splits=1).tasks["compare"]
-
-    def took(seconds, algorithm=CONSTANT, experiment="compare", settings=QUICK):
-        values = (experiment, repr(settings), "songs", algorithm, seconds)
-        return dict(zip(("experiment", "settings", "data", "algorithm", "seconds"), values, strict=True))
-
-    times = [took(1.0), took(3.0), took(1000.0, experiment="code-length"), took(1000.0, settings=Settings())]
-    assert seconds_left(pd.DataFrame(times), tasks) == (2.0 + 2.0, 0)  # the other is taken for as long
-    assert seconds_left(pd.DataFrame([*times, took(10.0, SLOW)]), tasks) == (2.0 + 10.0, 0)
-    assert seconds_left(pd.DataFrame(times[2:]), tasks) == (0.0, 2)  # nothing is known
-    assert seconds_left(pd.DataFrame(times[:0], columns=list(times[0])), tasks) == (0.0, 2)
-
-
-def test_what_is_noted_of_a_run_is_what_time_left_goes_by(tmp_path, table):
-    study = make_study(tmp_path, table, splits=1)
-    study.run()
-    with Store(study.store_path) as store:
-        assert seconds_left(store.times(), study.tasks["compare"])[1] == 0
+def test_time_left_goes_by_the_pace():
+    assert runner._show_left(10.0, 4, 8) == "0:00:20"
+    assert runner._show_left(10.0, 0, 8) == "?"

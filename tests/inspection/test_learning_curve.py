@@ -51,13 +51,13 @@ def test_one_run_has_no_band_and_several_strategies_share_axes():
 
 
 def test_results_of_a_simulation():
-    how = {"strategy": "MMC", "greater_is_better": DIRECTIONS}
+    how = {"algorithm": "MMC", "greater_is_better": DIRECTIONS}
     display = LearningCurveDisplay.from_results(results(), "emotions", "rank", **how)
     np.testing.assert_allclose(display.scores, [1.9, 1.7, 1.5])
-    assert display.name == "MMC"
+    assert display.name == "MMC on emotions"
     with pytest.raises(ValueError, match="results have no algorithm 'CSRPE', but 'MMC'"):
         LearningCurveDisplay.from_results(
-            results(), "emotions", "rank", strategy="CSRPE", greater_is_better=DIRECTIONS
+            results(), "emotions", "rank", algorithm="CSRPE", greater_is_better=DIRECTIONS
         )
     with pytest.raises(
         ValueError, match=r"results must have the columns .*n_labelled.* lack \['n_labelled'\]"

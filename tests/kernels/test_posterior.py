@@ -5,8 +5,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from refpair._kernels.code_words import pack_bits, pack_signs
 from refpair._kernels.posterior import keep_large, partial_agreements, sum_labels, sum_votes, tilt, weigh
-from refpair.coding.nearest import pack_bits, pack_signs
 from tests import naive
 
 seeds = st.integers(0, 2**32 - 1)
@@ -147,10 +147,7 @@ def test_tilted_weights_are_those_of_the_loop(case):
     log_odds = rng.normal(0, 3, (3, vectors.shape[1]))
     found = weights.copy()
     tilt(found, log_odds, *label_lists(vectors))
-    close(
-        found,
-        [naive.tilted(w, vectors, np.exp(lo)) for w, lo in zip(weights, log_odds, strict=True)],
-    )
+    close(found, [naive.tilted(w, vectors, np.exp(lo)) for w, lo in zip(weights, log_odds, strict=True)])
     np.testing.assert_array_equal(found == 0, weights == 0)
 
 

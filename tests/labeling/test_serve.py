@@ -16,8 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from refpair.labeling.guard import kept_token
-from refpair.labeling.server import PORT, Worker, open_socket, page_address
+from refpair.labeling.server import PORT, Worker, kept_token, open_socket, page_address
 
 CSV = "id,tempo,said\n" + "".join(f"{i},{i * 7 % 5},so {i % 3}\n" for i in range(9))
 

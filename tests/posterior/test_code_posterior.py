@@ -4,7 +4,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from refpair.coding.nearest import pack_signs
+from refpair._kernels.code_words import pack_signs
 from refpair.posterior import CodePosterior, LabelDistribution, PosteriorSettings
 from refpair.posterior.code import KnownCodes, LogOddsLine, label_probabilities
 from tests import naive

@@ -4,23 +4,40 @@ import pytest
 from refpair.posterior import IndependentLabels
 
 
-def test_samples_have_the_marginals():
-    p = np.array([[0.0, 1.0, 0.5, 0.1], [0.9, 0.3, 0.0, 1.0]])
+@pytest.mark.parametrize("n_labels", [4, 12])
+def test_as_weights_of_label_vectors_they_have_the_marginals_and_are_independent(n_labels):
+    p = np.tile([[0.0, 1.0, 0.5, 0.1], [0.9, 0.3, 0.0, 1.0]], n_labels // 4)
     labels = IndependentLabels(p)
     np.testing.assert_array_equal(labels.marginals(), p)
-    drawn = labels.sample(4000, np.random.default_rng(0))
-    np.testing.assert_allclose(drawn.marginals(), p, atol=0.03)
-    np.testing.assert_array_equal(drawn.marginals()[p % 1 == 0], p[p % 1 == 0])
-    both = drawn.weights().toarray() @ (drawn.vectors[:, 0] & drawn.vectors[:, 1])
-    np.testing.assert_allclose(both, p[:, 0] * p[:, 1], atol=0.03)
+    ((rows, weighted),) = labels.weighted()
+    assert rows == slice(0, 2)
+    near = 1e-12 if n_labels == 4 else 0.06  # of many labels, a sample
+    np.testing.assert_allclose(weighted.marginals(), p, atol=near)
+    np.testing.assert_array_equal(weighted.marginals()[p % 1 == 0], p[p % 1 == 0])
+    both = weighted.weights().toarray() @ (weighted.vectors[:, 0] & weighted.vectors[:, 1])
+    np.testing.assert_allclose(both, p[:, 0] * p[:, 1], atol=near)
 
 
-def test_common_random_numbers_are_the_same_for_all_rows():
-    labels = IndependentLabels(np.full((3, 9), 0.4))
-    common = labels.sample(20, np.random.default_rng(1), common=True).weights().toarray()
-    np.testing.assert_array_equal(common, common[[0, 0, 0]])
-    own = labels.sample(20, np.random.default_rng(1)).weights().toarray()
-    assert (own[0] != own[1]).any()
+def test_what_is_drawn_for_a_row_does_not_depend_on_the_others():
+    p = np.random.default_rng(0).random((5, 12))
+    ((_, whole),) = IndependentLabels(p).weighted()
+    ((_, part),) = IndependentLabels(p)[2:3].weighted()
+    row = whole[2:3]
+    found = {row.vectors[v].tobytes(): w for v, w in zip(row.index, row.weight, strict=True)}
+    assert found == {part.vectors[v].tobytes(): w for v, w in zip(part.index, part.weight, strict=True)}
+
+
+def test_the_mode_and_the_most_likely_vectors_are_those_of_the_weights():
+    p = np.random.default_rng(1).random((20, 6))
+    labels = IndependentLabels(p)
+    ((_, weighted),) = labels.weighted()
+    vectors, chances = labels.most_likely(5)
+    expected, expected_chances = weighted.most_likely(5)
+    np.testing.assert_array_equal(vectors, expected)
+    np.testing.assert_allclose(chances, expected_chances, rtol=1e-9)
+    np.testing.assert_array_equal(labels.mode(), expected[:, 0])
+    np.testing.assert_array_equal(weighted.mode(), expected[:, 0])
+    np.testing.assert_allclose(labels.mean_square_size(), weighted.mean_square_size())
 
 
 def test_parts_and_sizes():
@@ -33,8 +50,3 @@ def test_parts_and_sizes():
 def test_what_are_no_probabilities(wrong):
     with pytest.raises(ValueError, match="marginals must"):
         IndependentLabels(wrong)
-
-
-def test_no_samples():
-    with pytest.raises(ValueError, match="at least 1"):
-        IndependentLabels([[0.5]]).sample(0, np.random.default_rng(0))

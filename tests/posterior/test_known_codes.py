@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from refpair._kernels.code_words import pack_signs
 from refpair.coding import CodeBook
-from refpair.coding.nearest import pack_signs
 from refpair.posterior.code import KnownCodes
 from tests import naive
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refpair.coding.nearest import pack_signs
+from refpair._kernels.code_words import pack_signs
 from refpair.posterior.code import KnownCodes
 from tests import naive
 

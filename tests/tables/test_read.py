@@ -274,13 +274,13 @@ def test_other_encodings_must_be_named(tmp_path, name):
     content = text.encode("latin-1")
     path = write(tmp_path, gzip.compress(content) if name.endswith("gz") else content, name)
     with pytest.raises(
-        ValueError, match=rf"{name} is not UTF-8 \(byte 0xf6 in line 1\); give --encoding latin-1, say"
+        ValueError, match=rf"{name}: it is not UTF-8 \(byte 0xf6 in line 1\); give --encoding latin-1, say"
     ):
         read_table(path)
     assert cells(read_table(path, encoding="latin-1").X) == {"größe": [1], "y": [0]}
     with pytest.raises(ValueError, match=f"{name}: the encoding 'latin-99' is unknown"):
         read_table(path, encoding="latin-99")
-    with pytest.raises(ValueError, match=f"{name} is not ascii"):
+    with pytest.raises(ValueError, match=f"{name}: it is not ascii"):
         read_table(path, encoding="ascii")
 
 

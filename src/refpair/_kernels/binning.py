@@ -14,24 +14,11 @@ MISSING = 255
 
 @helper
 def find_edges(values: Floats, n_zeros: int, max_bins: int, edges: Floats) -> int:
-    """Find the edges between the bins of one feature.
+    """Find the edges between the bins of one feature; return how many there are.
 
-    Bin b holds the values up to ``edges[b]``, the last one the rest.
-
-    Parameters
-    ----------
-    values : float array
-        The stored values, ascending, without NaN.
-    n_zeros : int
-        How many zeros there are besides: a sparse column does not store them.
-    max_bins : int
-        If there are more distinct values, bins get about the same number of rows each.
-    edges : float64 array, written
-        Of size ``max_bins − 1``, or of the number of stored values if that is less.
-
-    Returns
-    -------
-    n_edges : int
+    Given are the stored values, ascending, without NaN, and how many zeros there are besides, which a sparse
+    column does not store. Bin b holds the values up to ``edges[b]``, the last one the rest. If there are more
+    distinct values than bins, bins get about the same number of rows each.
     """
     n_stored = values.shape[0]
     n = n_stored + n_zeros
@@ -75,26 +62,10 @@ def find_all_edges(
     n_edges: Longs,
     has_missing: Bools,
 ) -> int:
-    """Find the edges of several features.
+    """Find the edges of several features, one after the other; return how many there are in all.
 
-    Parameters
-    ----------
-    values : float array
-        The stored values, one feature after the other, each ascending with NaN last.
-    column_start : int array
-        Where each feature begins.
-    n_rows, max_bins : int
-    edges : float64 array, written
-        The edges of all features, one feature after the other.
-    n_edges : int array, written
-        How many each feature has.
-    has_missing : bool array, written
-        Whether a value of the feature is NaN.
-
-    Returns
-    -------
-    n_found : int
-        The number of all edges.
+    Their values follow one another too, each feature's from its `column_start`, ascending with NaN last. Also
+    written are how many edges each feature has, and whether a value of it is missing.
     """
     n_found = 0
     for f in range(n_edges.shape[0]):
@@ -133,12 +104,7 @@ def bin_columns(X: Floats, edges: Floats, edge_start: Longs, missing_bins: Ints,
 
 @kernel
 def bin_stored(
-    values: Floats,
-    column_start: Longs,
-    edges: Floats,
-    edge_start: Longs,
-    missing_bins: Ints,
-    codes: Bytes,
+    values: Floats, column_start: Longs, edges: Floats, edge_start: Longs, missing_bins: Ints, codes: Bytes
 ) -> None:
     """Bin the stored values of a CSC matrix."""
     for f in range(column_start.shape[0] - 1):

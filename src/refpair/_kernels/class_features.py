@@ -14,19 +14,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from refpair._kernels import grow
 from refpair._kernels.class_split import Node, Work, best_threshold, split_worth, worth_of_stored
 from refpair._kernels.dense import DenseBins
-from refpair._kernels.grow import (
-    NO_SLOT,
-    SMALL_NODE,
-    Slots,
-    Split,
-    free_slot,
-    make_slots,
-    n_histograms,
-    part_rows,
-    take_slot,
-)
+from refpair._kernels.grow import NO_SLOT, SMALL_NODE, Slots, Split
 from refpair._kernels.jit import (
     INLINE,
     Ints,
@@ -64,12 +55,12 @@ class Counts(NamedTuple):
 def make_counts(n_slots: int, n_classes: int, n_rows: int) -> Counts:
     """Allocate what one call needs: nothing if there are no slots to count, or too many counts."""
     pays = 0 < n_slots * n_classes <= MOST_CELLS and n_classes <= MOST_CLASSES
-    n_kept = n_histograms(n_rows) if pays else 0
+    n_kept = grow.n_histograms(n_rows) if pays else 0
     return Counts(
         np.zeros((n_kept + 1 if pays else 0, n_slots * n_classes), np.int32),
         n_classes,
         np.zeros(n_classes, np.int64),
-        make_slots(n_kept),
+        grow.make_slots(n_kept),
     )
 
 
@@ -257,7 +248,7 @@ def write_bins(features: SparseRows, f: int, rows: Numbers, work: Work) -> None:
                     found_bins[i] = bins.slot_bin[slot]
 
 
-@implements(part_rows, SparseRows, INLINE)
+@implements(grow.part_rows, SparseRows, INLINE)
 def part_rows_sparse(
     features: SparseRows, work: Work, split: Split, rows: Numbers, start: int, end: int
 ) -> int:
@@ -281,7 +272,7 @@ def part_rows_sparse(
 @inline
 def count_anew(features: Features, counts: Counts, rows: Numbers, of_row: Ints) -> int:
     """Count the cells of a large node; return where."""
-    counted = take_slot(counts.slots)
+    counted = grow.take_slot(counts.slots)
     kept = counts.kept[counted]
     for i in range(kept.shape[0]):
         kept[i] = 0
@@ -315,7 +306,7 @@ def forget_counts(features: Features, counts: Counts, counted: int, rows: Number
     if counted == NO_SLOT:
         return
     if rows.shape[0] > SMALL_NODE:
-        free_slot(counts.slots, counted)
+        grow.free_slot(counts.slots, counted)
     else:
         count_cells(features, rows, of_row, -1, counts.kept[counted])
 

@@ -18,7 +18,16 @@ import numpy.typing as npt
 
 from refpair._kernels.jit import Floats, Longs, SignedBytes, Words, count_ones, inline, kernel
 
-__all__ = ["Words", "nearest", "products", "write_differences", "write_signs"]
+__all__ = [
+    "Words",
+    "nearest",
+    "pack_bits",
+    "pack_signs",
+    "products",
+    "unpack_bits",
+    "write_differences",
+    "write_signs",
+]
 
 # Costs that differ by less than this part of themselves are equal but for rounding. The named costs round
 # equal fractions to equal floats and need no tolerance; sums of prices such as 0.1 + 0.2 and 0.3 do. Costs
@@ -85,3 +94,29 @@ def nearest(signs: Words, plus: Words, mask: Words, n_known: Longs) -> npt.NDArr
                 best, largest = u, product
         out[i] = best
     return out
+
+
+def pack_signs(signs: npt.ArrayLike) -> Words:
+    """Pack rows of −1 and +1 into words of 64 bits, set where the sign is +1; see `pack_bits`."""
+    array = np.asarray(signs)
+    if array.ndim != 2 or not ((array == 1) | (array == -1)).all():
+        raise ValueError("signs must be a matrix of -1 and +1 only")
+    return pack_bits(array > 0)
+
+
+def pack_bits(bits: npt.NDArray[np.bool_]) -> Words:
+    """Pack rows of bits into words of 64, filled up with zeros.
+
+    >>> pack_bits(np.array([[True, False, True, True]]))
+    array([[13]], dtype=uint64)
+    """
+    n_words = -(-bits.shape[1] // 64)
+    packed = np.zeros((bits.shape[0], 8 * n_words), np.uint8)
+    packed[:, : -(-bits.shape[1] // 8)] = np.packbits(bits, axis=1, bitorder="little")
+    return packed.view("<u8").astype(np.uint64, copy=False)
+
+
+def unpack_bits(words: Words) -> npt.NDArray[np.bool_]:
+    """Return the bits that `pack_bits` packed, and the zeros that it filled up with."""
+    packed = np.ascontiguousarray(words).astype("<u8", copy=False).view(np.uint8)
+    return np.unpackbits(packed, axis=1, bitorder="little").astype(np.bool_)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from refpair._kernels import rng
+from refpair._kernels import grow, rng
 from refpair._kernels.class_features import (
     Counts,
     Features,
@@ -21,19 +21,7 @@ from refpair._kernels.class_features import (
     search_feature,
 )
 from refpair._kernels.class_split import Node, Work, make_work
-from refpair._kernels.grow import (
-    NO_SLOT,
-    Split,
-    draw_features,
-    make_nodes,
-    order_features,
-    part_rows,
-    push_children,
-    resized,
-    resized_nodes,
-    write_leaf,
-    write_split,
-)
+from refpair._kernels.grow import NO_SLOT, Split
 from refpair._kernels.jit import Ints, Longs, Numbers, Words, helper, inline, kernel
 from refpair._kernels.walk import ClassCounts, Nodes
 
@@ -142,7 +130,7 @@ def grow_class_trees(
     """
     n_rows, n_trees = classes.shape[1], problem_of_tree.shape[0]
     capacity, most_counts = 2 * n_sampled, n_sampled
-    nodes = make_nodes(n_trees, capacity)
+    nodes = grow.make_nodes(n_trees, capacity)
     first_count, n_held = np.empty(capacity, np.int64), np.empty(capacity, np.int32)
     leaf_class, leaf_count = np.empty(most_counts, np.int32), np.empty(most_counts, np.int32)
 
@@ -157,13 +145,16 @@ def grow_class_trees(
         of_row, first = classes[problem_of_tree[tree]], nodes.start[tree]
         if first + 2 * n_sampled > capacity:
             capacity = 2 * (capacity + n_sampled)
-            nodes = resized_nodes(nodes, capacity)
-            first_count, n_held = resized(first_count, capacity), resized(n_held, capacity)
+            nodes = grow.resized_nodes(nodes, capacity)
+            first_count, n_held = grow.resized(first_count, capacity), grow.resized(n_held, capacity)
         if n_counts + n_sampled > leaf_class.shape[0]:
             most_counts = 2 * (n_counts + n_sampled)
-            leaf_class, leaf_count = resized(leaf_class, most_counts), resized(leaf_count, most_counts)
+            leaf_class, leaf_count = (
+                grow.resized(leaf_class, most_counts),
+                grow.resized(leaf_count, most_counts),
+            )
         sample_rows(n_rows, n_sampled, seeds[tree], rows)
-        state = order_features(order, seeds[tree])
+        state = grow.order_features(order, seeds[tree])
         n_nodes, n_waiting = 1, 1
         stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 5] = 0, 0, n_sampled, 0, NO_SLOT
         while n_waiting > 0:
@@ -179,13 +170,13 @@ def grow_class_trees(
             mark += node.n_classes  # what is marked so far no longer counts
             split = (-1.0, -1, 0, -1, 0)
             if node.n_classes > 1 and depth < max_depth and node.n_rows >= 2 * min_samples_leaf:
-                state, turn = draw_features(order, max_features, state)
+                state, turn = grow.draw_features(order, max_features, state)
                 counted = count_node(features, counts, counted, node, of_row, names, work)
                 split = search(features, node, work, counts, counted, order, turn, max_features)
             first_count[at], n_held[at] = n_counts, 0
             if split[1] < 0:
                 forget_counts(features, counts, counted, own, of_row)
-                write_leaf(nodes, at)
+                grow.write_leaf(nodes, at)
                 sort_classes(names, work.totals, node.n_classes)
                 for c in range(node.n_classes):
                     leaf_class[n_counts + c], leaf_count[n_counts + c] = names[c], work.totals[c]
@@ -193,16 +184,16 @@ def grow_class_trees(
                 n_counts += node.n_classes
                 continue
 
-            middle = part_rows(features, work, split, rows, start, end)
-            write_split(nodes, at, split, n_nodes, middle - start, end - middle)
+            middle = grow.part_rows(features, work, split, rows, start, end)
+            grow.write_split(nodes, at, split, n_nodes, middle - start, end - middle)
             small_rows = rows[middle:end] if middle - start > end - middle else rows[start:middle]
             large_slot, small_slot = hand_counts_down(features, counts, counted, own, small_rows, of_row)
-            n_waiting = push_children(
+            n_waiting = grow.push_children(
                 stack, n_waiting, n_nodes, start, middle, end, depth + 1, 0, 0, small_slot, large_slot
             )
             n_nodes += 2
         nodes.start[tree + 1] = first + n_nodes
-    nodes = resized_nodes(nodes, int(nodes.start[n_trees]))
+    nodes = grow.resized_nodes(nodes, int(nodes.start[n_trees]))
     return nodes, by_node(nodes, first_count, n_held, leaf_class, leaf_count)
 
 

@@ -12,12 +12,17 @@ Some T here are of counts that cannot be, where a vector has all labels that are
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from refpair._kernels.expected import find_cells, sum_cells
 from refpair._kernels.jit import Bytes, Floats, Ints, Longs, helper, kernel
 
 __all__ = ["search"]
+
+# The vectors that a row puts weight on and their weights; the labels of all vectors and their first cells.
+Row: TypeAlias = tuple[Ints, Floats, Longs, Ints, Longs]
 
 
 @helper
@@ -30,22 +35,12 @@ def size_of(z: Bytes) -> int:
 
 
 @helper
-def add_steps(
-    vectors: Ints,
-    weight: Floats,
-    label_start: Longs,
-    label_index: Ints,
-    first_cell: Longs,
-    cells: Longs,
-    z: Bytes,
-    fewer: Floats,
-    more: Floats,
-    gains: Floats,
-) -> None:
+def add_steps(row: Row, cells: Longs, z: Bytes, fewer: Floats, more: Floats, gains: Floats) -> None:
     """Add to gains[k] what the vectors with label k cost more if the label is flipped.
 
     The table's rows for the set after the flip are `fewer` if a label is cleared and `more` if it is set.
     """
+    vectors, weight, label_start, label_index, first_cell = row
     for i in range(vectors.shape[0]):
         v, cell = vectors[i], cells[i]
         first, end = label_start[v], label_start[v + 1]
@@ -59,26 +54,14 @@ def add_steps(
 
 @helper
 def best_flip(
-    vectors: Ints,
-    weight: Floats,
-    label_start: Longs,
-    label_index: Ints,
-    first_cell: Longs,
-    table: Floats,
-    cells: Longs,
-    z: Bytes,
-    size: int,
-    cost: float,
-    gains: Floats,
+    row: Row, table: Floats, cells: Longs, z: Bytes, size: int, cost: float, gains: Floats
 ) -> tuple[int, float]:
     """Return the label whose flip gives the least expected cost, and this cost; −1 if none is below cost."""
-    best = -1
+    best, weight = -1, row[1]
     gains[:] = 0.0
     # Where there is no smaller or no larger set any row will do: what is made of it is not used.
     least, most = max(size - 1, 0), min(size + 1, table.shape[0] - 1)
-    add_steps(
-        vectors, weight, label_start, label_index, first_cell, cells, z, table[least], table[most], gains
-    )
+    add_steps(row, cells, z, table[least], table[most], gains)
     fewer = sum_cells(weight, cells, table[least])
     more = sum_cells(weight, cells, table[most]) if most > size else np.inf
     for k in range(z.shape[0]):
@@ -95,18 +78,9 @@ def curvature(costs: Floats, cell: int) -> float:
 
 
 @helper
-def least_gain_in(
-    vectors: Ints,
-    weight: Floats,
-    label_start: Longs,
-    label_index: Ints,
-    first_cell: Longs,
-    costs: Floats,
-    cells: Longs,
-    z: Bytes,
-    gains: Floats,
-) -> float:
+def least_gain_in(row: Row, costs: Floats, cells: Longs, z: Bytes, gains: Floats) -> float:
     """Return a lower bound of what setting a label adds to the cost of a swap, whichever label goes out."""
+    vectors, weight, label_start, label_index, first_cell = row
     bound = gains.copy()
     for i in range(vectors.shape[0]):
         first, end = label_start[vectors[i]], label_start[vectors[i] + 1]
@@ -125,17 +99,7 @@ def least_gain_in(
 
 @helper
 def best_swap(
-    vectors: Ints,
-    weight: Floats,
-    label_start: Longs,
-    label_index: Ints,
-    first_cell: Longs,
-    costs: Floats,
-    cells: Longs,
-    z: Bytes,
-    cost: float,
-    slack: float,
-    gains: Floats,
+    row: Row, costs: Floats, cells: Longs, z: Bytes, cost: float, slack: float, gains: Floats
 ) -> tuple[int, int, float]:
     """Return the label to clear, the label to set and the expected cost then; −1, −1 if none is below cost.
 
@@ -144,11 +108,12 @@ def best_swap(
     label is ruled out at once if no swap of it can be below cost, whatever is taken back. The bound is
     rounded otherwise than the costs are, so it must exceed them by a hundred times the slack.
     """
+    vectors, weight, label_start, label_index, _ = row
     n_labels = z.shape[0]
     gains[:] = 0.0
-    add_steps(vectors, weight, label_start, label_index, first_cell, cells, z, costs, costs, gains)
+    add_steps(row, cells, z, costs, costs, gains)
     now = sum_cells(weight, cells, costs)
-    least = now + least_gain_in(vectors, weight, label_start, label_index, first_cell, costs, cells, z, gains)
+    least = now + least_gain_in(row, costs, cells, z, gains)
     place = np.full(n_labels, -1, np.int64)
     n_out = 0
     for j in range(n_labels):
@@ -164,17 +129,17 @@ def best_swap(
         for a in range(first, end):
             if place[label_index[a]] < 0:
                 continue
-            row = back[place[label_index[a]]]
+            of_label = back[place[label_index[a]]]
             for b in range(first, end):
                 if z[label_index[b]] == 0:
-                    row[label_index[b]] += weight[i] * curvature(costs, cells[i])
+                    of_label[label_index[b]] += weight[i] * curvature(costs, cells[i])
     for j in range(n_labels):
         if place[j] < 0:
             continue
-        row = back[place[j]]
+        of_label = back[place[j]]
         for k in range(n_labels):
             if z[k] == 0:
-                after = now + gains[j] + gains[k] - row[k]
+                after = now + gains[j] + gains[k] - of_label[k]
                 if after < cost:
                     best_out, best_in, cost = j, k, after
     return best_out, best_in, cost
@@ -224,8 +189,9 @@ def search(
     gains = np.empty(n_labels)
     z = np.empty(n_labels, np.uint8)
     for i in range(n):
-        row = slice(start[i], start[i + 1])
-        vectors, w, cells = index[row], weight[row], all_cells[row]
+        own = slice(start[i], start[i + 1])
+        vectors, w, cells = index[own], weight[own], all_cells[own]
+        row = (vectors, w, label_start, label_index, first_cell)
         likely = likely_vectors(w, n_likely)
         cost = np.inf
         for c in range(starts.shape[0] + likely.shape[0]):
@@ -247,12 +213,11 @@ def search(
             size = size_of(z)
             find_cells(vectors, label_start, label_index, first_cell, z, cells)
             cost = sum_cells(w, cells, table[size])
-            given = (vectors, w, label_start, label_index, first_cell)
-            k, _ = best_flip(*given, table, cells, z, size, cost - slack, gains)
+            k, _ = best_flip(row, table, cells, z, size, cost - slack, gains)
             if k >= 0:
                 z[k] = 1 - z[k]
                 continue
-            j, k, _ = best_swap(*given, table[size], cells, z, cost - slack, slack, gains)
+            j, k, _ = best_swap(row, table[size], cells, z, cost - slack, slack, gains)
             if k < 0:
                 break
             z[j], z[k] = 0, 1

@@ -34,21 +34,11 @@ _MOST_EDGES = 254  # a bin is a byte, and 255 stands for a missing value
 
 @dataclass(frozen=True, eq=False)
 class Bins(Savable):
-    """Where the bins of each feature end.
+    """Where the bins of each feature end."""
 
-    Attributes
-    ----------
-    edges : ndarray of float64
-        The inner edges of all features, one feature after the other; a value equal to an edge lies below it.
-    edge_start : ndarray of shape (n_features + 1,)
-        Where the edges of each feature begin.
-    has_missing : ndarray of bool
-        Whether the feature has missing values: they then have a bin of their own, the last one.
-    """
-
-    edges: npt.NDArray[np.float64]
-    edge_start: npt.NDArray[np.int64]
-    has_missing: npt.NDArray[np.bool_]
+    edges: npt.NDArray[np.float64]  # the inner ones, feature by feature; a value equal to one lies below it
+    edge_start: npt.NDArray[np.int64]  # (n_features + 1,): where the edges of each feature begin
+    has_missing: npt.NDArray[np.bool_]  # missing values of a feature have a bin of their own, the last one
 
     def _check_saved(self) -> None:
         """Check that each feature has its edges, and no more than a byte can tell apart."""
@@ -100,29 +90,11 @@ class Bins(Savable):
 
 
 def find_bins(X: Matrix, max_bins: int) -> Bins:
-    """Cut each feature into at most `max_bins` bins.
+    """Cut each feature into at most `max_bins` bins, from 2 to 255; one for missing values comes on top.
 
-    A feature with no more values than that has a bin for each; else the bins are about equally full. Of more
-    than 100,000 rows, so many are looked at, always the same ones.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, n_features)
-        NaN is a missing value. A sparse matrix gives the same bins as the dense one.
-    max_bins : int
-        From 2 to 255; a bin for missing values comes on top.
-
-    Returns
-    -------
-    Bins
-
-    Examples
-    --------
-    >>> bins = find_bins(np.array([[0.0, 3.0], [1.0, np.nan], [4.0, 5.0]]), max_bins=64)
-    >>> bins.edges
-    array([0.5, 2.5, 4. ])
-    >>> bins.n_bins
-    array([3, 3], dtype=int32)
+    A feature with no more values than that has a bin for each; else the bins are about equally full. A sparse
+    matrix gives the same bins as the dense one. Of more than 100,000 rows, so many are looked at, always the
+    same ones.
     """
     n_rows, n_features = X.shape
     if n_rows > _MOST_ROWS or isinstance(X, RowsOnDisk):
@@ -175,27 +147,14 @@ def _find_missing(X: Matrix) -> npt.NDArray[np.bool_]:
 
 
 def bin_for_training(X: Matrix, bins: Bins) -> Features:
-    """Bin a training matrix, in the form in which trees grow fastest on it.
-
-    Examples
-    --------
-    >>> X = np.eye(8)
-    >>> type(bin_for_training(X, find_bins(X, 64))).__name__
-    'SparseBins'
-    """
+    """Bin a training matrix, in the form in which trees grow fastest on it."""
     n_rows, n_features = X.shape
     missing_bins, n_bins = bins.missing_bins, bins.n_bins
     if sp.issparse(X) and X.nnz < SPARSE_BELOW * n_rows * n_features:
         columns = X.tocsc()
         column_bins = np.empty(columns.nnz, np.uint8)
-        kernels.bin_stored(
-            columns.data,
-            columns.indptr.astype(np.int64),
-            bins.edges,
-            bins.edge_start,
-            missing_bins,
-            column_bins,
-        )
+        starts = columns.indptr.astype(np.int64)
+        kernels.bin_stored(columns.data, starts, bins.edges, bins.edge_start, missing_bins, column_bins)
         common = bins.zero_bins()
         feature_of = np.repeat(np.arange(n_features), np.diff(columns.indptr))
         stored = column_bins != common[feature_of]

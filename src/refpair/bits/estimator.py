@@ -79,15 +79,13 @@ class EstimatorBank(Savable):
 
     def fit(self, X: Matrix, problems: BitProblems) -> Self:
         """Fit a clone of the estimator for each bit."""
-        n_rows = X.shape[0]
-        n_sampled = resolve_share(self.max_samples, n_rows)
-
+        n_sampled = resolve_share(self.max_samples, X.shape[0])
         learn = partial(_fit_bits, self.estimator, X, problems, n_sampled)
         chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
         parts = run_chunks(learn, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
         self.estimators_ = [estimator for part in parts for estimator in part]
         self.n_features_ = problems.n_features
-        self.bags_ = Bags.of(problems.seeds, n_rows, n_sampled)
+        self.bags_ = Bags.of(problems.seeds, X.shape[0], n_sampled)
         return self
 
     def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
@@ -137,17 +135,12 @@ class EstimatorBank(Savable):
 
         def ask(some: slice) -> None:
             for bit in range(some.start, some.stop):
-                own = _first_features(X, self.n_features_, first + bit)
-                answers[:, bit] = question(asked[bit], own)
+                answers[:, bit] = question(asked[bit], _first_features(X, self.n_features_, first + bit))
 
         run_chunks(
-            ask,
-            chunks_of(len(asked), _BITS_A_CALL),
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            title="predicting bits",
-            in_place=True,
-        )
+            ask, chunks_of(len(asked), _BITS_A_CALL), n_jobs=self.n_jobs, verbose=self.verbose,
+            title="predicting bits", in_place=True,
+        )  # fmt: skip
         return answers
 
 

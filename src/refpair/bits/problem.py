@@ -232,13 +232,7 @@ class BitLearner(Protocol):
 
 
 def chunks_of(n: int, size: int) -> list[slice]:
-    """Cut 0 … n−1 into slices of at most `size`; at least one, if an empty one.
-
-    Examples
-    --------
-    >>> chunks_of(5, 2)
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
+    """Cut 0 … n−1 into slices of at most `size`; at least one, if an empty one."""
     return [slice(start, min(start + size, n)) for start in range(0, max(n, 1), size)]
 
 
@@ -250,11 +244,6 @@ def choose_max_features(
     "auto" and "forest" take the square root if most features have more than two values. Among many that are
     there or not (words, say) only few tell anything, and a small draw would miss them: then "auto" takes all,
     and "forest" a third, which for a forest is as good, and quicker.
-
-    Examples
-    --------
-    >>> choose_max_features("forest", np.array([64, 64, 2])), choose_max_features("auto", np.array([2, 2]))
-    ('sqrt', None)
     """
     if max_features != "auto" and max_features != "forest":
         return max_features
@@ -264,13 +253,7 @@ def choose_max_features(
 
 
 def resolve_max_features(max_features: MaxFeatures, n_features: int) -> int:
-    """Return how many features a split looks at.
-
-    Examples
-    --------
-    >>> resolve_max_features("sqrt", 103), resolve_max_features(0.5, 10), resolve_max_features(None, 10)
-    (10, 5, 10)
-    """
+    """Return how many features a split looks at."""
     if max_features == "sqrt":
         return max(1, math.isqrt(n_features))
     if max_features == "log2":
@@ -279,13 +262,7 @@ def resolve_max_features(max_features: MaxFeatures, n_features: int) -> int:
 
 
 def resolve_share(amount: int | float | None, n: int) -> int:
-    """Return a number of things out of `n`, given as a number, a share, or None for all.
-
-    Examples
-    --------
-    >>> resolve_share(0.63, 100), resolve_share(7, 100), resolve_share(None, 100)
-    (63, 7, 100)
-    """
+    """Return a number of things out of `n`, given as a number, a share, or None for all."""
     if amount is None:
         return n
     if isinstance(amount, int | np.integer):

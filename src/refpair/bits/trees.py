@@ -155,6 +155,8 @@ class TreeBank(_TreeBank):
         array([-1, -1,  1,  1], dtype=int8)
         """
         n_rows, n_features = X.shape
+        if n_rows != len(problems.vector_of_row):
+            raise ValueError(f"{n_rows} rows of X are given, but targets of {len(problems.vector_of_row)}")
         self.bins_ = find_bins(X, self.max_bins) if bins is None else bins
         n_sampled = resolve_share(self.max_samples, n_rows)
         max_depth = _ANY_DEPTH if self.max_depth is None else self.max_depth
@@ -180,10 +182,7 @@ class TreeBank(_TreeBank):
         return np.array([resolve_max_features(wanted, int(n)) for n in distinct], np.int64)[which]
 
     def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
-        """Return the predicted code of each row, or some bits of it: −1 and +1, one column a bit.
-
-        `bits` is a slice without a step.
-        """
+        """Return the predicted code of each row, or some bits of it: −1 and +1, one column a bit."""
         nodes, signs = self._nodes(bits), np.empty((X.shape[0], self._n_bits(bits)), np.int8)
         self._walk(X, lambda codes, rows: leaf_signs(codes, nodes, self.trees_.value, signs[rows]))
         return signs
@@ -316,11 +315,6 @@ class ClassTreeBank(_TreeBank):
     def fit(self, X: Matrix, problems: ClassProblems) -> Self:
         """Grow the trees.
 
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, n_features)
-        problems : ClassProblems
-
         Examples
         --------
         >>> from refpair.bits import ClassProblems, ClassTreeBank
@@ -357,17 +351,7 @@ class ClassTreeBank(_TreeBank):
         return self
 
     def predict_proba(self, X: Matrix, problem: int) -> npt.NDArray[np.float64]:
-        """Return the mean over a problem's trees of the class frequencies in the leaves.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, n_features)
-        problem : int
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n, n_classes_[problem])
-        """
+        """Return the mean over a problem's trees of the class frequencies in the leaves, a column a class."""
         if not 0 <= problem < len(self.n_classes_):
             raise ValueError(f"problem must be from 0 to {len(self.n_classes_) - 1}, not {problem}")
         trees = self.n_trees_, self.trees_.nodes, self.trees_.held

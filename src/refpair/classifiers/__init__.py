@@ -1,13 +1,12 @@
 """The classifiers, as scikit-learn estimators."""
 
+from refpair.classifiers.base_estimators import Forest, Logistic
 from refpair.classifiers.bayes_decision import BayesDecisionClassifier
 from refpair.classifiers.binary_relevance import BinaryRelevance
 from refpair.classifiers.chain import ChainClassifier
 from refpair.classifiers.csrpe import CSRPEClassifier
 from refpair.classifiers.filter_tree import CondensedFilterTree
-from refpair.classifiers.forest import Forest
 from refpair.classifiers.label_powerset import LabelPowerset
-from refpair.classifiers.logistic import Logistic
 from refpair.classifiers.mlecc import MLECC
 from refpair.classifiers.probabilistic_chain import ProbabilisticChain
 from refpair.classifiers.rakel import RAkEL

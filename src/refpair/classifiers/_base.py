@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeVar, cast
 
@@ -25,6 +23,7 @@ from sklearn.utils.validation import (
 from refpair._parallel import in_memory, is_lazy
 from refpair._saved import IfThere, Savable, require
 from refpair.classifiers._dask import answer_lazily
+from refpair.classifiers._hints import refuse_texts, warn_of_own_scores
 from refpair.costs import Cost, get_cost
 from refpair.costs._probe import check_probe, is_function, probe
 from refpair.decision.decide import decide, decide_blocks
@@ -105,7 +104,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         allowed = self.__sklearn_tags__().input_tags
         X = in_memory(X)
         if isinstance(X, pd.DataFrame):
-            _check_numbers(self, X)
+            refuse_texts(self, X)
         X = validate_data(
             self,
             X,
@@ -146,13 +145,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
     def set_params(self, **params: Any) -> Self:
         """Set parameters; warn of a search over costs that compares the numbers of different measures."""
         old = getattr(self, "cost", None)
-        if repr(params.get("cost", old)) != repr(old) and _is_own_score():
-            warnings.warn(
-                "the search compares models by their own costs, which are different measures: say by which "
-                'one they are compared, as in GridSearchCV(..., scoring=get_cost("f1").scorer())',
-                UserWarning,
-                stacklevel=2,
-            )
+        if repr(params.get("cost", old)) != repr(old):
+            warn_of_own_scores()
         model: Self = super().set_params(**params)
         return model
 
@@ -372,38 +366,6 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         elif hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type):
             tags.input_tags = get_tags(learner).input_tags
         return tags
-
-
-def _is_own_score() -> bool:
-    """Whether scikit-learn's search sets parameters of a model that it scores by its own ``score``; once."""
-    frame = sys._getframe()
-    while frame.f_back is not None:
-        frame = frame.f_back
-        if frame.f_code.co_name == "_fit_and_score" and "sklearn" in frame.f_globals["__name__"]:
-            scorer: Any = frame.f_locals.get("scorer")
-            is_own = type(scorer).__name__ == "_PassthroughScorer" and not hasattr(scorer, "_has_warned")
-            if is_own:
-                scorer._has_warned = True
-            return is_own
-    return False
-
-
-def _check_numbers(model: Any, X: pd.DataFrame) -> None:
-    """Refuse a table with texts, dates or categories, and say what turns them into features."""
-    for name, column in X.items():
-        if pd.api.types.is_numeric_dtype(column):
-            continue
-        try:
-            column.to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError):
-            held = column.dropna()
-            told = f" such as {str(held.iloc[0])[:40]!r}" if len(held) else ""
-            cost = getattr(model, "cost", None)
-            shown = f"{type(model).__name__}({repr(cost) if isinstance(cost, str) else ''})"
-            raise ValueError(
-                f"column {str(name)!r} does not hold numbers, but values{told}: "
-                f"make_pipeline(TableVectorizer(), {shown}) turns such columns into features"
-            ) from None
 
 
 def is_integer(value: Any) -> bool:

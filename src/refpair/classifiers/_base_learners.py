@@ -1,4 +1,4 @@
-"""Base learners of reductions: one classifier for each of many binary problems on the same rows.
+"""Base learners of reductions: one classifier for each of many problems, binary or not, on the same rows.
 
 ``estimator`` is a classifier of scikit-learn, of which each problem gets a clone, or a :class:`Forest`, which
 is grown by the tree bank, or a :class:`Logistic`, which is fitted by the logistic bank; or the name of one. A
@@ -15,16 +15,24 @@ from typing import Any, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from refpair._saved import Savable, require
-from refpair.bits import BitProblems, EstimatorBank, LogisticBank, TreeBank
+from refpair.bits import BitProblems, ClassProblems, ClassTreeBank, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Matrix
-from refpair.classifiers.forest import Forest
-from refpair.classifiers.logistic import Logistic
+from refpair.bits.estimator import check_features, fit_clones
+from refpair.classifiers.base_estimators import Forest, Logistic
 
-__all__ = ["BinaryLearners", "Targets", "allowed_input", "as_base_learner", "check_base_learner"]
+__all__ = [
+    "BinaryLearners",
+    "ClassLearners",
+    "Targets",
+    "allowed_input",
+    "as_base_learner",
+    "check_base_learner",
+]
 
 _NAMED: dict[str, Callable[[], Any]] = {
     "tree": partial(Forest, n_trees=1, max_features=None, max_samples=None),
@@ -39,13 +47,7 @@ Number = TypeVar("Number", np.uint8, np.float64)
 
 
 def as_base_learner(estimator: Any) -> Any:
-    """Return what a name stands for, a :class:`Forest` or a :class:`Logistic`; what is no such name as it is.
-
-    Examples
-    --------
-    >>> as_base_learner("tree")
-    Forest(max_features=None, max_samples=None, n_trees=1)
-    """
+    """Return the :class:`Forest` or :class:`Logistic` that a name stands for; all else as it is."""
     is_named = isinstance(estimator, str) and estimator in _NAMED
     return _NAMED[estimator]() if is_named else estimator
 
@@ -74,21 +76,11 @@ def allowed_input(estimator: Any) -> tuple[bool, bool]:
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """What binary problems have to learn, by distinct label vector.
-
-    Attributes
-    ----------
-    vector_of_row : ndarray of int32, shape (n,)
-        Which of the distinct vectors each row has.
-    differences : ndarray of shape (n_vectors, n_problems)
-        Positive for a 1, negative for a 0; the size is the weight. 0 leaves the rows out.
-    n_features : ndarray of int32, shape (n_problems,), optional
-        How many of the first features a problem may use.
-    """
+    """What binary problems have to learn, by distinct label vector."""
 
     vector_of_row: npt.NDArray[np.int32]
-    differences: Floats
-    n_features: npt.NDArray[np.int32] | None = None
+    differences: Floats  # (n_vectors, n_problems): positive for a 1; the size is the weight, 0 leaves out
+    n_features: npt.NDArray[np.int32] | None = None  # how many of the first features each problem may use
 
     @classmethod
     def of_bits(
@@ -102,30 +94,7 @@ class Targets:
 
 
 class BinaryLearners(Savable):
-    """Learn binary problems, each by one base learner.
-
-    Parameters
-    ----------
-    estimator : classifier, Forest, Logistic or {"tree", "forest", "logistic"}
-    n_jobs : int, optional
-    verbose : int, default=0
-
-    Attributes
-    ----------
-    bank_ : TreeBank, LogisticBank or EstimatorBank
-        Its bits are the base learners, or the trees of each forest one after the other.
-    n_problems_ : int
-    n_trees_ : int
-        How many bits a problem has.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
-    >>> targets = Targets(np.int32([0, 0, 1, 1]), np.array([[-1.0], [1.0]]))
-    >>> learners = BinaryLearners("tree").fit(X, targets, np.random.default_rng(0))
-    >>> learners.labels(X).ravel(), learners.probabilities(X).ravel()
-    (array([0, 0, 1, 1], dtype=uint8), array([0., 0., 1., 1.]))
-    """
+    """Learn binary problems, each by one base learner; `n_trees_` bits of the bank are one problem."""
 
     bank_: TreeBank | LogisticBank | EstimatorBank
     n_problems_: int
@@ -205,3 +174,72 @@ class BinaryLearners(Savable):
 def _repeated(differences: Floats, times: int, bits: slice) -> Floats:
     """Return what bits have to learn. Not a closure: other processes are given it."""
     return differences[:, np.arange(bits.start, bits.stop) // times]
+
+
+class ClassLearners(Savable):
+    """Learn problems of several classes, each by one base learner; logistic regression one class a time."""
+
+    learnt_: ClassTreeBank | list[Any]  # of clones: one for each problem, or the number of its only class
+    n_classes_: npt.NDArray[np.int64]
+
+    def __init__(self, estimator: Any, *, n_jobs: int | None = None, verbose: int = 0) -> None:
+        self.estimator = estimator
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Matrix, classes: npt.NDArray[np.int32], rng: np.random.Generator) -> Self:
+        """Learn all problems; `classes` (n, n_problems) are numbered from 0 in each, none left out."""
+        self.n_classes_ = classes.max(axis=0).astype(np.int64) + 1
+        learner = as_base_learner(self.estimator)
+        n_trees = learner.n_trees if isinstance(learner, Forest) else 1
+        seeds = rng.integers(2**64, size=classes.shape[1] * n_trees, dtype=np.uint64)
+        how: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+        if isinstance(learner, Forest):
+            problems = ClassProblems(classes, self.n_classes_, n_trees, seeds)
+            self.learnt_ = ClassTreeBank(**learner.bank_parameters(), **how).fit(X, problems)
+        else:
+            of_classes = OneVsRestClassifier(learner) if isinstance(learner, Logistic) else learner
+            self.learnt_ = fit_clones(of_classes, X, classes, seeds, **how)
+        return self
+
+    def _check_saved(self) -> None:
+        check_base_learner(self.estimator)
+        learnt, n_classes = self.learnt_, self.n_classes_
+        if isinstance(learnt, ClassTreeBank):
+            same = np.array_equal(learnt.n_classes_, n_classes)
+            require(same, "the trees are those of other problems")
+            return
+        require(n_classes.shape == (len(learnt),), "there is not a learner for each problem")
+        for own, n in zip(learnt, n_classes, strict=True):
+            classes = [own] if isinstance(own, int) else getattr(own, "classes_", range(n))
+            is_learner = isinstance(own, int) or hasattr(own, "predict")
+            is_learner &= not getattr(own, "multilabel_", False)
+            require(
+                n > 0 and is_learner and np.array_equal(classes, np.arange(n)),
+                "a problem has no learner, or a class that does not exist",
+            )
+
+    def check_n_features(self, n_features: int) -> None:
+        """Refuse learners of other features, as far as they tell."""
+        if isinstance(self.learnt_, ClassTreeBank):
+            self.learnt_.check_n_features(n_features)
+        else:
+            check_features(self.learnt_, [n_features] * len(self.learnt_))
+
+    def labels(self, X: Matrix) -> npt.NDArray[np.int32]:
+        """Return the most probable class, one column a problem."""
+        if isinstance(self.learnt_, ClassTreeBank):
+            return self.learnt_.predict(X)
+        answers = np.empty((X.shape[0], len(self.learnt_)), np.int32)
+        for problem, learnt in enumerate(self.learnt_):
+            answers[:, problem] = learnt if isinstance(learnt, int) else learnt.predict(X)
+        return answers
+
+    def probabilities(self, X: Matrix, problem: int) -> npt.NDArray[np.float64]:
+        """Return the probability of each class of a problem, of shape (n, n_classes)."""
+        if isinstance(self.learnt_, ClassTreeBank):
+            return self.learnt_.predict_proba(X, problem)
+        learnt = self.learnt_[problem]
+        if isinstance(learnt, int):
+            return np.ones((X.shape[0], 1))
+        return np.asarray(learnt.predict_proba(X), np.float64)

@@ -1,4 +1,4 @@
-"""Paths through a chain: the one that its links say, and the most probable ones.
+"""Paths through a chain: the one that its links say, the most probable ones, and draws.
 
 Beam search goes down all rows' chains together and keeps for each row the most probable beginnings of label
 vectors. What it has to drop bounds what it may have missed: if that is no more probable than the label vector
@@ -10,28 +10,38 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
 
+from refpair._kernels.walk import round_draws
+from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
-from refpair.classifiers._links import AnsweringLinks, Links
+from refpair.classifiers._distinct_labels import distinct_labels
+from refpair.classifiers._links import Links
+from refpair.posterior import LabelDistribution
 
-__all__ = ["beam_search", "chances_along", "exact_search", "follow"]
+__all__ = ["MOST_SAMPLES", "ChainSamples", "beam_search", "chances_along", "exact_search", "follow"]
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]
 
+MOST_SAMPLES = 1 << 20  # that a file may ask for: more would be a way to fill the memory
+
 _ROWS = 1024  # in a block
 _PATHS = 1 << 18  # in a beam of all rows of a block
+_DRAWN = 1 << 20  # draws for the rows of a block
 _FIRST_WIDTH, _WIDER = 16, 8
 _WIDEST = _FIRST_WIDTH * _WIDER**4  # enough for all vectors of 16 labels, and for any of chance 1/65536
 
 
-def follow(links: AnsweringLinks, X: Matrix) -> Bytes:
+def follow(links: Links, X: Matrix) -> Bytes:
     """Return for each row the labels as the links say them one after the other, one column a link."""
     paths = np.zeros((X.shape[0], len(links)), np.uint8)
     for rows in _blocks(X):
@@ -57,16 +67,7 @@ def chances_along(links: Links, X: Matrix, paths: Bytes) -> Floats:
 def beam_search(links: Links, X: Matrix, width: int) -> Bytes:
     """Return for each row the most probable path among those that a beam search meets.
 
-    Parameters
-    ----------
-    links : Links
-    X : ndarray or CSR matrix of shape (n, n_features)
-    width : int
-        How many beginnings of paths are kept after each link. A beam of 1 takes the likelier label each time.
-
-    Returns
-    -------
-    paths : ndarray of uint8, shape (n, n_links)
+    After each link so many beginnings of paths are kept: a beam of 1 takes the likelier label each time.
     """
     paths = np.zeros((X.shape[0], len(links)), np.uint8)
     for rows in _blocks(X):
@@ -79,14 +80,7 @@ def beam_search(links: Links, X: Matrix, width: int) -> Bytes:
 def exact_search(links: Links, X: Matrix) -> Bytes:
     """Return for each row the most probable of all paths.
 
-    Returns
-    -------
-    paths : ndarray of uint8, shape (n, n_links)
-
-    Warns
-    -----
-    ConvergenceWarning
-        If for some row more than 65,536 beginnings are more probable than the best path found.
+    It warns if for some row more than 65,536 beginnings are more probable than the best path found.
     """
     paths = np.zeros((X.shape[0], len(links)), np.uint8)
     n_open = 0
@@ -175,3 +169,65 @@ def _ranked(of: Longs, chance: Floats) -> tuple[Longs, Longs]:
 def _blocks(X: Matrix) -> Iterator[slice]:
     for first in range(0, X.shape[0], _ROWS):
         yield slice(first, min(first + _ROWS, X.shape[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class ChainSamples(Savable):
+    """Draws from a fitted chain as a distribution: P(y | x) = Π P(y_k | x, y_1 … y_{k−1}).
+
+    If there are no more label vectors than `n_samples`, nothing is drawn: the distribution is exact. Rows
+    share the random numbers, one for each link: what is drawn for a row does not depend on the others.
+    """
+
+    links: Links
+    order: npt.NDArray[np.integer]  # which label each link is for
+    n_samples: int
+    uniforms: Floats
+    exact: bool = False  # there are so few label vectors since some labels are constant
+
+    def _check_saved(self) -> None:
+        require(0 < self.n_samples <= MOST_SAMPLES, f"{self.n_samples} label vectors cannot be drawn")
+        inside = (self.uniforms >= 0.0) & (self.uniforms < 1.0)
+        fits = self.uniforms.shape == (len(self.links),) and inside.all()
+        require(fits, "the draws of the chain are broken")
+        is_order = np.array_equal(np.sort(self.order), np.arange(len(self.links)))
+        require(is_order, "the order of the chain is broken")
+
+    def distributions(self, X: Any) -> Iterator[LabelDistribution]:
+        """Yield the distributions over label vectors of blocks of rows."""
+        for labels, row, weight in self.draw(X):
+            found = distinct_labels(labels)
+            start = np.concatenate([[0], np.cumsum(np.bincount(row))]).astype(np.int64)
+            yield LabelDistribution(found.vectors, start, found.of_row, weight)
+
+    def draw(self, X: Any) -> Iterator[tuple[Bytes, npt.NDArray[np.int64], Floats]]:
+        """Yield for blocks of rows: label vectors, the row in the block of each, and its probability.
+
+        They are in the order of the rows, and a row has no vector twice.
+        """
+        X = check_array(X, dtype=[np.float64, np.float32], accept_sparse="csr", ensure_all_finite=False)
+        if sp.issparse(X):
+            X = sp.csr_array(X)
+        step = max(1, min(_ROWS, _DRAWN // min(self.n_samples, 2 ** len(self.links))))
+        for first in range(0, X.shape[0], step):
+            yield self._draw(X[first : first + step])
+
+    def _draw(self, X: Any) -> tuple[Bytes, npt.NDArray[np.int64], Floats]:
+        n_labels = len(self.links)
+        prepared = self.links.prepare(X)
+        exact = self.exact or 2**n_labels <= self.n_samples
+        # The draws of a row that agree so far are one path with a weight: what comes next is asked only once.
+        row = np.arange(X.shape[0])
+        paths = np.zeros((X.shape[0], n_labels), np.uint8)
+        weight = np.full(X.shape[0], 1.0 if exact else self.n_samples)
+        for k in range(n_labels):
+            ones = weight * self.links.chance(k, prepared, row, paths[:, :k])
+            if not exact:
+                ones = np.minimum(round_draws(ones, row, self.uniforms[k]), weight)
+            branches = np.column_stack([weight - ones, ones]).ravel()
+            taken = np.flatnonzero(branches)
+            row, paths, weight = row[taken // 2], paths[taken // 2], branches[taken]
+            paths[:, k] = taken % 2
+        labels = np.empty_like(paths)
+        labels[:, self.order] = paths
+        return labels, row, weight / np.bincount(row, weights=weight)[row]

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
+from refpair._kernels.code_words import pack_signs
 from refpair.bits import Bags, BitLearner, BitProblems, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Matrix
 from refpair.classifiers._distinct_labels import DistinctLabels
-from refpair.classifiers.logistic import Logistic
+from refpair.classifiers.base_estimators import Logistic
 from refpair.coding import ReferencePairCode
-from refpair.coding.nearest import pack_signs
 from refpair.costs import Cost
 from refpair.posterior.code import CodeKind, KnownCodes, VectorWeights, label_probabilities
 

@@ -17,13 +17,7 @@ __all__ = ["DistinctLabels", "distinct_labels"]
 class DistinctLabels:
     """The distinct rows of a label matrix, in an order that does not depend on that of its rows.
 
-    Attributes
-    ----------
-    vectors : ndarray of uint8, shape (n_distinct, n_labels)
-    of_row : ndarray of int32, shape (n,)
-        Which of them each row is.
-    counts : ndarray of int64
-        How many rows each of them has.
+    ``of_row`` tells which of them each row is, and ``counts`` how many rows each of them has.
     """
 
     vectors: npt.NDArray[np.uint8]
@@ -32,14 +26,8 @@ class DistinctLabels:
 
 
 def distinct_labels(labels: LabelMatrix) -> DistinctLabels:
-    """Find the distinct rows of a 0/1 matrix; of a sparse one, only they are made dense.
+    """Find the distinct rows of an array, or of a CSR array without zeros; of this, only they are made dense.
 
-    Parameters
-    ----------
-    labels : ndarray of uint8, or csr_array without zeros and in canonical format
-
-    Examples
-    --------
     >>> found = distinct_labels(np.uint8([[1, 0], [0, 1], [1, 0]]))
     >>> found.vectors.tolist(), found.of_row.tolist(), found.counts.tolist()
     ([[0, 1], [1, 0]], [1, 0, 1], [1, 2])

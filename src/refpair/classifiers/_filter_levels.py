@@ -16,9 +16,8 @@ from refpair.bits.binning import Bins, Matrix, find_bins
 from refpair.bits.nodes import Trees
 from refpair.bits.problem import choose_max_features, resolve_share
 from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_learner
-from refpair.classifiers._links import EstimatorLinks, TreeLinks, append_labels
-from refpair.classifiers.forest import Forest
-from refpair.classifiers.logistic import classifiers_of
+from refpair.classifiers._links import EstimatorLinks, Links, TreeLinks, append_labels
+from refpair.classifiers.base_estimators import Forest, classifiers_of
 
 __all__ = ["EstimatorLevels", "Levels", "TreeLevels", "bit_of", "levels_of"]
 
@@ -37,33 +36,20 @@ class Levels(Protocol):
     """The levels that a round trains, and what they say about the training rows."""
 
     def learn(self, k: int, row: Rows, paths: Bytes, gain: Floats, *, draft: bool) -> None:
-        """Train a level anew.
+        """Train a level anew, on examples of a training row and a path each.
 
-        Parameters
-        ----------
-        k : int
-        row : ndarray of int64, shape (n_examples,)
-            Which training row each example is.
-        paths : ndarray of uint8, shape (n_examples, k)
-            The labels before.
-        gain : ndarray of float64, shape (n_examples,)
-            Positive if the label should be set; the size is the weight, and 0 leaves the example out.
-        draft : bool
-            Whether the level will be trained once more.
+        A positive gain says that the label should be set; the size is the weight, and 0 leaves the example
+        out. A draft will be trained once more.
         """
 
     def decide(self, k: int, row: Rows, paths: Bytes) -> tuple[Bytes, Words]:
-        """Ask a level whether it sets its label, for training rows that come by some paths.
+        """Return whether a level sets its label for training rows that come by some paths.
 
-        Returns
-        -------
-        votes : ndarray of uint8, shape (n_paths,)
-        looked_at : ndarray of uint64, shape (n_paths,)
-            What `bit_of` says of the labels that the vote depends on, all in one word; other labels that
-            share a bit with one of them do no harm.
+        And what `bit_of` says of the labels that the vote depends on, all in one word; other labels that
+        share a bit with one of them do no harm.
         """
 
-    def links(self) -> TreeLinks | EstimatorLinks:
+    def links(self) -> Links:
         """Return the levels as they are now, as links of a chain."""
 
 
@@ -127,14 +113,6 @@ class TreeLevels:
     Trees that grow until their leaves are pure do not care for weights. Hence, where several trees have bags
     of their own, each is given the examples of its bag by a draw: the greater the weight, the likelier. A
     single tree, or trees that are to see all rows, are given all examples with their weights.
-
-    Parameters
-    ----------
-    estimator : Forest or {"tree", "forest"}
-    X : ndarray or CSR matrix of shape (n, n_features)
-    n_levels : int
-    rng : numpy.random.Generator
-    n_jobs : int, optional
     """
 
     def __init__(

@@ -30,23 +30,12 @@ _TREES = 8  # that one job reads the leaves of
 class LeafVectors(Savable):
     """The label vectors in the leaves of trees.
 
-    Attributes
-    ----------
-    trees : list of sklearn.tree._tree.Tree
-        They are asked directly: the checks of an estimator take longer than a few rows.
-    vectors : ndarray of uint8, shape (n_vectors, n_labels)
-        The distinct label vectors of training.
-    tree_start : ndarray of int64, shape (n_trees + 1,)
-        The first of all nodes that is of a tree.
-    start, index, weight : ndarrays of int64, int32 and float64
-        Node j, if it is a leaf, has ``weight[start[j] : start[j + 1]]`` on these vectors of ``index``.
-    rows_at_once : int
-        In blocks of how many rows distributions are made.
+    Node j, if it is a leaf, has ``weight[start[j] : start[j + 1]]`` on these vectors of ``index``.
     """
 
-    trees: list[Any]
-    vectors: npt.NDArray[np.uint8]
-    tree_start: npt.NDArray[np.int64]
+    trees: list[Any]  # asked directly: the checks of an estimator take longer than a few rows
+    vectors: npt.NDArray[np.uint8]  # the distinct ones of training
+    tree_start: npt.NDArray[np.int64]  # the first of all nodes that is of a tree
     start: npt.NDArray[np.int64]
     index: npt.NDArray[np.int32]
     weight: npt.NDArray[np.float64]
@@ -104,17 +93,9 @@ class LeafVectors(Savable):
 def read_leaves(
     model: Any, X: Any, distinct: DistinctLabels, *, n_jobs: int | None, verbose: int
 ) -> LeafVectors:
-    """Find the label vectors in the leaves of a fitted tree or forest of scikit-learn.
+    """Find the label vectors in the leaves of a tree or forest of scikit-learn, fitted on these rows.
 
     A row counts as often as the bootstrap of the tree drew it, if there was one.
-
-    Parameters
-    ----------
-    model : RandomForestClassifier, ExtraTreesClassifier, DecisionTreeClassifier or ExtraTreeClassifier
-    X : array or sparse matrix
-        What it was fitted on.
-    distinct : DistinctLabels
-        The labels of these rows.
     """
     trees = [tree.tree_ for tree in getattr(model, "estimators_", [model])]
     samples = model.estimators_samples_ if getattr(model, "bootstrap", False) else None

@@ -1,10 +1,15 @@
-"""The links of a chain: link k tells the chance of its label from the features and the labels before it."""
+"""The links of a chain: link k tells the chance of its label from the features and the labels before it.
+
+Both kinds of links are asked alike: ``prepare(X)`` once, then ``chance(k, prepared, row, paths)`` and
+``labels(k, prepared, row, paths)`` many times. Path i has the features of row ``row[i]`` (ascending) and the
+labels ``paths[i]``, of shape (n_paths, k), of the links before.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +18,15 @@ import scipy.sparse as sp
 from refpair._kernels.walk import sum_values
 from refpair._parallel import run_chunks
 from refpair._saved import Savable, require
-from refpair.bits import TreeBank
+from refpair.bits import LogisticBank, TreeBank
 from refpair.bits.binning import Bins, Matrix
 from refpair.bits.estimator import check_features, is_answer
 from refpair.bits.problem import chunks_of
+from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_learner
+from refpair.classifiers._distinct_labels import DistinctLabels
+from refpair.classifiers.base_estimators import classifiers_of
 
-__all__ = ["AnsweringLinks", "EstimatorLinks", "Links", "TreeLinks", "append_labels"]
+__all__ = ["EstimatorLinks", "Links", "TreeLinks", "append_labels", "check_chain", "fit_links", "read_order"]
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
@@ -26,38 +34,6 @@ Rows = npt.NDArray[np.int64]
 
 _CELLS = 4_000_000  # of features given to a classifier at once: 32 MB
 _PATHS = 4096  # that one thread follows at a time
-
-
-@runtime_checkable
-class Links(Protocol):
-    """What chains are made of."""
-
-    def __len__(self) -> int:
-        """Return the number of links."""
-
-    def prepare(self, X: Matrix) -> Any:
-        """Return rows as `chance` takes them, which is then asked many times."""
-
-    def chance(self, k: int, prepared: Any, row: Rows, paths: Bytes) -> Floats:
-        """Return the probability that the label of link k is there, for each path.
-
-        Parameters
-        ----------
-        k : int
-        prepared : object
-            What `prepare` returned.
-        row : ndarray of int64, shape (n_paths,)
-            Whose features a path has; ascending.
-        paths : ndarray of uint8, shape (n_paths, k)
-            The labels of the links before.
-        """
-
-
-class AnsweringLinks(Links, Protocol):
-    """Links that also say what their label is."""
-
-    def labels(self, k: int, prepared: Any, row: Rows, paths: Bytes) -> Bytes:
-        """Return 0 or 1 for each path: what link k says its label is. Parameters as of `chance`."""
 
 
 def append_labels(X: Matrix, labels: Bytes) -> Matrix:
@@ -69,16 +45,9 @@ def append_labels(X: Matrix, labels: Bytes) -> Matrix:
 
 @dataclass(frozen=True, eq=False)
 class EstimatorLinks(Savable):
-    """A classifier of scikit-learn for each link.
+    """A classifier of scikit-learn for each link; without ``predict_proba`` it is certain of what it says."""
 
-    Attributes
-    ----------
-    estimators : list
-        Fitted classifiers with ``predict_proba``, or the number 0 or 1 for a label that never or always is
-        there, as in :class:`EstimatorBank`. One without ``predict_proba`` is certain of what it says.
-    """
-
-    estimators: Sequence[Any]
+    estimators: Sequence[Any]  # fitted, or 0 or 1 for a label that never or always is there
 
     def __len__(self) -> int:
         return len(self.estimators)
@@ -134,15 +103,8 @@ def _says_one(link: Any, X: Matrix) -> Any:
 class TreeLinks(Savable):
     """A tree or a forest of the tree bank for each link.
 
-    Attributes
-    ----------
-    bank : TreeBank
-        Learnt from the features with all labels after them, in the order of the chain; each link's trees use
-        only the labels before it.
-    n_trees : int
-        Of each link.
-    n_links : int
-    n_jobs : int, optional
+    The bank learnt from the features with all labels after them, in the order of the chain; each link's trees
+    use only the labels before it.
     """
 
     bank: TreeBank
@@ -213,3 +175,62 @@ class TreeLinks(Savable):
     def labels(self, k: int, prepared: Bytes, row: Rows, paths: Bytes) -> Bytes:
         """Return what is more probable."""
         return (self.chance(k, prepared, row, paths) > 0.5).astype(np.uint8)
+
+
+Links: TypeAlias = TreeLinks | EstimatorLinks
+
+
+def read_order(order: Any, n_labels: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Return which label each link is for, given the parameter `order`."""
+    if order is None:
+        return np.arange(n_labels)
+    if isinstance(order, str):
+        if order == "random":
+            return rng.permutation(n_labels)
+    else:
+        try:
+            given = np.asarray(order)
+        except ValueError:  # lists of several lengths
+            given = np.empty((0, 0))
+        is_list = given.ndim == 1 and np.issubdtype(given.dtype, np.integer)
+        if is_list and np.array_equal(np.sort(given), np.arange(n_labels)):
+            return given.astype(np.int64)
+    raise ValueError(
+        f'order must be None, "random" or the numbers from 0 to {n_labels - 1} in any order, not {order!r}'
+    )
+
+
+def check_chain(order: npt.NDArray[np.int64], links: Links, n_features: int, n_labels: int) -> None:
+    """Raise a ValueError unless a chain has a link for each label, learnt from so many features."""
+    require(len(links) == n_labels, "there is not a link for each label")
+    require(np.array_equal(np.sort(order), np.arange(n_labels)), "the order of the chain is broken")
+    links.check_n_features(n_features)
+
+
+def fit_links(
+    estimator: Any,
+    X: Matrix,
+    distinct: DistinctLabels,
+    order: npt.NDArray[np.int64],
+    rng: np.random.Generator,
+    *,
+    n_jobs: int | None,
+    verbose: int,
+) -> Links:
+    """Learn the links of a chain.
+
+    A link is learnt from the true labels of the links before it, not from what they would say. So they need
+    not wait for each other: all are problems on the same rows, of which each may use more features.
+    """
+    vectors = distinct.vectors[:, order]
+    n_links = len(order)
+    n_features = (X.shape[1] + np.arange(n_links)).astype(np.int32)
+    targets = Targets.of_bits(distinct.of_row, vectors, n_features)
+    learners = BinaryLearners(estimator, n_jobs=n_jobs, verbose=verbose)
+    learners.fit(append_labels(X, vectors[distinct.of_row]), targets, rng)
+    bank = learners.bank_
+    if isinstance(bank, TreeBank):
+        return TreeLinks(bank, learners.n_trees_, n_links, n_jobs)
+    if isinstance(bank, LogisticBank):
+        return EstimatorLinks(classifiers_of(bank, as_base_learner(estimator), n_features))
+    return EstimatorLinks(bank.estimators_)

@@ -12,7 +12,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from refpair._parallel import run_chunks
-from refpair._saved import require
 from refpair.bits import BitLearner, TreeBank
 from refpair.classifiers._code_bits import (
     LABEL_SHARES,
@@ -29,7 +28,7 @@ from refpair.decision.expected import expected_cost, needs_only_marginals
 from refpair.posterior.code import CodePosterior, LogOddsLine, PosteriorSettings
 from refpair.posterior.distribution import Distribution, IndependentLabels, LabelDistribution
 
-__all__ = ["ChosenPosterior", "choose_posterior", "search_table"]
+__all__ = ["SEARCH", "ChosenPosterior", "choose_posterior"]
 
 TEMPERATURES = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, np.inf)
 
@@ -47,7 +46,7 @@ _KEPT, _FINALISTS = 10, 15  # go on to the second and the last round, but at mos
 _ALONE, _ALONE_SHARE = 3, 0.5  # finalists that take labels as independent; what their bits count at least
 _CLEAR = 2.0  # standard errors that these must be better by
 
-_SEARCH = {
+SEARCH = {
     "compared_with": "str", "max_depth": "Int64", "label_share": "float64", "temperature": "float64",
     "independent": "bool", "cost": "float64", "n_rows": "int64",
 }  # fmt: skip
@@ -125,23 +124,17 @@ def choose_posterior(
     known = codes.codes
     if bags is None:
         known = known_codes(codes.kind, bits, training, code_rows, training.code)
-    columns: dict[str, Any] = {
-        name: [getattr(candidate.settings, name) for candidate in candidates]
-        for name in ("compared_with", "label_share", "temperature", "independent")
-    } | {name: [getattr(candidate, name) for candidate in candidates] for name in ("cost", "n_rows")}
+    tried = [
+        (one.settings.compared_with, one.codes.depth, one.settings.label_share, one.settings.temperature,
+         one.settings.independent, one.cost, one.n_rows)
+        for one in candidates
+    ]  # fmt: skip
     return ChosenPosterior(
         CodePosterior(bits, known, settings, line),
-        search_table(columns | {"max_depth": [candidate.codes.depth for candidate in candidates]}),
+        pd.DataFrame(tried, columns=list(SEARCH)).astype(SEARCH),
         oob_cost=float(costs.mean()),
         cost_scale=float(costs.mean()) / expected if expected > 0 and costs.mean() > 0 else 1.0,
     )
-
-
-def search_table(columns: dict[str, Any]) -> pd.DataFrame:
-    """Return what was tried as a table."""
-    require(isinstance(columns, dict) and columns.keys() == _SEARCH.keys(), "the search is missing")
-    require(len({len(column) for column in columns.values()}) == 1, "the search has a wrong shape")
-    return pd.DataFrame({name: columns[name] for name in _SEARCH}).astype(_SEARCH)
 
 
 def search_settings(

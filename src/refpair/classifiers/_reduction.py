@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from refpair.classifiers._base import MultiLabelClassifier, check_running
 from refpair.classifiers._base_learners import allowed_input, check_base_learner
-from refpair.classifiers.forest import Forest
+from refpair.classifiers.base_estimators import Forest
 from refpair.tables.labels import LabelMatrix
 
 __all__ = ["ReductionClassifier"]
@@ -72,8 +72,7 @@ class ReductionClassifier(MultiLabelClassifier):
         state = check_random_state(self.random_state)
         return np.random.default_rng(state.randint(2**31, size=4, dtype=np.int64))
 
-    def _has_predict_proba(self) -> bool:
-        """Return True, or raise an AttributeError: the base learner tells no probabilities."""
+    def _tells_probabilities(self) -> bool:
         if isinstance(self.estimator, str | Forest) or hasattr(self.estimator, "predict_proba"):
             return True
         raise AttributeError(f"the base learner {self.estimator!r} has no predict_proba")

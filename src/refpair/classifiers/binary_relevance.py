@@ -68,8 +68,5 @@ class BinaryRelevance(ReductionClassifier):
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return self.learners_.labels(X)
 
-    def _tells_probabilities(self) -> bool:
-        return self._has_predict_proba()
-
     def _marginals(self, X: Any) -> npt.NDArray[np.float64]:
         return self.learners_.probabilities(X)

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refpair.classifiers._chain_fit import check_chain, fit_links, read_order
 from refpair.classifiers._chain_search import chances_along, follow
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._links import EstimatorLinks, TreeLinks
+from refpair.classifiers._links import EstimatorLinks, TreeLinks, check_chain, fit_links, read_order
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.tables.labels import LabelMatrix
 
@@ -94,9 +93,6 @@ class ChainClassifier(ReductionClassifier):
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return follow(self.links_, X)[:, np.argsort(self.order_)]
-
-    def _tells_probabilities(self) -> bool:
-        return self._has_predict_proba()
 
     def _marginals(self, X: Any) -> npt.NDArray[np.float64]:
         # Given the labels that are predicted before: only of the first one that is how probable it is at all.

@@ -12,24 +12,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from refpair._parallel import is_lazy
-from refpair._saved import IfThere, require
 from refpair.bits import BitLearner, BitProblems
-from refpair.classifiers._base import MultiLabelClassifier, check_amount, check_count, check_running
+from refpair.classifiers._base import check_amount, check_count, check_running
 from refpair.classifiers._code_bits import Training, bit_problems, check_bit_learner, count_votes, make_bank
+from refpair.classifiers._csrpe_saved import SavableCSRPE
 from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._distinct_labels import DistinctLabels, distinct_labels
-from refpair.classifiers._posterior_selection import choose_posterior, search_table
-from refpair.coding import CodeBook, ReferencePairCode, draw_code
+from refpair.classifiers._posterior_selection import choose_posterior
+from refpair.coding import draw_code
 from refpair.costs import Cost
 from refpair.decision.decide import decide_blocks
 from refpair.decision.expected import expected_cost, needs_only_marginals
-from refpair.posterior.code import CodePosterior
 from refpair.posterior.distribution import Distribution, IndependentLabels, LabelDistribution
 
 __all__ = ["CSRPEClassifier"]
 
 MOST_VECTORS = 20_000  # that a posterior weighs: each sample is compared with all of them
-_MOST_SAVED, _MOST_CELLS = 1 << 20, 1 << 29  # of code words that are made for a file: 512 MB
 
 # Shares of the samples. Of many, fewer out-of-bag bits each are enough to choose by, and larger bags help.
 _BAG, _LARGE_BAG, _MANY_ROWS = 0.632, 0.8, 2000
@@ -39,7 +37,7 @@ _PAIRS = ("auto", "uniform", "density", "mixed", "observed")
 _TREE_ONLY = {"max_depth": "auto", "min_samples_leaf": 1, "max_features": "auto", "max_bins": 64}
 
 
-class CSRPEClassifier(MultiLabelClassifier):
+class CSRPEClassifier(SavableCSRPE):
     """The multi-label classifier that is best for a given cost, by cost-sensitive reference pair encoding.
 
     Label vectors are encoded as thousands of bits, each the answer to the question which of two random label
@@ -152,13 +150,6 @@ class CSRPEClassifier(MultiLabelClassifier):
     >>> round(float(1 - model.expected_cost(digits.X[1500:]).mean()), 2)  # without their labels
     0.86
     """
-
-    code_: ReferencePairCode
-    relevant_set_: npt.NDArray[np.uint8]
-    relevant_counts_: npt.NDArray[np.int64]
-    bits_: BitLearner
-    oob_cost_: IfThere[float]
-    _cost_scale: float
 
     def __init__(
         self,
@@ -377,9 +368,6 @@ class CSRPEClassifier(MultiLabelClassifier):
             expected_cost(IndependentLabels(calibrated.marginals()), answer, self.cost_), answer
         )
 
-    def _make_code_book(self) -> None:
-        self._code_book = CodeBook(self.code_.encode(self.relevant_set_))
-
     def _learns_from_rows_on_disk(self) -> bool:
         return isinstance(self.estimator, str) and self.estimator == "tree"
 
@@ -408,46 +396,3 @@ class CSRPEClassifier(MultiLabelClassifier):
             for name, default in _TREE_ONLY.items():
                 if getattr(self, name) != default:
                     raise ValueError(f'{name} belongs to estimator="tree": set it on the estimator itself')
-
-    def _get_saved(self) -> dict[str, Any]:
-        saved = super()._get_saved()
-        if hasattr(self.relevant_set, "to_numpy"):
-            saved["relevant_set"] = self.relevant_set.to_numpy()
-        if hasattr(self, "posterior_"):
-            search = self.oob_search_.astype(object).where(self.oob_search_.notna(), None)
-            saved["posterior_"] = self.posterior_.get_parts()
-            saved["oob_search_"] = {name: search[name].tolist() for name in search}
-        return saved
-
-    @classmethod
-    def _from_saved(cls, saved: dict[str, Any]) -> Self:
-        parts, search = saved.pop("posterior_", None), saved.pop("oob_search_", None)
-        model = super()._from_saved(saved)
-        if not hasattr(model, "code_"):
-            return model
-        has_posterior = model.decoder == "posterior" and len(model.code_) > 0
-        require((parts is not None) == has_posterior, "the posterior is missing, or there is no use for it")
-        if has_posterior:
-            require(hasattr(model, "oob_cost_"), "oob_cost_ is missing")
-            model.posterior_ = CodePosterior.from_parts(
-                parts, model.bits_, model.code_, model.relevant_set_, model.relevant_counts_
-            )
-            model.oob_search_ = search_table(search)
-        else:
-            model._make_code_book()
-        return model
-
-    def _check_learnt(self, n_features: int, n_labels: int) -> None:
-        code, vectors, n = self.code_, self.relevant_set_, len(self.relevant_set_)
-        right = vectors.shape == (n, n_labels) and n > 0 and self.relevant_counts_.shape == (n,)
-        require(right, "the relevant set has a wrong shape")
-        require(
-            code.alpha.shape[1] == n_labels and code.cost == self.cost_, "the code is one of other labels"
-        )
-        few = n <= _MOST_SAVED and n * len(code) <= _MOST_CELLS
-        require(few, "there are more code words than there is room for")
-        n_more = len(self.bits_) - len(code)
-        right = n_more == 0 or (n_more > 0 == n_more % n_labels and self.decoder == "posterior")
-        require(right, "there is not one learner for each bit")
-        require(np.isfinite(self._cost_scale), "the scale of costs is not a number")
-        self.bits_.check_n_features(n_features)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from refpair._saved import require
 from refpair.bits.problem import chunks_of
-from refpair.classifiers._class_learners import ClassLearners
+from refpair.classifiers._base_learners import ClassLearners
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.costs import Cost
@@ -95,9 +95,6 @@ class LabelPowerset(ReductionClassifier):
     def _expected_cost(self, X: Any, labels: Any) -> npt.NDArray[np.float64]:
         # Not every base learner predicts what it holds for the most probable.
         return super()._expected_cost(X, self._predict_labels(X) if labels is None else labels)
-
-    def _tells_probabilities(self) -> bool:
-        return self._has_predict_proba()
 
     def _distributions(self, X: Any, cost: Cost | None) -> Iterator[tuple[slice, LabelDistribution]]:
         for rows in chunks_of(X.shape[0], max(1, _CELLS // len(self.vectors_))):

@@ -11,13 +11,17 @@ import scipy.sparse as sp
 
 from refpair._saved import require
 from refpair.classifiers._base import check_count
-from refpair.classifiers._chain_fit import check_chain, fit_links, read_order
-from refpair.classifiers._chain_samples import MOST_SAMPLES, ChainSamples
-from refpair.classifiers._chain_search import beam_search, chances_along, exact_search
+from refpair.classifiers._chain_search import (
+    MOST_SAMPLES,
+    ChainSamples,
+    beam_search,
+    chances_along,
+    exact_search,
+)
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._links import EstimatorLinks, TreeLinks
+from refpair.classifiers._links import EstimatorLinks, TreeLinks, check_chain, fit_links, read_order
 from refpair.classifiers._reduction import ReductionClassifier
-from refpair.classifiers.forest import Forest
+from refpair.classifiers.base_estimators import Forest
 from refpair.costs import Cost, CountCost, _counts
 from refpair.posterior.distribution import MOST_ENUMERATED, LabelDistribution
 from refpair.tables.labels import LabelMatrix

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from refpair._saved import require
 from refpair.classifiers._base import check_count
-from refpair.classifiers._code_learners import CodeLearners
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier
+from refpair.classifiers.mlecc import CodeLearners
 from refpair.coding.repetition import LabelsetRepetition, draw_labelsets
 from refpair.tables.labels import LabelMatrix
 
@@ -123,6 +123,9 @@ class RAkEL(ReductionClassifier):
         require(len(np.unique(code.labelsets)) == n_labels, "a label is in no set")
         require(self.learners_.n_bits_ == code.n_bits, "there are too few or too many bits")
         self.learners_.learners_.check_n_features(n_features)
+
+    def _tells_probabilities(self) -> bool:
+        return True  # they are votes
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return (self._marginals(X) > 0.5).astype(np.uint8)

@@ -102,6 +102,12 @@ def compare(
     algorithm: Algorithms = None,
     splits: Splits = None,
     competitor_splits: CompetitorSplits = None,
+    stratified: Annotated[
+        bool,
+        typer.Option(
+            "--stratified", help="Halves in which labels, and pairs of labels, are equally frequent."
+        ),
+    ] = False,
     bits: Bits = None,
     out: Annotated[Path | None, _out("compare")] = None,
     jobs: Jobs = -1,
@@ -120,26 +126,7 @@ def compare(
 
     refpair compare --data digits --algorithm BR --algorithm my_models:Mine
     """
-    run_command(
-        "experiments",
-        command="compare",
-        data=data,
-        labels=labels,
-        label_sep=label_sep,
-        drop=drop,
-        kinds=kind,
-        sep=sep,
-        encoding=encoding,
-        costs=cost,
-        algorithms=algorithm,
-        splits=splits,
-        competitor_splits=competitor_splits,
-        bits=bits,
-        out=out,
-        jobs=jobs,
-        quick=quick,
-        report_only=report_only,
-    )
+    run_command("experiments", command="compare", **locals())
 
 
 def code_length(
@@ -163,23 +150,7 @@ def code_length(
 
     refpair code-length --data emotions --cost f1
     """
-    run_command(
-        "experiments",
-        command="code-length",
-        data=data,
-        labels=labels,
-        label_sep=label_sep,
-        drop=drop,
-        kinds=kind,
-        sep=sep,
-        encoding=encoding,
-        costs=cost,
-        splits=splits,
-        out=out,
-        jobs=jobs,
-        quick=quick,
-        report_only=report_only,
-    )
+    run_command("experiments", command="code-length", **locals())
 
 
 def relevant_set(
@@ -204,24 +175,7 @@ def relevant_set(
 
     refpair relevant-set --data CAL500 --cost f1
     """
-    run_command(
-        "experiments",
-        command="relevant-set",
-        data=data,
-        labels=labels,
-        label_sep=label_sep,
-        drop=drop,
-        kinds=kind,
-        sep=sep,
-        encoding=encoding,
-        costs=cost,
-        splits=splits,
-        bits=bits,
-        out=out,
-        jobs=jobs,
-        quick=quick,
-        report_only=report_only,
-    )
+    run_command("experiments", command="relevant-set", **locals())
 
 
 def simulate(
@@ -278,11 +232,11 @@ def simulate(
         labels=labels,
         label_sep=label_sep,
         drop=drop,
-        kinds=kind,
+        kind=kind,
         sep=sep,
         encoding=encoding,
-        costs=cost,
-        algorithms=names,
+        cost=cost,
+        algorithm=names,
         splits=runs,
         out=out,
         jobs=jobs,
@@ -326,23 +280,4 @@ def paper(
 
     refpair paper --data folder_of_data_sets --out results
     """
-    run_command(
-        "experiments",
-        command="paper",
-        data=data,
-        labels=labels,
-        label_sep=label_sep,
-        drop=drop,
-        kinds=kind,
-        sep=sep,
-        encoding=encoding,
-        costs=cost,
-        algorithms=algorithm,
-        splits=splits,
-        competitor_splits=competitor_splits,
-        bits=bits,
-        out=out,
-        jobs=jobs,
-        quick=quick,
-        report_only=report_only,
-    )
+    run_command("experiments", command="paper", **locals())

@@ -27,28 +27,30 @@ def run(
     *,
     command: str,
     data: list[str] | None,
-    costs: list[str] | None,
+    kind: list[str] | None,
+    cost: list[str] | None,
     splits: int | None,
     out: Path | None,
     jobs: int,
     quick: bool,
     report_only: bool,
-    algorithms: list[str] | None = None,
+    algorithm: list[str] | None = None,
     competitor_splits: int | None = None,
     bits: int | None = None,
+    stratified: bool = False,
     simulation: dict[str, Any] | None = None,
     **reading: Any,
 ) -> None:
-    """Run a study and report it."""
+    """Run a study and report it; the options are called as on the command line."""
     settings = QUICK if quick else Settings()
     given = {name: value for name, value in (simulation or {}).items() if value is not None}
-    settings = replace(settings, simulation=replace(settings.simulation, **given))
+    settings = replace(settings, stratified=stratified, simulation=replace(settings.simulation, **given))
     study = Study(
         out or Path(f"refpair-{command}"),
-        make_parts(command, splits, competitor_splits, algorithms, quick=quick),
+        make_parts(command, splits, competitor_splits, algorithm, quick=quick),
         data or default_data(command),
-        costs or (PAPER_COSTS if command == "paper" else _COSTS),
-        table=table_options(**reading),
+        cost or (PAPER_COSTS if command == "paper" else _COSTS),
+        table=table_options(kinds=kind, **reading),
         settings=settings if bits is None else replace(settings, n_bits=bits),
         any_sources=report_only,
     )
@@ -57,6 +59,7 @@ def run(
     if report_only:
         _check_results(study)
     else:
+        _tell_other_sources(study)
         try:
             failures = study.run(jobs=jobs, verbose=1)
         except KeyboardInterrupt:
@@ -82,6 +85,16 @@ def _tell(section: Section) -> None:
     typer.secho(section.heading, bold=True)
     typer.echo(section.tables[0].shown.to_string() if section.tables else section.text)
     typer.echo()
+
+
+def _tell_other_sources(study: Study) -> None:
+    """Say if there are results that are not taken, since other code has made them."""
+    n_present = study.count()[0]
+    study.any_sources = True
+    n_others = study.count()[0] - n_present
+    study.any_sources = False
+    if n_others:
+        typer.echo(f"{n_others:,} results were made by other sources of refpair, and are made anew", err=True)
 
 
 def _check_results(study: Study) -> None:

@@ -43,7 +43,8 @@ def fit(
         typer.Option(
             min=0.0,
             max=1.0,
-            help="The share of rows not to learn from, but to measure the model on, as in 0.2.",
+            help="The share of rows not to learn from, but to measure the model on, as in 0.2; each label "
+            "has its share of them.",
         ),
     ] = None,
     drop: Drop = None,
@@ -87,6 +88,7 @@ def fit(
     from refpair._files import check_output
     from refpair.cli.data import TableModel, amount, cost_of, read_labelled, table_options
     from refpair.costs import PerLabelCost
+    from refpair.model_selection import MultilabelStratifiedShuffleSplit
     from refpair.tables import Table
     from refpair.tables.labels import read_labels
 
@@ -105,10 +107,11 @@ def fit(
             raise ValueError(
                 f"{table.name}: --holdout {holdout:g} of {n:,} rows leaves nothing to learn or to measure"
             )
-        order = np.random.default_rng(seed).permutation(n)
+        Y, _ = read_labels(table.Y, f"{table.name}: the labels")
+        splits = MultilabelStratifiedShuffleSplit(1, test_size=n_out, random_state=seed)
         table, held_out = (
             Table(table.name, table.X.iloc[rows], table.Y.iloc[rows], table.folder)
-            for rows in (np.sort(order[n_out:]), np.sort(order[:n_out]))
+            for rows in map(np.sort, next(splits.split(None, Y)))
         )
     Y, form = read_labels(table.Y, f"{table.name}: the labels")
     verbose = int(sys.stderr.isatty())

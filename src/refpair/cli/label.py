@@ -111,7 +111,7 @@ def label(
     from refpair.datasets.find import is_file
     from refpair.labeling import Session
     from refpair.labeling.label_studio import check_tasks_name, import_annotations, write_project
-    from refpair.labeling.opening import session_labels
+    from refpair.labeling.table import session_labels
     from refpair.tables.write import check_table_path
 
     options = table_options(labels, label_sep, drop, kinds, sep, encoding)
@@ -192,11 +192,9 @@ def _serve(
     token: str | None,
     browser: bool,
 ) -> None:
-    from refpair.labeling.guard import kept_token
-
     serving = import_module("refpair.labeling.server")  # only now: files can be exchanged without the extra
     with serving.open_socket(host, port) as listening:
-        token = token or kept_token(session.path)
+        token = token or serving.kept_token(session.path)
         address = serving.page_address(listening, token)
 
         def ready() -> None:

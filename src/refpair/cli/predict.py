@@ -58,7 +58,7 @@ def predict(
     fitted = TableModel(str(model), load(model))
     table = read_data(data, sep=sep, encoding=encoding)
     if id_column is not None:
-        check_known(table.name, [id_column], list(table.X.columns))
+        check_known([id_column], list(table.X.columns), table.name)
     answers = fitted.predict(table, proba=proba, expected_cost=expected_cost, sets=sets)
     if join or id_column is not None:
         cells = table.X if join else table.X[[id_column]]

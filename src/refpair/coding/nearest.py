@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair._kernels import code_words
+from refpair._kernels.code_words import pack_bits, pack_signs
 
-__all__ = ["CodeBook", "pack_bits", "pack_signs"]
+__all__ = ["CodeBook"]
 
 
 class CodeBook:
@@ -86,29 +87,3 @@ class CodeBook:
         if array.ndim != 2 or array.shape[1] != self.n_bits:
             raise ValueError(f"signs must have shape (n, {self.n_bits}), got shape {array.shape}")
         return pack_signs(array)
-
-
-def pack_signs(signs: npt.ArrayLike) -> code_words.Words:
-    """Pack rows of −1 and +1 into words of 64 bits, set where the sign is +1; see `pack_bits`."""
-    array = np.asarray(signs)
-    if array.ndim != 2 or not ((array == 1) | (array == -1)).all():
-        raise ValueError("signs must be a matrix of -1 and +1 only")
-    return pack_bits(array > 0)
-
-
-def pack_bits(bits: npt.NDArray[np.bool_]) -> code_words.Words:
-    """Pack rows of bits into words of 64, filled up with zeros.
-
-    >>> pack_bits(np.array([[True, False, True, True]]))
-    array([[13]], dtype=uint64)
-    """
-    n_words = -(-bits.shape[1] // 64)
-    packed = np.zeros((bits.shape[0], 8 * n_words), np.uint8)
-    packed[:, : -(-bits.shape[1] // 8)] = np.packbits(bits, axis=1, bitorder="little")
-    return packed.view("<u8").astype(np.uint64, copy=False)
-
-
-def unpack_bits(words: code_words.Words) -> npt.NDArray[np.bool_]:
-    """Return the bits that `pack_bits` packed, and the zeros that it filled up with."""
-    packed = np.ascontiguousarray(words).astype("<u8", copy=False).view(np.uint8)
-    return np.unpackbits(packed, axis=1, bitorder="little").astype(np.bool_)

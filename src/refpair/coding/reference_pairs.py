@@ -92,50 +92,19 @@ class ReferencePairCode(Savable):
         """Return C(y, β_i) − C(y, α_i) for each row y of Y and each bit i: positive where α is cheaper.
 
         Differences within rounding error of zero are zero.
-
-        Examples
-        --------
-        >>> from refpair.costs import get_cost
-        >>> code = ReferencePairCode([[1, 1]], [[1, 0]], get_cost("f1"))
-        >>> code.differences([[1, 1], [1, 0], [0, 0]]).round(2)
-        array([[ 0.33],
-               [-0.33],
-               [ 0.  ]])
         """
         return self._compare(Y, np.float64)
 
     def encode(self, Y: Labels) -> npt.NDArray[np.int8]:
-        """Return the code words of the rows of Y: +1 where α is cheaper, −1 where β is, 0 where neither.
-
-        Examples
-        --------
-        >>> from refpair.costs import get_cost
-        >>> ReferencePairCode([[1, 1]], [[1, 0]], get_cost("f1")).encode([[1, 1], [1, 0], [0, 0]]).ravel()
-        array([ 1, -1,  0], dtype=int8)
-        """
+        """Return the code words of the rows of Y: +1 where α is cheaper, −1 where β is, 0 where neither."""
         return self._compare(Y, np.int8)
 
     def weights(self, Y: Labels) -> npt.NDArray[np.float64]:
-        """Return how much each bit matters for each row of Y: the absolute :meth:`differences`.
-
-        Examples
-        --------
-        >>> from refpair.costs import get_cost
-        >>> ReferencePairCode([[1, 1]], [[1, 0]], get_cost("f1")).weights([[1, 0]]).round(2)
-        array([[0.33]])
-        """
+        """Return how much each bit matters for each row of Y: the absolute :meth:`differences`."""
         return np.abs(self.differences(Y))
 
     def places_in(self, other: ReferencePairCode) -> npt.NDArray[np.intp]:
-        """Return at which place another code has each of the pairs; −1 if it has not.
-
-        Examples
-        --------
-        >>> from refpair.costs import get_cost
-        >>> code = ReferencePairCode([[1, 1], [0, 1]], [[1, 0], [0, 0]], get_cost("f1"))
-        >>> code.places_in(code[1:])
-        array([-1,  0])
-        """
+        """Return at which place another code has each of the pairs; −1 if it has not."""
         if np.array_equal(self.alpha, other.alpha) and np.array_equal(self.beta, other.beta):
             return np.arange(len(self))
         places = {pair: place for place, pair in enumerate(_keys(other))}
@@ -288,7 +257,7 @@ def draw_code(
             batch = _code_of(alpha[some], beta[some], cost)
             useful = _both_answers(batch, vectors) if stage == "density" else _useful(batch, vectors)
             batch = batch[useful][: length - len(code)]
-            code = _joined(code, batch)
+            code = _code_of(np.vstack([code.alpha, batch.alpha]), np.vstack([code.beta, batch.beta]), cost)
             alpha, beta = alpha[some.stop :], beta[some.stop :]
     return code
 
@@ -300,11 +269,6 @@ def _code_of(alpha: Vectors, beta: Vectors, cost: Cost) -> ReferencePairCode:
     for name, value in (("alpha", alpha), ("beta", beta), ("cost", cost)):
         object.__setattr__(code, name, value)
     return code
-
-
-def _joined(code: ReferencePairCode, more: ReferencePairCode) -> ReferencePairCode:
-    """Return the code of the bits of two codes."""
-    return _code_of(np.vstack([code.alpha, more.alpha]), np.vstack([code.beta, more.beta]), code.cost)
 
 
 def _stages(how: PairMixture, n_bits: int) -> list[tuple[PairSampling, int]]:

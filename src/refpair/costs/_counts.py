@@ -212,12 +212,15 @@ def _as_floats(numbers: npt.NDArray[Any]) -> FloatArray:
         return numbers.astype(np.float64, copy=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NamedPrices:
     """Prices of labels by their names, and that of all others: a dictionary that can be hashed."""
 
     pairs: tuple[tuple[Hashable, float], ...]
     default: float
+
+    def __repr__(self) -> str:
+        return repr(dict(self.pairs))
 
     def resolve(self, names: list[Hashable]) -> tuple[float, ...]:
         """Return the price of each label."""

@@ -28,7 +28,8 @@ class Cost(ABC):
 
     The subclasses tell how a cost is made, since the best decision depends on it: :class:`CountCost`,
     :class:`PerLabelCost`, :class:`FunctionCost`. Costs are only compared: any numbers up to 1e100 will do.
-    Wherever a method takes label matrices, they are 0/1 with one row a label vector, dense or sparse.
+    Wherever a method takes label matrices, they are 0/1 with one row a label vector, dense or sparse. A cost
+    is also a scorer, as in ``GridSearchCV(model, grid, scoring=cost)``; see :meth:`scorer`.
 
     Parameters
     ----------
@@ -36,11 +37,6 @@ class Cost(ABC):
         What tables and error messages call it.
     greater_is_better : bool
         Whether :meth:`mean` reports 1 − cost instead of the cost.
-
-    Notes
-    -----
-    A cost is also a scorer of scikit-learn, as in ``GridSearchCV(model, grid, scoring=cost)``; :meth:`scorer`
-    says more.
 
     Examples
     --------
@@ -114,9 +110,9 @@ class Cost(ABC):
         >>> X, Y, X_test, Y_test = digits.X[:500], digits.Y[:500], digits.X[500:], digits.Y[500:]
         >>> scorer = get_cost("f1").scorer()
         >>> round(scorer(BinaryRelevance("tree", random_state=0).fit(X, Y), X_test, Y_test), 2)
-        0.58
+        0.63
         >>> round(scorer(CSRPEClassifier("f1", n_bits=100, random_state=0).fit(X, Y), X_test, Y_test), 2)
-        0.75
+        0.79
         """
         return self
 
@@ -379,19 +375,16 @@ class PerLabelCost(Cost):
     false_negative: Prices
 
     def __repr__(self) -> str:
-        both = {"false_positive": self.false_positive, "false_negative": self.false_negative}
-        named = [prices for prices in both.values() if isinstance(prices, NamedPrices)]
-        shown = [f"{what}={dict(p.pairs) if isinstance(p, NamedPrices) else p}" for what, p in both.items()]
-        shown += [f"default={named[0].default}"] if named and named[0].default != 1.0 else []
-        return f"Cost.per_label({', '.join(shown)})"
+        stored = self.to_dict()
+        default = f", default={stored['default']}" if stored.get("default", 1.0) != 1.0 else ""
+        both = f"false_positive={self.false_positive}, false_negative={self.false_negative}"
+        return f"Cost.per_label({both}{default})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the name and the prices; those by label name as pairs."""
         stored: dict[str, Any] = {"name": self.name}
-        for what, prices in (
-            ("false_positive", self.false_positive),
-            ("false_negative", self.false_negative),
-        ):
+        for what in ("false_positive", "false_negative"):
+            prices = getattr(self, what)
             if isinstance(prices, NamedPrices):
                 stored |= {what: [list(pair) for pair in prices.pairs], "default": prices.default}
             else:
@@ -407,7 +400,7 @@ class PerLabelCost(Cost):
         ]
         cost = replace(self, false_positive=known[0], false_negative=known[1])
         cost.prices(len(listed))  # raises if there are not as many as labels
-        return self if cost == self else cost
+        return cost
 
     def prices(self, n_labels: int) -> tuple[FloatArray, FloatArray]:
         """Return the false-positive and the false-negative prices, each as an array of n_labels.

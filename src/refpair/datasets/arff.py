@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from refpair.tables._arff import ArffFile, parse_arff, read_label_names, sparsified
+from refpair.tables._arff import ArffFile, labels_beside, parse_arff, sparsified
 from refpair.tables._cells import Matrix, dense
-from refpair.tables._names import check_known, unknown_name
+from refpair.tables._names import TableError, check_known, naming, unknown_name
 from refpair.tables._source import check_cells
 
 
@@ -55,10 +55,7 @@ class MultiLabelData:
 
 
 def read_arff(
-    path: str | os.PathLike[str],
-    labels: Sequence[str] | None = None,
-    *,
-    drop: Sequence[str] = (),
+    path: str | os.PathLike[str], labels: Sequence[str] | None = None, *, drop: Sequence[str] = ()
 ) -> MultiLabelData:
     r"""Read a multi-label data set from an ARFF file, dense or sparse.
 
@@ -75,9 +72,9 @@ def read_arff(
     Returns
     -------
     MultiLabelData
-        Labels are matched by name and stand in the order of ``labels`` (so: of the XML file), which need
-        not be the order of the columns. Features keep the order of the columns;
-        they are a ``scipy.sparse.csr_array`` if the file is sparse or more than 90 % of them are zero.
+        Labels are matched by name and stand in the order of ``labels`` (so: of the XML file), features in
+        that of the columns. These are a ``scipy.sparse.csr_array`` if the file is sparse or less than 10 % of
+        them are not zero.
 
     Raises
     ------
@@ -110,19 +107,18 @@ def read_arff(
            [nan]])
     """
     path = Path(path)
+    labels = labels_beside(path) if labels is None else labels
     if labels is None:
-        xml = path.with_suffix(".xml")
-        if not xml.is_file():
-            raise ValueError(f"{path}: there is no {xml.name} beside it; add it or name the labels")
-        labels = read_label_names(xml)
+        raise ValueError(f"{path}: there is no {path.stem}.xml beside it; add it or name the labels")
     raw = path.read_bytes()
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = raw.decode("latin-1")
-    file = parse_arff(text, str(path), len(raw), numbers_but=drop)
-    check_known(str(path), drop, file.names)
-    X, Y, names = _split_labels(file, labels)
+    with naming(str(path)):
+        file = parse_arff(text, len(raw), numbers_but=drop)
+        check_known(drop, file.names)
+        X, Y, names = _split_labels(file, labels)
     return MultiLabelData(path.stem, sparsified(X), Y, names, list(labels))
 
 
@@ -131,24 +127,18 @@ def _split_labels(file: ArffFile, labels: Sequence[str]) -> tuple[Matrix, NDArra
     position = {attribute.name: i for i, attribute in enumerate(file.attributes)}
     for label, times in Counter(labels).items():
         if times > 1:
-            raise ValueError(f"{file.source}: the label {label!r} is named twice; remove one")
+            raise TableError(f"the label {label!r} is named twice; remove one")
         if label not in position:
-            raise ValueError(f"{file.source}: {unknown_name('label', label, position)}")
+            raise TableError(unknown_name("label", label, position))
         if label in file.repeated:
-            raise ValueError(
-                f"{file.source}: several attributes are named {label!r}; rename all but the label"
-            )
+            raise TableError(f"several attributes are named {label!r}; rename all but the label")
         attribute = file.attributes[position[label]]
         if attribute.values and not attribute.is_integer:
-            raise ValueError(
-                f"{file.source}, line {attribute.line}: label {label!r} has the values "
-                f"{', '.join(attribute.values[:5])}; write 0 and 1"
-            )
-    check_cells(file.source, file.n_bytes, file.matrix.shape[0], len(labels), "labels")
+            told = f"label {label!r} has the values {', '.join(attribute.values[:5])}; write 0 and 1"
+            raise TableError(told, f"line {attribute.line}")
+    check_cells(file.n_bytes, file.matrix.shape[0], len(labels), "labels")
     Y = dense(file.matrix[:, [position.pop(label) for label in labels]])
     for row, column in np.argwhere((Y != 0) & (Y != 1))[:1]:
         value = f"{Y[row, column]:g}".replace("nan", "missing")
-        raise ValueError(
-            f"{file.source}, line {file.lines[row]}: label {labels[column]!r} is {value}; write 0 or 1"
-        )
+        raise TableError(f"label {labels[column]!r} is {value}; write 0 or 1", f"line {file.lines[row]}")
     return file.matrix[:, list(position.values())], Y.astype(np.uint8), list(position)

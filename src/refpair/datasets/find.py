@@ -57,7 +57,7 @@ def read_data(
         raise ValueError(f"{data}: there is no such file; {error}") from None
     if labels is not None:
         raise ValueError(f"the data set {found.name!r} has its own labels; leave out --labels")
-    check_known(data, drop, found.feature_names)
+    check_known(drop, found.feature_names, data)
     kept = [place for place, name in enumerate(found.feature_names) if name not in set(drop)]
     X = frame_of_matrix(found.X[:, kept] if drop else found.X, [found.feature_names[place] for place in kept])
     return Table(found.name, X, pd.DataFrame(found.Y, columns=found.label_names), None)

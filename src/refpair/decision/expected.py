@@ -16,11 +16,10 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from refpair._kernels.expected import expected_costs
-from refpair.costs import Cost, CountCost, Labels, PerLabelCost, _counts, check_labels
-from refpair.posterior.distribution import Distribution, LabelDistribution
+from refpair.costs import Cost, CountCost, Labels, PerLabelCost, _counts
+from refpair.posterior.distribution import Distribution, LabelDistribution, dense_labels
 
 __all__ = [
     "CostTable",
@@ -81,8 +80,7 @@ def expected_cost(distribution: Distribution, labels: Labels, cost: Cost) -> Flo
     >>> expected_cost(p, [[0, 0]], get_cost("f1")), expected_cost(p, [[1, 0]], get_cost("f1")).round(3)
     (array([0.25]), array([0.833]))
     """
-    checked = check_labels(labels, "labels")
-    predicted = np.ascontiguousarray(checked.toarray() if sp.issparse(checked) else checked, dtype=np.uint8)
+    predicted = dense_labels(labels, "labels")
     shape = (len(distribution), distribution.n_labels)
     if predicted.shape != shape:
         raise ValueError(

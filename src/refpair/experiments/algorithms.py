@@ -32,8 +32,6 @@ from refpair.costs import Cost
 from refpair.experiments.names import call_with, find_known
 from refpair.experiments.settings import LABELS_TIMES_ROUNDS, Settings
 
-__all__ = ["ALGORITHMS", "COMPETITORS", "NEAREST", "POSTERIOR", "Algorithm", "find_algorithm"]
-
 NEAREST, POSTERIOR = "CSRPE-nearest", "CSRPE-posterior"
 
 Parameters = Mapping[str, Any]

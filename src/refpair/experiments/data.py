@@ -17,8 +17,6 @@ from refpair.experiments.names import find_cost, is_own
 from refpair.tables import Table, TableOptions, TableVectorizer
 from refpair.tables.labels import label_columns, labelled_rows, read_labels
 
-__all__ = ["Source", "find_sources", "numeric_data", "read_numeric"]
-
 
 @dataclass(frozen=True)
 class Source:

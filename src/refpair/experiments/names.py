@@ -7,14 +7,13 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
 from refpair.costs import Cost, get_cost
 from refpair.tables._names import unknown_name
-
-__all__ = ["call_with", "code_digest", "find_cost", "find_known", "import_object", "is_own", "name_cost"]
 
 T = TypeVar("T")
 
@@ -82,6 +81,12 @@ def find_cost(name: str) -> Cost:
 def name_cost(name: str) -> str:
     """Return what tables call a cost: built-in ones have one name, whatever they are asked for by."""
     return name if is_own(name) else get_cost(name).name
+
+
+@cache
+def greater_is_better(cost: str) -> bool:
+    """Whether a greater score is a better one, for a cost by its name."""
+    return find_cost(cost).greater_is_better
 
 
 def code_digest(name: str) -> str:

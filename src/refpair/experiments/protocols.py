@@ -20,12 +20,10 @@ from refpair.costs import Cost
 from refpair.datasets import MultiLabelData
 from refpair.experiments.algorithms import Algorithm, Parameters, find_algorithm
 from refpair.experiments.names import call_with, find_cost
-from refpair.experiments.settings import Settings, half_split
+from refpair.experiments.settings import Settings
 from refpair.experiments.simulation import simulate_task
 from refpair.experiments.store import Key, Result
 from refpair.experiments.tasks import Task
-
-__all__ = ["choose_parameters", "make_model", "run_task"]
 
 _FOLDS = 3
 _MOST_ROWS = 1000  # to choose by
@@ -112,7 +110,7 @@ class Evaluation:
     def of(cls, task: Task, table: MultiLabelData) -> Evaluation:
         """Split the data set."""
         labels = table.Y
-        train, test = half_split(len(labels), task.split, task.settings.max_rows)
+        train, test = task.settings.halves(labels, task.split)
         return cls(
             task, find_algorithm(task.algorithm), table.X[train], labels[train], table.X[test], labels[test]
         )

@@ -10,8 +10,6 @@ from typing import Any
 from refpair.costs import get_cost
 from refpair.experiments.statistics import WinTieLoss
 
-__all__ = ["PAPER_DATA", "paper_outcomes", "paper_relevant_set", "paper_table"]
-
 PAPER_DATA = (
     "Corel5k",
     "CAL500",

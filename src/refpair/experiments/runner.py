@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -23,7 +23,6 @@ from multiprocessing import connection, get_context, parent_process
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-import pandas as pd
 from joblib import cpu_count
 from rich.progress import TextColumn
 from threadpoolctl import threadpool_limits
@@ -34,11 +33,8 @@ from refpair.experiments.protocols import run_task
 from refpair.experiments.store import Failure, Store
 from refpair.experiments.tasks import Task
 
-__all__ = ["describe_machine", "run_tasks", "seconds_left"]
-
 _LOOK_EACH, _TELL_EACH, _WAIT = 2.0, 60.0, 2.0  # seconds
 _PACKAGES = ("refpair", "numpy", "scipy", "scikit-learn", "numba")
-_LIKE = ["experiment", "settings", "data", "algorithm"]  # tasks that share these take about as long
 
 
 def run_tasks(path: Path, tasks: Sequence[Task], *, jobs: int = 1, verbose: int = 0) -> list[Failure]:
@@ -111,13 +107,10 @@ def _try(store: Store, task: Task, run: int) -> bool:
     """Run a task unless it is claimed or done, and return whether there was something to do."""
     if not store.missing(task.result_keys()) or not store.claim(task.name):
         return False
-    start = time.perf_counter()
     try:
         missing = store.missing(task.result_keys())  # asked again: who had claimed it may have finished it
         for key, result in run_task(task, _read(task.source), missing):
             store.add(key, result, run)
-        seconds = time.perf_counter() - start
-        store.note_time(task.name, seconds, **dict(zip(_LIKE, _likeness(task), strict=True)))
     except (Exception, SystemExit) as error:  # one that fails on one data set must not end a run of a night
         what = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
         where = task.source.name, task.algorithm, task.split
@@ -142,15 +135,18 @@ def _watch(
     store: Store, tasks: Sequence[Task], run: int, workers: Sequence[BaseProcess], *, visible: bool
 ) -> None:
     """Show how far the workers are, until they are done: by a bar, or by lines if there is no terminal."""
-    terminal = sys.stderr.isatty()
+    terminal, start, n_at_start = sys.stderr.isatty(), time.monotonic(), len(_open_tasks(store, tasks, run))
     with progress_bar(visible=visible and terminal, left=TextColumn("{task.fields[left]}")) as bar:
         shown = bar.add_task("tasks", total=len(tasks), left="?")
         while running := [worker.sentinel for worker in workers if worker.is_alive()]:
             ended = connection.wait(running, timeout=_LOOK_EACH if terminal else _TELL_EACH)
             if not visible or (ended and not terminal):
                 continue
-            remaining = _open_tasks(store, tasks, run)
-            n_done, left = len(tasks) - len(remaining), _show_left(store.times(), remaining, len(running))
+            n_open = len(_open_tasks(store, tasks, run))
+            n_done, left = (
+                len(tasks) - n_open,
+                _show_left(time.monotonic() - start, n_at_start - n_open, n_open),
+            )
             bar.update(shown, completed=n_done, left=left)
             if not terminal:
                 print(f"{n_done:,} of {len(tasks):,} tasks, {left} left", file=sys.stderr, flush=True)
@@ -173,32 +169,9 @@ def _describe_end(code: int) -> str:
     return f"ended with exit code {code}"
 
 
-def seconds_left(times: pd.DataFrame, remaining: Sequence[Task]) -> tuple[float, int]:
-    """Return how long tasks will take one after the other, and how many of them nothing is known of.
-
-    A task takes as long as others of the same experiment, settings, data and algorithm; or data; or none.
-    """
-    means: dict[Hashable, float] = {}
-    for depth in (2, 3, 4):
-        means |= times.astype({"seconds": float}).groupby(_LIKE[:depth])["seconds"].mean().to_dict()
-    guesses = []
-    for task in remaining:
-        like = _likeness(task)
-        guesses += [means[like[:depth]] for depth in (4, 3, 2) if like[:depth] in means][:1]
-    return float(sum(guesses)), len(remaining) - len(guesses)
-
-
-def _likeness(task: Task) -> tuple[str, ...]:
-    """Return what tasks that take about as long have in common; see `_LIKE`."""
-    return task.experiment, repr(task.settings), task.source.name, task.algorithm
-
-
-def _show_left(times: pd.DataFrame, remaining: Sequence[Task], n_workers: int) -> str:
-    """Return the time left in hours, minutes and seconds, as far as it is known."""
-    seconds, n_unknown = seconds_left(times, remaining)
-    if n_unknown and seconds == 0:
-        return "?"
-    return f"{'> ' if n_unknown else ''}{timedelta(seconds=round(seconds / n_workers))}"
+def _show_left(seconds: float, n_done: int, n_open: int) -> str:
+    """Return the time left in hours, minutes and seconds, at the pace so far."""
+    return str(timedelta(seconds=round(seconds * n_open / n_done))) if n_done else "?"
 
 
 def describe_machine() -> str:

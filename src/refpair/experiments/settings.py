@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LABELS_TIMES_ROUNDS", "LENGTHS", "QUICK", "Settings", "Simulation", "half_split"]
+from refpair.model_selection import MultilabelStratifiedShuffleSplit
 
 LABELS_TIMES_ROUNDS = 500  # of the condensed filter tree, whose time grows with the square of both
 LENGTHS = (50, 100, 200, 500, 1000, 2000, 3000, 4000, 5000)  # of codes, to compare
@@ -85,6 +85,9 @@ class Settings:
         Whether parameters are searched in the training half.
     max_rows : int or None
         The number of rows of a data set, both halves together, that are used at most.
+    stratified : bool
+        Whether labels, and pairs of labels, are as frequent in one half as in the other, as far as possible;
+        halves are drawn freely otherwise.
     lengths : tuple of int
         The lengths that ``code-length`` compares; a code of the last one is learnt, and cut short.
     simulation : Simulation
@@ -96,8 +99,19 @@ class Settings:
     n_rounds: int = 8
     search: bool = True
     max_rows: int | None = None
+    stratified: bool = False
     lengths: tuple[int, ...] = LENGTHS
     simulation: Simulation = field(default_factory=Simulation)
+
+    def halves(self, Y: Any, split: int) -> tuple[Rows, Rows]:
+        """Return the rows of the training and the test half of a split."""
+        if not self.stratified:
+            return half_split(len(Y), split, self.max_rows)
+        n = min(len(Y), self.max_rows or len(Y))
+        halves = MultilabelStratifiedShuffleSplit(
+            1, train_size=n // 2, test_size=n - n // 2, random_state=split
+        )
+        return next(halves.split(None, Y))
 
     def describe(self, experiments: Collection[str]) -> str:
         """Return the settings that matter to some experiments, in words."""
@@ -114,6 +128,7 @@ class Settings:
             "parameters chosen in the training half" if self.search else "default parameters",
             "all rows" if self.max_rows is None else f"{self.max_rows} rows of each data set at most",
         ]
+        parts += ["labels as frequent in one half as in the other"] if self.stratified else []
         return "; ".join(parts)
 
 

@@ -34,11 +34,9 @@ from refpair.classifiers import BinaryRelevance, CSRPEClassifier, Logistic
 from refpair.costs import Cost
 from refpair.datasets import MultiLabelData
 from refpair.experiments.names import call_with, find_cost, find_known, is_own
-from refpair.experiments.settings import Simulation, half_split
+from refpair.experiments.settings import Simulation
 from refpair.experiments.store import Key, Result
 from refpair.experiments.tasks import Task
-
-__all__ = ["DEFAULT_STRATEGY", "STRATEGIES", "StrategyContext", "find_strategy", "simulate_task"]
 
 _TOL = 1e-3  # of logistic regressions
 _GRID = (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)  # of C, for rows of length 1
@@ -121,7 +119,7 @@ def simulate_task(
     If there are fewer rows than are to be asked for, the score with all of them is repeated.
     """
     labels = table.Y
-    pool, test = half_split(len(labels), task.split, task.settings.max_rows)
+    pool, test = task.settings.halves(labels, task.split)
     X, X_test = scale_features(table.X[pool], table.X[test])
     simulation = task.settings.simulation
     n_start = min(simulation.n_start, len(pool) - 1)

@@ -7,7 +7,7 @@ splits that both have. A *cell* is a cost on a data set.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -16,23 +16,8 @@ import pandas as pd
 from scipy import stats
 from scipy.special import stdtr
 
-from refpair.inspection._display import direction_of, mean_and_error
-
-__all__ = [
-    "Outcome",
-    "WinTieLoss",
-    "average_ranks",
-    "best_or_level",
-    "cell_ranks",
-    "code_length_curve",
-    "critical_difference",
-    "friedman",
-    "paired_outcome",
-    "score_table",
-    "shared_means",
-    "summarise",
-    "win_tie_loss",
-]
+from refpair.experiments.names import greater_is_better
+from refpair.inspection._display import mean_and_error
 
 Floats = npt.NDArray[np.float64]
 Outcome = Literal["win", "tie", "loss", "untested"]
@@ -111,7 +96,7 @@ def summarise(results: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame({"mean": scores.mean(), "error": scores.sem(), "splits": scores.count()})
 
 
-def win_tie_loss(results: pd.DataFrame, ours: str, greater_is_better: Mapping[str, bool]) -> pd.DataFrame:
+def win_tie_loss(results: pd.DataFrame, ours: str) -> pd.DataFrame:
     """Count the cells in which one algorithm is better than, level with and worse than each other one.
 
     It has a row for each cost in order of appearance and one for the ``total``, a column for each other
@@ -122,7 +107,7 @@ def win_tie_loss(results: pd.DataFrame, ours: str, greater_is_better: Mapping[st
     counts = {(cost, other): [0, 0, 0] for cost in [*costs, "total"] for other in others}
     for cost, _, pairs in _paired_cells(results, ours):
         for other, pair in pairs.items():
-            outcome = paired_outcome(*pair, direction_of(greater_is_better, cost))
+            outcome = paired_outcome(*pair, greater_is_better(cost))
             if outcome != "untested":
                 which = WinTieLoss._fields.index(outcome)
                 counts[cost, other][which] += 1
@@ -134,7 +119,7 @@ def win_tie_loss(results: pd.DataFrame, ours: str, greater_is_better: Mapping[st
     return pd.DataFrame(cells, index=range(len(costs) + 1)).set_axis([*costs, "total"], axis=0)
 
 
-def best_or_level(results: pd.DataFrame, ours: str, greater_is_better: Mapping[str, bool]) -> pd.DataFrame:
+def best_or_level(results: pd.DataFrame, ours: str) -> pd.DataFrame:
     """Say for each cell whether one algorithm is the best there is, level with the best, or worse.
 
     It has a row for each (cost, data) that ``ours`` shares with another algorithm. ``verdict`` is "best" if
@@ -144,7 +129,7 @@ def best_or_level(results: pd.DataFrame, ours: str, greater_is_better: Mapping[s
     """
     found = []
     for cost, data, pairs in _paired_cells(results, ours):
-        up = direction_of(greater_is_better, cost)
+        up = greater_is_better(cost)
         ahead = {other: (b.mean() - a.mean()) * (1 if up else -1) for other, (a, b) in pairs.items()}
         better = [other for other in pairs if ahead[other] > 0]
         outcomes = {other: paired_outcome(*pairs[other], up) for other in better}
@@ -182,28 +167,28 @@ def code_length_curve(results: pd.DataFrame, cost: str, data: str, algorithm: st
     return summarise(common.sort_values("n_bits"), ["n_bits"])
 
 
-def cell_ranks(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> pd.DataFrame:
+def cell_ranks(results: pd.DataFrame) -> pd.DataFrame:
     """Rank the algorithms in each cell that all of them have, by the means over the splits they share.
 
     There is a row for each (cost, data), a column for each algorithm; 1 is the best, equal means share the
     mean of their ranks.
     """
     means = shared_means(results).dropna()
-    signs = [-1.0 if direction_of(greater_is_better, cost) else 1.0 for cost, _ in means.index]
+    signs = [-1.0 if greater_is_better(cost) else 1.0 for cost, _ in means.index]
     return means.mul(signs, axis=0).rank(axis=1)
 
 
-def average_ranks(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> pd.Series[float]:
+def average_ranks(results: pd.DataFrame) -> pd.Series[float]:
     """Return the mean of :func:`cell_ranks` for each algorithm, the best first; NaN if they share no cell."""
-    return cell_ranks(results, greater_is_better).mean().sort_values(kind="stable")
+    return cell_ranks(results).mean().sort_values(kind="stable")
 
 
-def friedman(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> float:
+def friedman(results: pd.DataFrame) -> float:
     """Return the p value of Friedman's test that all algorithms are alike.
 
     It is NaN for fewer than three algorithms or two cells, which the test is not made for.
     """
-    ranks = cell_ranks(results, greater_is_better).to_numpy()
+    ranks = cell_ranks(results).to_numpy()
     if ranks.shape[0] < 2 or ranks.shape[1] < 3:
         return np.nan
     if (ranks == ranks[0, 0]).all():  # 0/0 otherwise: nobody ever differs

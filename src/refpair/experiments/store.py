@@ -20,8 +20,6 @@ import pandas as pd
 
 from refpair._sqlite import open_tables, writing
 
-__all__ = ["Failure", "Key", "Result", "Store"]
-
 _VERSION = 3  # of the tables; to be raised whenever they change
 _TABLES = (
     "runs (run INTEGER PRIMARY KEY, started TEXT NOT NULL, machine TEXT NOT NULL)",
@@ -32,7 +30,6 @@ _TABLES = (
     "claims (task TEXT PRIMARY KEY, worker TEXT NOT NULL)",
     "failures (task TEXT, data TEXT, algorithm TEXT, split INTEGER, error TEXT, traceback TEXT, run INTEGER, "
     "PRIMARY KEY (task, run))",
-    "times (task TEXT PRIMARY KEY, experiment TEXT, settings TEXT, data TEXT, algorithm TEXT, seconds REAL)",
 )
 
 
@@ -176,19 +173,6 @@ class Store:
             f"SELECT {', '.join(Failure._fields)} FROM failures WHERE run = ? ORDER BY task", [run]
         )
         return [Failure(*row) for row in rows]
-
-    def note_time(
-        self, task: str, seconds: float, *, experiment: str, settings: str, data: str, algorithm: str
-    ) -> None:
-        """Note how long a task took: others like it will take about as long."""
-        self._connection.execute(
-            "INSERT OR REPLACE INTO times VALUES (?, ?, ?, ?, ?, ?)",
-            [task, experiment, settings, data, algorithm, seconds],
-        )
-
-    def times(self) -> pd.DataFrame:
-        """Return how long tasks took, with what `note_time` was given as columns."""
-        return pd.read_sql_query("SELECT * FROM times ORDER BY task", self._connection)
 
     def remove_dead_workers(self) -> None:
         """Remove the files and claims of processes that were killed."""

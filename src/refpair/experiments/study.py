@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from refpair.experiments.algorithms import ALGORITHMS, find_algorithm
 from refpair.experiments.data import Source, find_sources
-from refpair.experiments.names import find_cost, name_cost
+from refpair.experiments.names import name_cost
 from refpair.experiments.report import (
     About,
     Section,
@@ -28,8 +28,6 @@ from refpair.experiments.simulation import STRATEGIES, find_strategy
 from refpair.experiments.store import Failure, Key, Store
 from refpair.experiments.tasks import EXTENDED, Experiment, Task, fingerprint, source_digest
 from refpair.tables import TableOptions
-
-__all__ = ["PAPER_COSTS", "Part", "Study", "plan_tasks", "summarize_failures"]
 
 PAPER_COSTS = ("f1", "jaccard", "hamming", "rank")
 
@@ -116,7 +114,7 @@ class Study:
         self.settings = Settings() if settings is None else settings
         self.any_sources = any_sources
         costs = list(dict.fromkeys(map(name_cost, costs)))
-        self.greater_is_better = {name: find_cost(name).greater_is_better for name in costs}
+        self.costs = costs
         sources = find_sources(data, table or TableOptions(), costs)
         self.tasks: dict[Experiment, list[Task]] = {
             part.experiment: plan_tasks(part, sources, costs, self.settings) for part in parts
@@ -175,7 +173,7 @@ class Study:
 
     def sections(self) -> list[Section]:
         """Return what there is to say of each experiment's results, in tables and figures."""
-        return [_SECTIONS[name](self.results(name), self.greater_is_better) for name in self.tasks]
+        return [_SECTIONS[name](self.results(name)) for name in self.tasks]
 
     def report(
         self, command: str, failures: Sequence[Failure] = (), sections: Sequence[Section] | None = None
@@ -268,7 +266,7 @@ _SIZES: dict[Experiment, str] = {  # what tables call the size that a result is 
     "relevant-set": "n_bits",
     "simulate": "n_labelled",
 }
-_SECTIONS: dict[Experiment, Callable[[pd.DataFrame, Mapping[str, bool]], Section]] = {
+_SECTIONS: dict[Experiment, Callable[[pd.DataFrame], Section]] = {
     "compare": compare_section,
     "code-length": code_length_section,
     "relevant-set": relevant_set_section,

@@ -16,8 +16,6 @@ from refpair.experiments.names import code_digest, is_own
 from refpair.experiments.settings import Settings
 from refpair.experiments.store import Key
 
-__all__ = ["EXTENDED", "Experiment", "Task", "fingerprint", "source_digest"]
-
 Experiment = Literal["compare", "code-length", "relevant-set", "simulate"]
 
 EXTENDED = {NEAREST: "CSRPE-ext-nearest", POSTERIOR: "CSRPE-ext-posterior"}
@@ -96,6 +94,8 @@ def source_digest() -> str:
 def _used_by(experiment: Experiment, algorithm: str, settings: Settings) -> dict[str, object]:
     """Return the settings that an algorithm sees."""
     used: dict[str, object] = {"max_rows": settings.max_rows}
+    if settings.stratified:
+        used["stratified"] = True
     if experiment == "simulate":
         return used | asdict(settings.simulation)
     if is_own(algorithm):

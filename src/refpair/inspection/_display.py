@@ -6,7 +6,7 @@ matplotlib is imported only when something is drawn.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,25 +18,6 @@ from refpair.tables.labels import LabelMatrix, read_labels
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
-
-__all__ = [
-    "BEST",
-    "COLOURS",
-    "OTHER",
-    "CurveDisplay",
-    "Display",
-    "direction_of",
-    "entitle",
-    "flat_from",
-    "import_matplotlib",
-    "import_pyplot",
-    "labels_and_predictions",
-    "mean_and_error",
-    "rows_of",
-    "score_and_error",
-    "scores_by_split",
-    "with_direction",
-]
 
 Floats = npt.NDArray[np.float64]
 
@@ -204,69 +185,3 @@ class Display:
             ax.set_title("")
         (line,) = ax.plot(x, y, **style | {"label": label, "gid": _CURVE + self.name} | how)
         return line
-
-
-class CurveDisplay(Display):
-    """Scores and their standard errors by a size: a line, and a band of one standard error up and down."""
-
-    _size: ClassVar[str]  # what the sizes are called
-    _x_label: ClassVar[str]
-    _line_kw: ClassVar[dict[str, Any]] = {}
-    _band_alpha: ClassVar[float] = 0.2
-
-    def __init__(
-        self,
-        sizes: npt.ArrayLike,
-        scores: npt.ArrayLike,
-        errors: npt.ArrayLike | None = None,
-        *,
-        name: str,
-        cost_name: str,
-        greater_is_better: bool,
-    ) -> None:
-        order = np.argsort(np.asarray(sizes))
-        self._x = np.asarray(sizes)[order]
-        self.scores = self._points("scores", scores, order)
-        self.errors = None if errors is None else self._points("errors", errors, order)
-        self.name = name
-        self.cost_name = cost_name
-        self.greater_is_better = greater_is_better
-
-    def _points(self, name: str, values: npt.ArrayLike, order: npt.NDArray[np.intp]) -> Floats:
-        array = np.asarray(values, np.float64)
-        if order.ndim != 1 or len(order) == 0 or array.shape != order.shape:
-            raise ValueError(
-                f"{name} must have one number for each of {self._size}, so the shape {order.shape}, not "
-                f"{array.shape}"
-            )
-        return array[order]
-
-    @classmethod
-    def _averaged(
-        cls,
-        results: pd.DataFrame,
-        data: str,
-        cost: str,
-        algorithm: str,
-        directions: Mapping[str, bool],
-        name: str,
-    ) -> Self:
-        """Average the results of an experiment over the splits that have all sizes."""
-        up = direction_of(directions, cost)
-        rows = rows_of(results, cls._size, data=data, cost=cost, algorithm=algorithm)
-        table = scores_by_split(rows, cls._size, sorted(rows[cls._size].unique()))
-        scores, errors = mean_and_error(table)
-        shown = errors if len(table) > 1 else None
-        return cls(table.columns, scores, shown, name=name, cost_name=cost, greater_is_better=up)
-
-    def _draw(self, line_kw: dict[str, Any]) -> None:
-        ax = self.ax_
-        self.line_ = self._add_line(self._x, self.scores, self.name, **self._line_kw | line_kw)
-        self.band_ = None
-        if self.errors is not None:
-            ends = self.scores - self.errors, self.scores + self.errors
-            how = {"color": self.line_.get_color(), "alpha": self._band_alpha, "linewidth": 0}
-            self.band_ = ax.fill_between(self._x, *ends, **how)
-        ax.set_xlabel(self._x_label)
-        ax.set_ylabel(with_direction(self.cost_name, self.greater_is_better))
-        ax.legend(fontsize="small")

@@ -86,10 +86,6 @@ class CalibrationDisplay(Display):
             By default the class of the model.
         ax : Axes, optional
             Where to plot; by default in a new figure.
-
-        Returns
-        -------
-        CalibrationDisplay
         """
         import_pyplot()
         check_is_fitted(model)
@@ -119,10 +115,6 @@ class CalibrationDisplay(Display):
             The probability of each label.
         n_bins, name, ax
             As in :meth:`from_estimator`.
-
-        Returns
-        -------
-        CalibrationDisplay
         """
         import_pyplot()
         check_count("n_bins", n_bins)

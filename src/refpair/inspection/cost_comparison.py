@@ -126,10 +126,6 @@ class CostComparisonDisplay(Display):
             What the title calls the data.
         ax : array of Axes, optional
             Where to plot, one for each cost; by default in a new figure.
-
-        Returns
-        -------
-        CostComparisonDisplay
         """
         import_pyplot()
         made = [get_cost(cost) for cost in costs]
@@ -159,7 +155,7 @@ class CostComparisonDisplay(Display):
         name: str | None = None,
         ax: Any = None,
     ) -> Self:
-        """Average the results of an experiment over its splits, and plot them.
+        """Average the results of an experiment, under each cost over the splits that all have, and plot them.
 
         Parameters
         ----------
@@ -176,11 +172,6 @@ class CostComparisonDisplay(Display):
             By default the data and the number of splits.
         ax : array of Axes, optional
             Where to plot, one for each cost; by default in a new figure.
-
-        Returns
-        -------
-        CostComparisonDisplay
-            Under each cost of the splits that all the algorithms have.
         """
         import_pyplot()
         rows = rows_of(results, data=data)

@@ -14,12 +14,16 @@ from refpair.classifiers import CSRPEClassifier
 from refpair.classifiers._base import check_count
 from refpair.costs import get_cost
 from refpair.inspection._display import (
-    CurveDisplay,
+    Display,
+    direction_of,
     flat_from,
     import_pyplot,
     labels_and_predictions,
     mean_and_error,
+    rows_of,
     score_and_error,
+    scores_by_split,
+    with_direction,
 )
 
 if TYPE_CHECKING:
@@ -31,12 +35,101 @@ _SHORTEST, _N_LENGTHS = 10, 12  # of the lengths that are looked at by default
 _WIDE = 10  # lengths that differ by this factor are drawn on a logarithmic axis
 
 
+class CurveDisplay(Display):
+    """Scores and their standard errors by a size: a line, and a band of one standard error up and down."""
+
+    _size: ClassVar[str]  # what the sizes are called
+    _x_label: ClassVar[str]
+    _algorithm: ClassVar[str]  # whose results are looked at by default
+    _line_kw: ClassVar[dict[str, Any]] = {}
+    _band_alpha: ClassVar[float] = 0.2
+
+    def __init__(
+        self,
+        sizes: npt.ArrayLike,
+        scores: npt.ArrayLike,
+        errors: npt.ArrayLike | None = None,
+        *,
+        name: str,
+        cost_name: str,
+        greater_is_better: bool,
+    ) -> None:
+        order = np.argsort(np.asarray(sizes))
+        self.sizes = np.asarray(sizes)[order]
+        self.scores = self._points("scores", scores, order)
+        self.errors = None if errors is None else self._points("errors", errors, order)
+        self.name = name
+        self.cost_name = cost_name
+        self.greater_is_better = greater_is_better
+
+    def _points(
+        self, name: str, values: npt.ArrayLike, order: npt.NDArray[np.intp]
+    ) -> npt.NDArray[np.float64]:
+        array = np.asarray(values, np.float64)
+        if order.ndim != 1 or len(order) == 0 or array.shape != order.shape:
+            raise ValueError(
+                f"{name} must have one number for each of {self._size}, so the shape {order.shape}, not "
+                f"{array.shape}"
+            )
+        return array[order]
+
+    @classmethod
+    def from_results(
+        cls,
+        results: pd.DataFrame,
+        data: str,
+        cost: str,
+        *,
+        algorithm: str | None = None,
+        greater_is_better: Mapping[str, bool],
+        name: str | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Average the results of an experiment over the splits that have all sizes, and plot them.
+
+        Parameters
+        ----------
+        results : DataFrame
+            One row a result, with the columns data, cost, algorithm, split, score, and n_bits or n_labelled.
+        data, cost : str
+            Which of the results.
+        algorithm : str, optional
+            Or the strategy; by default CSRPE-posterior, or the strategy representative.
+        greater_is_better : mapping of str to bool
+            The direction of each cost.
+        name : str, optional
+            By default the algorithm and the data.
+        ax : Axes, optional
+            Where to plot; by default in a new figure.
+        """
+        import_pyplot()
+        up, algorithm = direction_of(greater_is_better, cost), algorithm or cls._algorithm
+        rows = rows_of(results, cls._size, data=data, cost=cost, algorithm=algorithm)
+        table = scores_by_split(rows, cls._size, sorted(rows[cls._size].unique()))
+        scores, errors = mean_and_error(table)
+        shown = errors if len(table) > 1 else None
+        name = name or f"{algorithm} on {data}"
+        return cls(table.columns, scores, shown, name=name, cost_name=cost, greater_is_better=up).plot(ax)
+
+    def _draw(self, line_kw: dict[str, Any]) -> None:
+        ax = self.ax_
+        self.line_ = self._add_line(self.sizes, self.scores, self.name, **self._line_kw | line_kw)
+        self.band_ = None
+        if self.errors is not None:
+            ends = self.scores - self.errors, self.scores + self.errors
+            how = {"color": self.line_.get_color(), "alpha": self._band_alpha, "linewidth": 0}
+            self.band_ = ax.fill_between(self.sizes, *ends, **how)
+        ax.set_xlabel(self._x_label)
+        ax.set_ylabel(with_direction(self.cost_name, self.greater_is_better))
+        ax.legend(fontsize="small")
+
+
 class CodeLengthDisplay(CurveDisplay):
     """The score of a model by the length of its code.
 
     Parameters
     ----------
-    n_bits : array-like of int, shape (n_lengths,)
+    sizes : array-like of int, shape (n_lengths,)
         The lengths, in any order; they are kept in rising order.
     scores : array-like of float, shape (n_lengths,)
     errors : array-like of float, shape (n_lengths,), optional
@@ -68,24 +161,14 @@ class CodeLengthDisplay(CurveDisplay):
     True
     """
 
-    _size = "n_bits"
+    _size, _algorithm = "n_bits", "CSRPE-posterior"
     _x_label = "bits of the code"
     _line_kw: ClassVar[dict[str, Any]] = {"marker": "o", "markersize": 4}
 
-    def __init__(
-        self,
-        n_bits: npt.ArrayLike,
-        scores: npt.ArrayLike,
-        errors: npt.ArrayLike | None = None,
-        *,
-        name: str,
-        cost_name: str,
-        greater_is_better: bool,
-    ) -> None:
-        super().__init__(
-            n_bits, scores, errors, name=name, cost_name=cost_name, greater_is_better=greater_is_better
-        )
-        self.n_bits = self._x
+    @property
+    def n_bits(self) -> npt.NDArray[np.int_]:
+        """The lengths, rising."""
+        return self.sizes
 
     @classmethod
     def from_estimator(
@@ -114,10 +197,6 @@ class CodeLengthDisplay(CurveDisplay):
             By default the class of the model.
         ax : Axes, optional
             Where to plot; by default in a new figure.
-
-        Returns
-        -------
-        CodeLengthDisplay
         """
         import_pyplot()
         if not isinstance(model, CSRPEClassifier):
@@ -137,43 +216,6 @@ class CodeLengthDisplay(CurveDisplay):
             cost_name=cost.name,
             greater_is_better=cost.greater_is_better,
         ).plot(ax)
-
-    @classmethod
-    def from_results(
-        cls,
-        results: pd.DataFrame,
-        data: str,
-        cost: str,
-        *,
-        algorithm: str = "CSRPE-posterior",
-        greater_is_better: Mapping[str, bool],
-        name: str | None = None,
-        ax: Axes | None = None,
-    ) -> Self:
-        """Average the results of an experiment over its splits, and plot them.
-
-        Parameters
-        ----------
-        results : DataFrame
-            One row a result, with the columns data, cost, algorithm, n_bits, split and score.
-        data, cost : str
-            Which of the results.
-        algorithm : str, default="CSRPE-posterior"
-        greater_is_better : mapping of str to bool
-            The direction of each cost.
-        name : str, optional
-            By default the algorithm and the data.
-        ax : Axes, optional
-            Where to plot; by default in a new figure.
-
-        Returns
-        -------
-        CodeLengthDisplay
-            Of the splits that all lengths have.
-        """
-        import_pyplot()
-        shown = name or f"{algorithm} on {data}"
-        return cls._averaged(results, data, cost, algorithm, greater_is_better, shown).plot(ax)
 
     @property
     def flat_from(self) -> int | None:
@@ -202,8 +244,8 @@ class LearningCurveDisplay(CurveDisplay):
 
     Parameters
     ----------
-    n_labelled : array-like of int, shape (n_points,)
-        In any order; they are kept in rising order.
+    sizes : array-like of int, shape (n_points,)
+        The numbers of labelled rows, in any order; they are kept in rising order.
     scores : array-like of float, shape (n_points,)
     errors : array-like of float, shape (n_points,), optional
         Their standard errors over runs.
@@ -215,11 +257,10 @@ class LearningCurveDisplay(CurveDisplay):
 
     Attributes
     ----------
-    ax_ : Axes
-    figure_ : Figure
+    ax_, figure_ : Axes and Figure of matplotlib
     line_ : Line2D
-    band_ : PolyCollection or None
-        One standard error up and down.
+    band_ : FillBetweenPolyCollection or None
+        One standard error up and down; None if there are no errors.
 
     Examples
     --------
@@ -237,24 +278,14 @@ class LearningCurveDisplay(CurveDisplay):
     array([20, 40, 60, 80])
     """
 
-    _size = "n_labelled"
+    _size, _algorithm = "n_labelled", "representative"
     _x_label = "labelled rows"
     _band_alpha = 0.15
 
-    def __init__(
-        self,
-        n_labelled: npt.ArrayLike,
-        scores: npt.ArrayLike,
-        errors: npt.ArrayLike | None = None,
-        *,
-        name: str,
-        cost_name: str,
-        greater_is_better: bool,
-    ) -> None:
-        super().__init__(
-            n_labelled, scores, errors, name=name, cost_name=cost_name, greater_is_better=greater_is_better
-        )
-        self.n_labelled = self._x
+    @property
+    def n_labelled(self) -> npt.NDArray[np.int_]:
+        """The numbers of labelled rows, rising."""
+        return self.sizes
 
     @classmethod
     def from_curves(
@@ -277,10 +308,6 @@ class LearningCurveDisplay(CurveDisplay):
         name : str, default="strategy"
         ax : Axes, optional
             Where to plot; by default in a new figure.
-
-        Returns
-        -------
-        LearningCurveDisplay
         """
         import_pyplot()
         if len(curves) == 0:
@@ -298,43 +325,6 @@ class LearningCurveDisplay(CurveDisplay):
             cost_name=measure.name,
             greater_is_better=measure.greater_is_better,
         ).plot(ax)
-
-    @classmethod
-    def from_results(
-        cls,
-        results: pd.DataFrame,
-        data: str,
-        cost: str,
-        *,
-        strategy: str,
-        greater_is_better: Mapping[str, bool],
-        name: str | None = None,
-        ax: Axes | None = None,
-    ) -> Self:
-        """Average the results of a simulation over its runs, and plot them.
-
-        Parameters
-        ----------
-        results : DataFrame
-            One row a result, with the columns data, cost, algorithm, n_labelled, split and score.
-        data, cost : str
-            Which of the results.
-        strategy : str
-            The algorithm.
-        greater_is_better : mapping of str to bool
-            The direction of each cost.
-        name : str, optional
-            By default the strategy.
-        ax : Axes, optional
-            Where to plot; by default in a new figure.
-
-        Returns
-        -------
-        LearningCurveDisplay
-            Of the runs that have all numbers of labelled rows.
-        """
-        import_pyplot()
-        return cls._averaged(results, data, cost, strategy, greater_is_better, name or strategy).plot(ax)
 
     @property
     def area(self) -> float:

@@ -14,27 +14,19 @@ out:
 
 from __future__ import annotations
 
-import hashlib
 import ipaddress
-import json
-import os
 import re
 import secrets
-import stat
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-import platformdirs
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+__all__ = ["MAX_BODY", "Guard", "is_loopback"]
 
-__all__ = ["MAX_BODY", "Guard", "is_loopback", "kept_token"]
-
-_TOKEN_LENGTH = 24  # bytes
 MAX_BODY = 1 << 20  # bytes; an answer has a few hundred
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::([0-9]{1,5}))?")
 
@@ -52,8 +44,8 @@ _POLICY_TO_GO_ON = (
     "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _GO_ON = (
-    b'<!doctype html><title>refpair</title><link rel="icon" href="data:,">'
-    b'<meta http-equiv="refresh" content="0; url=/"><a href="/">Label</a>'
+    '<!doctype html><title>refpair</title><link rel="icon" href="data:,">'
+    '<meta http-equiv="refresh" content="0; url=/"><a href="/">Label</a>'
 )
 
 
@@ -92,12 +84,12 @@ class Guard:
             return
         guarded = _with_headers(send)
         try:
-            headers = _Headers(scope)
+            headers = Headers(scope=scope)
             host, port = self._check_host(headers)
             _check_origin(scope, headers, host)
             cookie = f"refpair_{port}"
             if self._brings_token(scope):
-                await _take_in(guarded, cookie, self.token)
+                await _taken_in(cookie, self.token)(scope, receive, guarded)
                 return
             self._check_token(headers, cookie)
             if scope["method"] not in ("GET", "HEAD"):
@@ -108,10 +100,12 @@ class Guard:
                 receive = whole
             await self.app(scope, receive, guarded)
         except Refusal as refusal:
-            await _refuse(guarded, refusal)
+            close = {"connection": "close"}  # what is left of the request is not read
+            refused = JSONResponse({"error": refusal.reason}, refusal.status, close)
+            await refused(scope, receive, guarded)
 
-    def _check_host(self, headers: _Headers) -> tuple[str, str]:
-        host = (headers.only("host") or "").lower()
+    def _check_host(self, headers: Headers) -> tuple[str, str]:
+        host = (_only(headers, "host") or "").lower()
         match = _HOST.fullmatch(host)
         if not match or not self._is_own(match[1] or match[2]) or int(match[3] or 80) > 65535:
             raise Refusal(403, "The server is not called by this name; open the address that it printed.")
@@ -138,9 +132,9 @@ class Guard:
             )
         return True
 
-    def _check_token(self, headers: _Headers, cookie: str) -> None:
-        given = headers.cookies(cookie)
-        scheme, _, credentials = (headers.only("authorization") or "").partition(" ")
+    def _check_token(self, headers: Headers, cookie: str) -> None:
+        given = _cookies(headers, cookie)
+        scheme, _, credentials = (_only(headers, "authorization") or "").partition(" ")
         if scheme.lower() == "bearer":
             given.append(credentials.strip())
         if not any(secrets.compare_digest(one.encode(), self.token.encode()) for one in given):
@@ -149,51 +143,44 @@ class Guard:
             )
 
 
-class _Headers:
-    def __init__(self, scope: Scope) -> None:
-        self._all: list[tuple[str, str]] = [
-            (name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]
-        ]
-
-    def only(self, name: str) -> str | None:
-        """Return the value of a header, None if it is missing; twice is refused."""
-        found = [value for key, value in self._all if key == name]
-        if len(found) > 1:
-            raise Refusal(400, f"The header {name} comes twice.")
-        return found[0] if found else None
-
-    def cookies(self, name: str) -> list[str]:
-        """Return the values of all cookies of a name.
-
-        By hand: other programs of this machine have cookies here, too, and `http.cookies` gives up on all of
-        them at the first odd character.
-        """
-        pairs = [
-            pair.partition("=") for key, value in self._all if key == "cookie" for pair in value.split(";")
-        ]
-        return [value.strip() for key, _, value in pairs if key.strip() == name]
+def _only(headers: Headers, name: str) -> str | None:
+    """Return the value of a header, None if it is missing; twice is refused."""
+    found = headers.getlist(name)
+    if len(found) > 1:
+        raise Refusal(400, f"The header {name} comes twice.")
+    return found[0] if found else None
 
 
-def _check_origin(scope: Scope, headers: _Headers, host: str) -> None:
-    origin = headers.only("origin")
+def _cookies(headers: Headers, name: str) -> list[str]:
+    """Return the values of all cookies of a name.
+
+    By hand: other programs of this machine have cookies here, too, and `http.cookies` gives up on all of
+    them at the first odd character.
+    """
+    pairs = [pair.partition("=") for value in headers.getlist("cookie") for pair in value.split(";")]
+    return [value.strip() for key, _, value in pairs if key.strip() == name]
+
+
+def _check_origin(scope: Scope, headers: Headers, host: str) -> None:
+    origin = _only(headers, "origin")
     if origin is not None and origin.lower() != f"{scope['scheme']}://{host}":
         raise Refusal(403, "The request comes from another page.")
-    site = headers.only("sec-fetch-site")
+    site = _only(headers, "sec-fetch-site")
     opens_page = (
         scope["method"] == "GET"
         and scope["path"] == "/"
-        and headers.only("sec-fetch-mode") == "navigate"
-        and headers.only("sec-fetch-dest") in (None, "document")
+        and _only(headers, "sec-fetch-mode") == "navigate"
+        and _only(headers, "sec-fetch-dest") in (None, "document")
     )
     if site in ("cross-site", "same-site") and not opens_page:  # a link may lead here
         raise Refusal(403, "The request comes from another page.")
 
 
-def _check_body(headers: _Headers) -> None:
-    kind = (headers.only("content-type") or "").partition(";")[0].strip().lower()
+def _check_body(headers: Headers) -> None:
+    kind = (_only(headers, "content-type") or "").partition(";")[0].strip().lower()
     if kind != "application/json":  # what a form of another page cannot send
         raise Refusal(415, "Send JSON, with the header Content-Type: application/json.")
-    length = headers.only("content-length")
+    length = _only(headers, "content-length")
     if length is not None and (not re.fullmatch("[0-9]{1,9}", length) or int(length) > MAX_BODY):
         raise _too_large()
 
@@ -239,28 +226,14 @@ def _with_headers(send: Send) -> Send:
     return guarded
 
 
-async def _take_in(send: Send, cookie: str, token: str) -> None:
+def _taken_in(cookie: str, token: str) -> HTMLResponse:
     """Keep the token as a cookie that scripts cannot read, and take it out of the address.
 
     By a page that goes on to the other one, not by a redirection: that would still count as a request of the
     page where somebody found the address, a mail say, and come without the cookie.
     """
-    value = f"{cookie}={token}; HttpOnly; SameSite=Strict; Path=/"
-    policy = {"content-security-policy": _POLICY_TO_GO_ON, "set-cookie": value}
-    await _answer(send, 200, _GO_ON, {"content-type": "text/html; charset=utf-8", **policy})
-
-
-async def _refuse(send: Send, refusal: Refusal) -> None:
-    body = json.dumps({"error": refusal.reason}).encode()
-    close = {"connection": "close"}  # what is left of the request is not read
-    await _answer(send, refusal.status, body, {"content-type": "application/json", **close})
-
-
-async def _answer(send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:
-    headers = {**headers, "content-length": str(len(body))}
-    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": status, "headers": raw})
-    await send({"type": "http.response.body", "body": body})
+    kept = f"{cookie}={token}; HttpOnly; SameSite=Strict; Path=/"
+    return HTMLResponse(_GO_ON, headers={"content-security-policy": _POLICY_TO_GO_ON, "set-cookie": kept})
 
 
 def is_loopback(host: str) -> bool:
@@ -271,35 +244,3 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def kept_token(session: Path) -> str:
-    """Return the token of a session: the same one when it is served again, so that open pages go on.
-
-    It is kept where only the user may read it, not in the session's file, which may be given to others.
-    """
-    name = hashlib.sha256(str(session.resolve()).encode()).hexdigest()[:32]
-    path = platformdirs.user_state_path("refpair") / "tokens" / name
-    try:
-        token = path.read_text(encoding="ascii").strip()
-        if len(token) >= _TOKEN_LENGTH and _is_private(path):
-            return token
-    except (OSError, UnicodeDecodeError):
-        pass
-    token = secrets.token_urlsafe(_TOKEN_LENGTH)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.unlink(missing_ok=True)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-            file.write(token)
-    except OSError:
-        pass  # a home that cannot be written to: pages have to be opened anew next time
-    return token
-
-
-def _is_private(path: Path) -> bool:
-    """Whether a file is the user's own, and nobody else can have read it."""
-    if os.name != "posix":
-        return True
-    found = path.lstat()
-    return stat.S_ISREG(found.st_mode) and not found.st_mode & 0o077 and found.st_uid == os.getuid()

@@ -24,7 +24,7 @@ from refpair.bits.problem import chunks_of
 from refpair.classifiers import CSRPEClassifier, Logistic
 from refpair.classifiers._base import MultiLabelClassifier, check_count
 from refpair.costs import Cost
-from refpair.labeling.label_columns import LabelColumns
+from refpair.labeling.table import LabelColumns
 from refpair.tables.vectorizer import TableVectorizer
 
 __all__ = ["Fit", "Reason", "SessionModel"]

@@ -16,10 +16,10 @@ from sklearn.pipeline import Pipeline
 
 from refpair.active.stopping import Round, StoppingRule, reason_to_stop
 from refpair.costs import Cost
-from refpair.labeling.label_columns import LabelColumns
 from refpair.labeling.model import Fit, Reason, SessionModel
 from refpair.labeling.rows import Id, Rows, digest, id_of_key
 from refpair.labeling.store import AnswerStore, Event, Label, Said, StoredRound
+from refpair.labeling.table import LabelColumns
 from refpair.persistence import save
 from refpair.tables.write import check_table_path, write_table
 
@@ -194,7 +194,7 @@ class SessionResults:
 
     def labelled(self) -> pd.DataFrame:
         """Return the cells of the rows that were answered in full, and their labels as the table has them."""
-        return self.rows.with_labels(self.answers().dropna(), self._label_columns)
+        return self.rows.with_labels(self._label_columns.write(self.answers().dropna()))
 
     def export(self, path: str | PathLike[str]) -> None:
         """Write :meth:`labelled` to a .csv, .tsv, .jsonl or .parquet file, the whole of it or nothing."""

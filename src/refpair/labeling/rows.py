@@ -20,7 +20,6 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from refpair.bits.binning import Matrix
-from refpair.labeling.label_columns import LabelColumns
 from refpair.tables._names import unknown_name
 from refpair.tables.columns import Kind, find_kinds
 
@@ -79,15 +78,12 @@ class Rows:
         ranked = set(first)
         yield from (key for place, key in enumerate(self.keys) if place not in ranked)
 
-    def with_labels(self, answers: pd.DataFrame, columns: LabelColumns) -> pd.DataFrame:
-        """Return the cells of answered rows and their labels, in the form in which the table has them.
-
-        `answers` are 0 and 1 for each label, by id; rows that are not in the table are left out.
-        """
-        keys = [id_key(one) for one in answers.index]
+    def with_labels(self, labels: pd.DataFrame) -> pd.DataFrame:
+        """Return the cells of rows, and columns of labels, given by id; unknown ids are left out."""
+        keys = [id_key(one) for one in labels.index]
         known = [place for place, key in enumerate(keys) if key in self]
-        labels = columns.write(answers.iloc[known].reset_index(drop=True))
-        ids = [answers.index[place] for place in known]
+        ids = [labels.index[place] for place in known]
+        labels = labels.iloc[known].reset_index(drop=True)
         if self._table is None:
             return pd.concat([pd.Series(ids, name="id", dtype=object).infer_objects(), labels], axis=1)
         found = self._table.iloc[[self.places[keys[place]] for place in known]].reset_index(drop=True)

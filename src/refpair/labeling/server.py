@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import secrets
 import socket
+import stat
 import threading
 import traceback
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+import platformdirs
+
 from refpair.active.stopping import Round
-from refpair.labeling.guard import Guard, is_loopback
 from refpair.labeling.session import Session
 from refpair.labeling.shown import IMAGE_TYPES, ShownRows, column_sentences
 from refpair.tables.write import csv_text
@@ -27,12 +31,14 @@ try:
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
     from starlette.types import ASGIApp
+
+    from refpair.labeling.guard import Guard, is_loopback
 except ImportError as error:
     raise ImportError(
         f"the labelling page needs starlette and uvicorn ({error}): pip install 'refpair[label]'"
     ) from error
 
-__all__ = ["PORT", "Worker", "make_app", "open_socket", "page_address", "serve"]
+__all__ = ["PORT", "Worker", "kept_token", "make_app", "open_socket", "page_address", "serve"]
 
 PORT = 8732
 _POLICY = (
@@ -41,27 +47,24 @@ _POLICY = (
 )
 _MOST_POINTS = 200  # of the curve
 _LOOK = 5.0  # seconds, after which to look whether another process has brought answers
+_TOKEN_LENGTH = 24  # bytes
 _CLOSING = 3  # seconds that requests may still take when the server ends
 
 Body = dict[str, Any]
 
 
-class Worker:
-    """A thread that lets a session learn whenever there are new answers, so that nobody who labels waits.
+class Worker(threading.Thread):
+    """Lets a session learn whenever there are new answers, so that nobody who labels waits.
 
     `problem` is what went wrong in the last fit, if anything; labelling goes on all the same.
     """
 
     def __init__(self, session: Session) -> None:
+        super().__init__(name="refpair-worker", daemon=True)
         self.session = session
         self.problem: str | None = None
         self._wake = threading.Event()
-        self._stop = False
-        self._thread = threading.Thread(target=self._run, name="refpair-worker", daemon=True)
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
+        self._is_ending = False
 
     def wake(self) -> None:
         """Say that there are new answers."""
@@ -69,14 +72,15 @@ class Worker:
 
     def stop(self) -> None:
         """End after the fit that is under way."""
-        self._stop = True
+        self._is_ending = True
         self._wake.set()
-        self._thread.join()
+        self.join()
 
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Learn until it is stopped."""
         while True:
             self._wake.clear()
-            if self._stop:  # looked at after the event is cleared, so that it cannot be missed
+            if self._is_ending:  # looked at after the event is cleared, so that it cannot be missed
                 return
             try:
                 self.session.learn()
@@ -155,7 +159,9 @@ class _Api:
     def answer(self, body: Body) -> Body:
         """Note an answer or a skip. It is on the disk when this returns."""
         holder, who = _person(body)
-        row = _row_id(body)
+        row = body.get("id")
+        if isinstance(row, bool) or not isinstance(row, str | int):
+            raise ValueError("id must be that of a row")
         if body.get("skip") is True:
             self.session.skip([row], who=who, holder=holder)
         else:
@@ -275,13 +281,6 @@ def _person(body: Body) -> tuple[str, str]:
     return holder, who
 
 
-def _row_id(body: Body) -> Any:
-    row = body.get("id")
-    if isinstance(row, bool) or not isinstance(row, str | int):
-        raise ValueError("id must be that of a row")
-    return row
-
-
 def _thinned(rounds: list[Round]) -> list[tuple[int, float]]:
     """Return points of the curve, not more than can be seen; the last one is among them."""
     step = max(1, -(-len(rounds) // _MOST_POINTS))
@@ -365,3 +364,35 @@ def page_address(listening: socket.socket, token: str) -> str:
 def _public_name(address: str) -> str:
     """Return what to call a server by, which listens at this address or at all of this machine's."""
     return socket.gethostname() if address in ("0.0.0.0", "::") else address
+
+
+def kept_token(session: Path) -> str:
+    """Return the token of a session: the same one when it is served again, so that open pages go on.
+
+    It is kept where only the user may read it, not in the session's file, which may be given to others.
+    """
+    name = hashlib.sha256(str(session.resolve()).encode()).hexdigest()[:32]
+    path = platformdirs.user_state_path("refpair") / "tokens" / name
+    try:
+        token = path.read_text(encoding="ascii").strip()
+        if len(token) >= _TOKEN_LENGTH and _is_private(path):
+            return token
+    except (OSError, UnicodeDecodeError):
+        pass
+    token = secrets.token_urlsafe(_TOKEN_LENGTH)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.unlink(missing_ok=True)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(token)
+    except OSError:
+        pass  # a home that cannot be written to: pages have to be opened anew next time
+    return token
+
+
+def _is_private(path: Path) -> bool:
+    """Whether a file is the user's own, and nobody else can have read it."""
+    if os.name != "posix":
+        return True
+    found = path.lstat()
+    return stat.S_ISREG(found.st_mode) and not found.st_mode & 0o077 and found.st_uid == os.getuid()

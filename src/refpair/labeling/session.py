@@ -13,26 +13,28 @@ from typing import Any, NamedTuple, Self
 from refpair.active._strategy import QueryStrategy
 from refpair.active.stopping import LowGain, StablePredictions, StoppingRule
 from refpair.classifiers._base import check_count, check_positive
-from refpair.labeling.label_columns import check_column_names, read_answers, read_names, table_answers
+from refpair.costs import Cost, get_cost
 from refpair.labeling.model import SessionModel
-from refpair.labeling.opening import (
-    Settings,
-    check_cost,
-    note_cost,
-    read_rows,
-    refuse_strangers,
-    session_cost,
-    session_names,
-    take_over,
-    with_text_names,
-)
 from refpair.labeling.results import SessionResults
 from refpair.labeling.rows import Id, id_of_key
 from refpair.labeling.store import AnswerStore, Earlier, Label, parse_time
+from refpair.labeling.table import (
+    Settings,
+    check_column_names,
+    read_answers,
+    read_names,
+    read_rows,
+    refuse_strangers,
+    session_names,
+    table_answers,
+    take_over,
+    with_text_names,
+)
 
 __all__ = ["Session", "Undone"]
 
 _LEASE = 600.0  # seconds
+_OWN = "a function"  # is noted instead of a cost that cannot be stored
 
 
 class Undone(NamedTuple):
@@ -182,7 +184,7 @@ class Session(SessionResults):
                 path, drop=drop, kinds=kinds, folder=folder, features=features
             )
             names, columns = session_names(path, store, X, labels, separator, settings.labels)
-            cost = session_cost(cost, store, len(names))
+            cost = _cost_of(cost, store, names)
             settings = replace(settings, labels=columns)
             rows, seen, forced, settings = read_rows(X, names, settings, path, ids, id_column, features)
             refuse_strangers(store, rows, settings)
@@ -196,7 +198,7 @@ class Session(SessionResults):
             if store is None:  # not before: nothing is written if anything is wrong
                 path.parent.mkdir(parents=True, exist_ok=True)
                 store = AnswerStore(path)
-            note_cost(store, cost)
+            _note_cost(store, cost)
             settings.note(store)
             store.add_labels([Label(name, "absent") for name in names])
             n_taken_over = take_over(store, rows, *answers)
@@ -338,7 +340,7 @@ class Session(SessionResults):
             raise ValueError(f'earlier must be "absent" or "unknown", not {earlier!r}')
         self._store.read()
         new = [name for name in read_names(names) if name not in self.labels]
-        check_cost(self.cost, len(self.labels) + len(new))
+        self.cost.for_labels([*self.labels, *new])  # raises if there are prices of other labels
         check_column_names([*self.labels, *new])
         self._label_columns.check_names(new)
         self._store.add_labels([Label(name, earlier) for name in new])
@@ -347,3 +349,23 @@ class Session(SessionResults):
         """Return by whom, where and when something is said."""
         time = None if at is None else parse_time(at).isoformat(timespec="milliseconds")
         return {"who": who or self._who, "said_in": holder, "holder": holder or self._holder, "at": time}
+
+
+def _cost_of(cost: Any, store: AnswerStore | None, labels: Sequence[str]) -> Cost:
+    """Return the cost that is given, or that of the file; "f1" for a new session."""
+    if cost is not None:
+        found = get_cost(cost)
+    else:
+        noted = None if store is None else store.about("cost")
+        if store is not None and noted == _OWN:
+            raise ValueError(f"{store.path} has a cost that is a Python function: give cost= again")
+        found = get_cost("f1") if noted is None else Cost.from_dict(noted)
+    return found.for_labels(labels)
+
+
+def _note_cost(store: AnswerStore, cost: Cost) -> None:
+    """Note the cost in the file of a session, as far as it can be stored."""
+    try:
+        store.note("cost", cost.to_dict())
+    except ValueError:
+        store.note("cost", _OWN)

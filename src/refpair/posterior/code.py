@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair._kernels import code_words
+from refpair._kernels.code_words import pack_bits, pack_signs, unpack_bits
 from refpair._kernels.posterior import keep_large, partial_agreements, sum_labels, sum_votes, tilt, weigh
 from refpair._parallel import run_chunks
 from refpair._saved import Savable, require
@@ -28,8 +29,7 @@ from refpair.bits import BitLearner
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
 from refpair.coding import ReferencePairCode
-from refpair.coding.nearest import pack_bits, pack_signs, unpack_bits
-from refpair.posterior.distribution import Distribution, IndependentLabels, LabelDistribution
+from refpair.posterior.distribution import Distribution, IndependentLabels, LabelDistribution, label_lists
 
 __all__ = [
     "CodeKind",
@@ -156,8 +156,7 @@ class KnownCodes:
 
     @cached_property
     def _label_lists(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-        row, label = np.nonzero(self.vectors)
-        return np.searchsorted(row, np.arange(len(self.vectors) + 1)).astype(np.int64), label.astype(np.int32)
+        return label_lists(self.vectors)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._kernels import f_measure
-from refpair.costs import check_labels
+from refpair.costs import Labels, check_labels
 
-__all__ = ["MOST_ENUMERATED", "Distribution", "IndependentLabels", "LabelDistribution", "all_vectors"]
+__all__ = ["Distribution", "IndependentLabels", "LabelDistribution"]
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
@@ -62,21 +62,21 @@ class LabelDistribution:
     is_independent: ClassVar[bool] = False
 
     vectors: Bytes
-    start: npt.NDArray[np.int64]
-    index: npt.NDArray[np.int32]
+    start: Longs
+    index: Ints
     weight: Floats
 
     def __post_init__(self) -> None:
         kinds = {
-            "vectors": (2, np.uint8),
-            "start": (1, np.int64),
-            "index": (1, np.int32),
-            "weight": (1, np.float64),
+            "vectors": (2, "uint8"),
+            "start": (1, "int64"),
+            "index": (1, "int32"),
+            "weight": (1, "float64"),
         }
         for name, (ndim, dtype) in kinds.items():
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.ndim != ndim or array.dtype != dtype:
-                raise ValueError(f"{name} must be an array of {ndim} dimensions and dtype {np.dtype(dtype)}")
+                raise ValueError(f"{name} must be an array of {ndim} dimensions and dtype {dtype}")
         if self.vectors.shape[1] == 0 or self.vectors.max(initial=0) > 1:
             raise ValueError("vectors must be label vectors of 0 and 1 with at least one label")
         if len(self.index) != len(self.weight):
@@ -107,7 +107,7 @@ class LabelDistribution:
         >>> LabelDistribution.from_dense([[0, 1], [1, 1]], [[2, 6]]).weight
         array([0.25, 0.75])
         """
-        labels, matrix = _dense_labels(vectors, "vectors"), np.asarray(weights, dtype=np.float64)
+        labels, matrix = dense_labels(vectors, "vectors"), np.asarray(weights, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[1] != len(labels):
             raise ValueError(f"weights must have shape (n, {len(labels)}), got shape {matrix.shape}")
         if not (np.isfinite(matrix) & (matrix >= 0)).all():
@@ -142,7 +142,7 @@ class LabelDistribution:
         if array.ndim != 3 or array.shape[1] == 0:
             raise ValueError(f"samples must have shape (n, n_samples, n_labels), got shape {array.shape}")
         n, n_samples, n_labels = array.shape
-        flat = _dense_labels(array.reshape(n * n_samples, n_labels), "samples")
+        flat = dense_labels(array.reshape(n * n_samples, n_labels), "samples")
         packed = np.packbits(flat, axis=1)
         # One number or one string of bytes a vector: far faster to sort than np.unique(axis=0) is.
         if packed.shape[1] <= 8:
@@ -192,14 +192,7 @@ class LabelDistribution:
         return part
 
     def weights(self) -> Any:
-        """Return the weights as a SciPy CSR array of shape (n, n_vectors).
-
-        Examples
-        --------
-        >>> LabelDistribution.from_dense([[0, 1], [1, 1]], [[1, 0], [1, 1]]).weights().toarray()
-        array([[1. , 0. ],
-               [0.5, 0.5]])
-        """
+        """Return the weights as a SciPy CSR array of shape (n, n_vectors)."""
         return sp.csr_array((self.weight, self.index, self.start), shape=(len(self), len(self.vectors)))
 
     def marginals(self) -> Floats:
@@ -259,13 +252,12 @@ class LabelDistribution:
         yield slice(0, len(self)), self
 
     def entries(self) -> Entries:
-        """Return start, index and weight, and the labels of vectors as lists: where each starts, and all."""
+        """Return start, index and weight, and the labels of vectors as :func:`label_lists` has them."""
         return self.start, self.index, self.weight, *self._label_lists
 
     @cached_property
     def _label_lists(self) -> tuple[Longs, Ints]:
-        row, label = np.nonzero(self.vectors)
-        return _starts(np.bincount(row, minlength=len(self.vectors))), label.astype(np.int32)
+        return label_lists(self.vectors)
 
 
 class IndependentLabels:
@@ -281,9 +273,9 @@ class IndependentLabels:
     >>> p = IndependentLabels([[0.5, 1.0]])
     >>> p
     <IndependentLabels of 1 rows and 2 labels>
-    >>> p.sample(1000, np.random.default_rng(0)).vectors
-    array([[0, 1],
-           [1, 1]], dtype=uint8)
+    >>> p.most_likely(2)[0]
+    array([[[0, 1],
+            [1, 1]]], dtype=uint8)
     """
 
     is_independent: ClassVar[bool] = True
@@ -320,10 +312,7 @@ class IndependentLabels:
         return np.asarray((p * (1.0 - p)).sum(axis=1) + p.sum(axis=1) ** 2)
 
     def most_likely(self, k: int) -> tuple[Bytes, Floats]:
-        """Return each row's k most probable label vectors by falling probability, and their probabilities.
-
-        They are as from :meth:`LabelDistribution.most_likely`.
-        """
+        """Return the k most probable label vectors, as :meth:`LabelDistribution.most_likely` does."""
         # They differ from the likeliest in a set of labels; the cheaper a label by the logarithm of its odds,
         # the earlier it may be in one. Those after the first k − 1 cannot be in any of the k cheapest sets.
         n, n_labels = self._marginals.shape
@@ -364,37 +353,16 @@ class IndependentLabels:
         step = max(1, _BLOCK // (1 << self.n_labels if few else _N_SAMPLES * self.n_labels))
         for first in range(0, len(self), step):
             rows = slice(first, min(first + step, len(self)))
-            if few:
-                yield rows, _all_weights(self._marginals[rows])
-            else:
-                yield rows, self[rows].sample(_N_SAMPLES, np.random.default_rng(_SEED), common=True)
-
-    def sample(self, n_samples: int, rng: np.random.Generator, *, common: bool = False) -> LabelDistribution:
-        """Return the frequencies of sampled label vectors.
-
-        Parameters
-        ----------
-        n_samples : int
-            How many vectors to draw for each row.
-        rng : numpy.random.Generator
-            Where the random numbers come from.
-        common : bool, default=False
-            Whether all rows get the same random numbers. What is drawn for a row is then the same whatever
-            the other rows are.
-        """
-        if n_samples < 1:
-            raise ValueError(f"n_samples must be at least 1, got {n_samples}")
-        n, n_labels = self._marginals.shape
-        samples = np.empty((n, n_samples, n_labels), np.uint8)
-        draws = rng.random((n_samples, n_labels))
-        for i in range(n):
-            if i and not common:
-                draws = rng.random((n_samples, n_labels))
-            np.less(draws, self._marginals[i], out=samples[i].view(np.bool_))
-        return LabelDistribution.from_samples(samples)
+            yield rows, (_all_weights if few else _drawn)(self._marginals[rows])
 
 
 Distribution: TypeAlias = LabelDistribution | IndependentLabels  # whatever a decision asks, both answer
+
+
+def label_lists(vectors: Bytes) -> tuple[Longs, Ints]:
+    """Return the labels of all vectors, one vector after the other: where each begins, and the labels."""
+    row, label = np.nonzero(vectors)
+    return _starts(np.bincount(row, minlength=len(vectors))), label.astype(np.int32)
 
 
 def all_vectors(n_labels: int) -> Bytes:
@@ -414,7 +382,13 @@ def _all_weights(marginals: Floats) -> LabelDistribution:
     return LabelDistribution.from_dense(vectors, weights)
 
 
-def _dense_labels(labels: npt.ArrayLike, name: str) -> Bytes:
+def _drawn(marginals: Floats) -> LabelDistribution:
+    draws = np.random.default_rng(_SEED).random((_N_SAMPLES, marginals.shape[1]))
+    return LabelDistribution.from_samples((draws < marginals[:, None]).view(np.uint8))
+
+
+def dense_labels(labels: Labels, name: str) -> Bytes:
+    """Check a matrix of labels and return it as an array."""
     checked = check_labels(labels, name)
     return np.ascontiguousarray(checked.toarray() if sp.issparse(checked) else checked, dtype=np.uint8)
 

@@ -62,7 +62,6 @@ class ArffFile:
     and ``repeated`` the names it uses more than once; ``lines[i]`` is the line of row ``i``.
     """
 
-    source: str
     n_bytes: int
     attributes: list[Attribute]
     matrix: Matrix
@@ -71,15 +70,8 @@ class ArffFile:
     lines: list[int]
 
 
-def parse_arff(text: str, source: str, n_bytes: int, numbers_but: Sequence[str] | None = None) -> ArffFile:
+def parse_arff(text: str, n_bytes: int, numbers_but: Sequence[str] | None = None) -> ArffFile:
     """Read the columns of an ARFF file; if some are to be left out, all others must be numbers or nominal."""
-    try:
-        return _parse(text, source, n_bytes, numbers_but)
-    except LineError as error:
-        raise ValueError(f"{source}, {error}") from None
-
-
-def _parse(text: str, source: str, n_bytes: int, numbers_but: Sequence[str] | None) -> ArffFile:
     # Not splitlines(): that also splits at characters that may stand inside a quoted value.
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     attributes, start = read_header(lines)
@@ -97,9 +89,8 @@ def _parse(text: str, source: str, n_bytes: int, numbers_but: Sequence[str] | No
     rows = [(number, line) for number, line in stripped if line and line[0] != "%"]
     if not rows:
         raise LineError(start, "no rows follow @data; is the file whole?")
-    matrix = _read_rows(rows, attributes, source, n_bytes)
+    matrix = _read_rows(rows, attributes, n_bytes)
     return ArffFile(
-        source,
         n_bytes,
         [replace(attributes[i], name=names[i]) for i in wanted],
         matrix if len(wanted) == len(names) else matrix[:, wanted],
@@ -166,7 +157,7 @@ def sparsified(matrix: Matrix) -> Matrix:
     return csr_array(matrix)
 
 
-def _read_rows(rows: Sequence[Row], attributes: Attributes, source: str, n_bytes: int) -> Matrix:
+def _read_rows(rows: Sequence[Row], attributes: Attributes, n_bytes: int) -> Matrix:
     """Read all rows into one matrix, a ``csr_array`` if the rows are in the sparse form."""
     is_sparse = rows[0][1].startswith("{")
     for line, text in rows:
@@ -178,7 +169,7 @@ def _read_rows(rows: Sequence[Row], attributes: Attributes, source: str, n_bytes
         triples = _fast_sparse(texts, attributes) if plain else None
         if triples is None:
             triples = _careful_sparse(rows, attributes)
-        return _to_csr(triples, len(rows), attributes, source, n_bytes)
+        return _to_csr(triples, len(rows), attributes, n_bytes)
     matrix = _fast_dense(texts, attributes) if plain else None
     return _careful_dense(rows, attributes) if matrix is None else matrix
 
@@ -301,7 +292,7 @@ def _careful_sparse(rows: Sequence[Row], attributes: Attributes) -> Triples:
     return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
 
 
-def _to_csr(triples: Triples, n_rows: int, attributes: Attributes, source: str, n_bytes: int) -> Matrix:
+def _to_csr(triples: Triples, n_rows: int, attributes: Attributes, n_bytes: int) -> Matrix:
     rows, columns, values = triples
     shape = (n_rows, len(attributes))
     matrix = csr_array((values, (rows, columns)), shape=shape)
@@ -309,7 +300,7 @@ def _to_csr(triples: Triples, n_rows: int, attributes: Attributes, source: str, 
     defaults = np.array([a.codes[a.values[0]] if a.values else 0.0 for a in attributes])
     filled = np.flatnonzero(defaults)
     if filled.size:
-        check_cells(source, n_bytes, n_rows, filled.size, "columns whose first value is not 0")
+        check_cells(n_bytes, n_rows, filled.size, "columns whose first value is not 0")
         written = csr_array((np.ones(len(rows), bool), (rows, columns)), shape=shape)[:, filled].toarray()
         more_rows, which = np.nonzero(~written)
         more = csr_array((defaults[filled[which]], (more_rows, filled[which])), shape=shape)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ._names import TableError
+
 _SINGLE = r"'((?:[^'\\]|\\.)*)'"
 _DOUBLE = r'"((?:[^"\\]|\\.)*)"'
 QUOTED = f"(?:{_SINGLE}|{_DOUBLE})"
@@ -25,11 +27,11 @@ _CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
 Cell = tuple[str, bool]  # the text of a value and whether it was in quotes: a bare ? is a missing value
 
 
-class LineError(ValueError):
+class LineError(TableError):
     """Something in a line cannot be read."""
 
     def __init__(self, line: int, message: str) -> None:
-        super().__init__(f"line {line}: {message}")
+        super().__init__(message, f"line {line}")
 
 
 @dataclass(frozen=True)

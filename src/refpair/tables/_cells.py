@@ -26,9 +26,7 @@ def numbers_of(column: pd.Series) -> Floats | None:
     Spans of time are seconds. What is infinite, or too large for a float, is missing.
     """
     values = _raw_numbers(column)
-    if values is not None:
-        values[~np.isfinite(values)] = np.nan
-    return values
+    return None if values is None else np.where(np.isfinite(values), values, np.nan)
 
 
 def _raw_numbers(column: pd.Series) -> Floats | None:
@@ -42,11 +40,7 @@ def _raw_numbers(column: pd.Series) -> Floats | None:
     if pd.api.types.is_numeric_dtype(column):  # bools count as numbers here
         with np.errstate(over="ignore"):  # a long double may be too large
             return np.array(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    return _objects_as_numbers(column)
-
-
-def _objects_as_numbers(column: pd.Series) -> Floats | None:
-    """Numbers that pandas keeps as objects: bools with empty cells, decimals, whole numbers of any size."""
+    # pandas keeps some numbers as objects: bools with empty cells, decimals, whole numbers of any size.
     missing = column.isna().to_numpy(dtype=bool)
     if not all(isinstance(value, (Real, Decimal, np.bool_)) for value in column[~missing]):
         return None

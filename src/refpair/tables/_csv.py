@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from refpair.tables._names import clean_names
+from refpair.tables._names import TableError, clean_names
 from refpair.tables._source import Source, TextSize, check_cells, check_columns
 from refpair.tables._values import clean_frame
 
@@ -33,14 +33,14 @@ def read_csv(source: Source, sep: str | None, encoding: str | None, labels: Sequ
     size = source.check_text(encoding)
     head, is_whole = source.head(encoding)
     if not head.strip():
-        raise ValueError(f"{source.name}: it is empty; the first line names the columns")
+        raise TableError("it is empty; the first line names the columns")
     first = head[: re.search(r"[\r\n]|$", head).start()]  # type: ignore[union-attr]  # it always matches
-    check_columns(source.name, source.n_bytes, 1 + max(first.count(one) for one in ",;\t|"))
+    check_columns(source.n_bytes, 1 + max(first.count(one) for one in ",;\t|"))
     given = None if sep is None else _check_separator(sep)
-    found = _find_separator(source.name, head, is_whole, given, is_tsv=source.has_ending(".tsv"))
+    found = _find_separator(head, is_whole, given, is_tsv=source.has_ending(".tsv"))
     frame = _parse(source, encoding, found, size)
     with_comma = () if found == "," else set(frame.columns).difference(labels)
-    return clean_frame(frame, source.name, written=True, decimal_comma=with_comma)
+    return clean_frame(frame, written=True, decimal_comma=with_comma)
 
 
 def _parse(source: Source, encoding: str | None, sep: str, size: TextSize) -> pd.DataFrame:
@@ -58,7 +58,7 @@ def _parse(source: Source, encoding: str | None, sep: str, size: TextSize) -> pd
         with source.open() as file:
             header = pd.read_csv(file, header=None, nrows=2, dtype=str, **options)
         names = clean_names(header.iloc[0])
-        check_cells(source.name, size.n_bytes, size.n_lines, len(names))
+        check_cells(size.n_bytes, size.n_lines, len(names))
         with source.open() as file:
             frame: pd.DataFrame = pd.read_csv(
                 file,
@@ -69,12 +69,12 @@ def _parse(source: Source, encoding: str | None, sep: str, size: TextSize) -> pd
                 **options,
             )
     except pd.errors.ParserError as error:
-        raise ValueError(f"{source.name}{_problem(str(error), sep)}") from error
+        raise _problem(str(error), sep) from error
     except pd.errors.EmptyDataError as error:
-        raise ValueError(f"{source.name}: it is empty; the first line names the columns") from error
+        raise TableError("it is empty; the first line names the columns") from error
     if not isinstance(frame.index, pd.RangeIndex):
-        raise ValueError(
-            f"{source.name}: rows have more cells than the header; name all columns, or put cells that hold "
+        raise TableError(
+            f"rows have more cells than the header; name all columns, or put cells that hold "
             f"{sep!r} in quotes"
         )
     _keep_leading_zeros(source, frame, options)
@@ -102,17 +102,18 @@ def _keep_leading_zeros(source: Source, frame: pd.DataFrame, options: Any) -> No
             frame[name] = column
 
 
-def _problem(error: str, sep: str) -> str:
+def _problem(error: str, sep: str) -> TableError:
     """Say in one sentence what pandas could not parse."""
     if too_many := _TOO_MANY.search(error):
         expected, line, seen = too_many.groups()
-        return (
-            f", line {line}: {seen} cells, but the header has {expected}; name all columns, or put cells "
-            f"that hold {sep!r} in quotes"
+        told = (
+            f"{seen} cells, but the header has {expected}; name all columns, or put cells that hold {sep!r}"
         )
+        return TableError(f"{told} in quotes", f"line {line}")
     if open_quote := _OPEN_QUOTE.search(error):
-        return f', row {open_quote[1]}: a quote is not closed; add it, or write "" for a quote inside a text'
-    return f": cannot read it as a table ({error.strip()}); is it one?"
+        told = 'a quote is not closed; add it, or write "" for a quote inside a text'
+        return TableError(told, f"row {open_quote[1]}")
+    return TableError(f"cannot read it as a table ({error.strip()}); is it one?")
 
 
 def _check_separator(sep: str) -> str:
@@ -123,7 +124,7 @@ def _check_separator(sep: str) -> str:
     return sep
 
 
-def _find_separator(source: str, head: str, is_whole: bool, given: str | None, is_tsv: bool) -> str:
+def _find_separator(head: str, is_whole: bool, given: str | None, is_tsv: bool) -> str:
     """Find the separator by the header and the rows below it, with respect to quotes.
 
     `head` are the first lines, or all if `is_whole`; what a user has `given` must fit.
@@ -133,13 +134,13 @@ def _find_separator(source: str, head: str, is_whole: bool, given: str | None, i
         return "\t"
     fits = {sep: rows for sep, rows in tables.items() if len(rows[0]) > 1}
     if not fits:
-        _check_one_column(source, head, is_whole, given)
+        _check_one_column(head, is_whole, given)
         return given or _ONE_COLUMN
     best = max(fits, key=lambda sep: (_evenness(fits[sep]), len(fits[sep][0])))
     rows = fits[best]
     if len(rows) > 1 and all(len(row) == 1 for row in rows[1:]):
-        raise ValueError(
-            f"{source}: the header has {len(rows[0])} columns if {best!r} parts them, but rows have one "
+        raise TableError(
+            f"the header has {len(rows[0])} columns if {best!r} parts them, but rows have one "
             "cell; give the separator, for example --sep ';', or put the header in quotes"
         )
     return best
@@ -165,7 +166,7 @@ def _evenness(rows: list[list[str]]) -> float:
     return sum(len(row) == n_cells for row in rows) / len(rows)
 
 
-def _check_one_column(source: str, head: str, is_whole: bool, given: str | None) -> None:
+def _check_one_column(head: str, is_whole: bool, given: str | None) -> None:
     """Refuse a table that has one column only because another separator was meant."""
     for sep in (*_USUAL, *_UNUSUAL):
         if sep == given:
@@ -183,11 +184,9 @@ def _check_one_column(source: str, head: str, is_whole: bool, given: str | None)
             continue
         if len(header) == n_cells:
             remedy = f"give --sep {'tab' if sep == _TAB else repr(sep)}"
-            raise ValueError(
-                f"{source}: it has one column, but {sep!r} parts all its rows into {n_cells}; {remedy}"
-            )
-        raise ValueError(
-            f"{source}: the header has one name, but {sep!r} parts all rows into {n_cells} cells; name all "
+            raise TableError(f"it has one column, but {sep!r} parts all its rows into {n_cells}; {remedy}")
+        raise TableError(
+            f"the header has one name, but {sep!r} parts all rows into {n_cells} cells; name all "
             "columns, or put texts that hold it in quotes"
         )
     header, *rows = (row[0].split() for row in _rows(head, _ONE_COLUMN, is_whole))
@@ -197,8 +196,8 @@ def _check_one_column(source: str, head: str, is_whole: bool, given: str | None)
         and all(len(row) == len(header) for row in rows)
         and all(_NUMBER.fullmatch(cell) for row in rows for cell in row)
     ):
-        raise ValueError(
-            f"{source}: it has one column, but blanks part all its rows into {len(header)}; give --sep ' '"
+        raise TableError(
+            f"it has one column, but blanks part all its rows into {len(header)}; give --sep ' '"
         )
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TextIO
 
+from ._names import TableError
+
 _MAGIC = b"\x1f\x8b"
 _HEAD = 1 << 18  # characters that are looked at to find the separator
 
@@ -69,9 +71,7 @@ class Source:
                 with gzip.GzipFile(fileobj=raw) as unpacked:
                     yield unpacked  # type: ignore[misc]  # it reads as any binary file does
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                raise ValueError(
-                    f"{self.name}: it is not a whole .gz file ({error}); pack it again"
-                ) from error
+                raise TableError(f"it is not a whole .gz file ({error}); pack it again") from error
 
     def check_text(self, encoding: str | None) -> TextSize:
         """Refuse what is no text in this encoding, or grows too much; the default is UTF-8."""
@@ -79,26 +79,26 @@ class Source:
             decoder = codecs.getincrementaldecoder(encoding or "utf-8")()
             b"".decode(encoding or "utf-8")  # refuses codecs that make no text
         except LookupError as error:
-            raise ValueError(
-                f"{self.name}: the encoding {encoding!r} is unknown; latin-1, cp1252 and utf-16 are some"
+            raise TableError(
+                f"the encoding {encoding!r} is unknown; latin-1, cp1252 and utf-16 are some"
             ) from error
         n_bytes = n_lines = 0
         with self.open() as file:
             while chunk := file.read(1 << 20):
                 n_bytes += len(chunk)
-                check_growth(self.name, self.n_bytes, n_bytes)
+                check_growth(self.n_bytes, n_bytes)
                 try:
                     decoder.decode(chunk)
                     if encoding is None and b"\0" in chunk:
                         raise UnicodeDecodeError("utf-8", chunk, chunk.index(b"\0"), len(chunk), "")
                 except UnicodeDecodeError as error:
                     line = n_lines + error.object.count(b"\n", 0, error.start) + 1
-                    raise ValueError(self._not_text(encoding, error.object[error.start], line)) from error
+                    raise TableError(self._not_text(encoding, error.object[error.start], line)) from error
                 n_lines += chunk.count(b"\n")
         try:
             decoder.decode(b"", final=True)
         except UnicodeDecodeError as error:
-            raise ValueError(self._not_text(encoding, error.object[error.start], n_lines + 1)) from error
+            raise TableError(self._not_text(encoding, error.object[error.start], n_lines + 1)) from error
         return TextSize(n_bytes, n_lines + 1)
 
     def _not_text(self, encoding: str | None, byte: int, line: int) -> str:
@@ -108,7 +108,7 @@ class Source:
         remedy = "give --encoding utf-16" if wide else "give --encoding latin-1, say"
         if byte == 0 and not wide:
             remedy = "is it a table?"
-        return f"{self.name} is not {encoding or 'UTF-8'} (byte 0x{byte:02x} in line {line}); {remedy}"
+        return f"it is not {encoding or 'UTF-8'} (byte 0x{byte:02x} in line {line}); {remedy}"
 
     @contextmanager
     def open_text(self, encoding: str | None) -> Iterator[TextIO]:
@@ -143,31 +143,29 @@ def open_source(source: str | os.PathLike[str]) -> Source:
     return Source(str(path), path)
 
 
-def check_cells(source: str, n_bytes: int, n_rows: int, n_columns: int, what: str = "") -> None:
+def check_cells(n_bytes: int, n_rows: int, n_columns: int, what: str = "") -> None:
     """Refuse a matrix of `what` that is out of all proportion to the size of a file.
 
     By default it is a table of text of this size, unpacked, most of whose cells are not written in it.
     """
     per_byte = _MAX_CELLS_PER_BYTE if what else _MAX_WRITTEN_CELLS_PER_BYTE
     if n_rows * n_columns > _ALWAYS_ALLOWED + per_byte * n_bytes:
-        raise ValueError(
-            f"{source}: {n_rows:,} rows times {n_columns:,} {what or 'columns'} are too many for a file of "
+        raise TableError(
+            f"{n_rows:,} rows times {n_columns:,} {what or 'columns'} are too many for a file of "
             f"{n_bytes:,} bytes; is it broken? Otherwise split it into files of fewer rows"
         )
 
 
-def check_columns(source: str, n_bytes: int, n_columns: int) -> None:
+def check_columns(n_bytes: int, n_columns: int) -> None:
     """Refuse a header of more columns than a file of its size can tell apart."""
     if n_columns > _ALWAYS_ALLOWED_COLUMNS + n_bytes:
-        raise ValueError(
-            f"{source}: {n_columns:,} columns are too many for a file of {n_bytes:,} bytes; is it broken?"
-        )
+        raise TableError(f"{n_columns:,} columns are too many for a file of {n_bytes:,} bytes; is it broken?")
 
 
-def check_growth(source: str, n_bytes: int, n_unpacked: int) -> None:
+def check_growth(n_bytes: int, n_unpacked: int) -> None:
     """Refuse a packed file that holds far more than tables of its size do."""
     if n_unpacked > _ALWAYS_ALLOWED + _MAX_GROWTH * n_bytes:
-        raise ValueError(
-            f"{source}: it would grow more than {_MAX_GROWTH} times when unpacked, which tables hardly do; "
+        raise TableError(
+            f"it would grow more than {_MAX_GROWTH} times when unpacked, which tables hardly do; "
             "if you trust it, unpack it first"
         )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from refpair.tables._names import check_unique, clean_names
+from refpair.tables._names import TableError, clean_names
 
 # Spellings of a missing number; in a column of texts they are texts.
 _MISSING_WORDS = frozenset(
@@ -28,14 +28,14 @@ _CLEAN = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(bool))
 _SCALARS = (str, bool, int, float, dt.date, dt.time, dt.timedelta)  # a datetime is a date
 
 
-def frame_of_cells(columns: dict[str, list[Any]], source: str) -> pd.DataFrame:
+def frame_of_cells(columns: dict[str, list[Any]]) -> pd.DataFrame:
     """Make a table of columns of Python values."""
-    cleaned = {name: _column(_plain(cells, name, source)) for name, cells in columns.items()}
+    cleaned = {name: _column(_plain(cells, name)) for name, cells in columns.items()}
     return pd.DataFrame(cleaned)
 
 
 def clean_frame(
-    frame: pd.DataFrame, source: str, *, written: bool = False, decimal_comma: Collection[str] = ()
+    frame: pd.DataFrame, *, written: bool = False, decimal_comma: Collection[str] = ()
 ) -> pd.DataFrame:
     """Return a table that a library has read with the same types, whatever format it comes from.
 
@@ -44,9 +44,8 @@ def clean_frame(
     and truths, and in columns of `decimal_comma` ``3,5`` for a number, if all cells are so.
     """
     names = clean_names(frame.columns)
-    check_unique(source, names)
     if not len(frame):
-        raise ValueError(f"{source}: there are no rows below the header")
+        raise TableError("there are no rows below the header")
     if all(dtype in _CLEAN for dtype in frame.dtypes.unique()):
         return frame.set_axis(names, axis=1).reset_index(drop=True)
     cleaned: dict[str, Any] = {}
@@ -56,7 +55,7 @@ def clean_frame(
             column = column.astype(column.dtype.categories.dtype)
         cleaned[name] = _by_dtype(column)
         if cleaned[name] is None:
-            cells = _plain(column.tolist(), name, source)
+            cells = _plain(column.tolist(), name)
             cleaned[name] = _written(cells, name in decimal_comma) if written else _column(cells)
     return pd.DataFrame(cleaned)
 
@@ -76,7 +75,7 @@ def _by_dtype(column: pd.Series) -> Any:
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _plain(cells: Iterable[Any], name: str, source: str) -> list[Any]:
+def _plain(cells: Iterable[Any], name: str) -> list[Any]:
     """Return cells as Python's own values; None where one is missing."""
     plain: list[Any] = []
     for cell in cells:
@@ -90,8 +89,8 @@ def _plain(cells: Iterable[Any], name: str, source: str) -> list[Any]:
             cell = cell.item()
         if cell is not None and not isinstance(cell, list):
             if isinstance(cell, dict) or not (isinstance(cell, _SCALARS) or pd.isna(cell)):
-                raise ValueError(
-                    f"{source}: column {name!r}, row {len(plain) + 1}: a cell cannot be "
+                raise TableError(
+                    f"column {name!r}, row {len(plain) + 1}: a cell cannot be "
                     f"{type(cell).__name__} ({str(cell)[:40]}); make it text, a number or a list"
                 )
             if pd.isna(cell):

@@ -110,7 +110,12 @@ def names_matrix(
         raise ValueError(
             f"{what} must have a row for each sample and a column for each label, or names of labels"
         )
-    known = _sorted_names(different, what) if classes is None else list(classes)
+    if not different and classes is None:
+        raise ValueError(f"{what} names no label in any row; there is nothing to learn")
+    try:
+        known = sorted(different) if classes is None else list(classes)
+    except TypeError:
+        raise ValueError(f"{what} has names of labels of several types; make them all strings") from None
     place = {one: i for i, one in enumerate(known)}
     matrix = np.zeros((len(names), len(known)), np.uint8)
     for i, row in enumerate(names):
@@ -129,12 +134,3 @@ def names_matrix(
         )
     labels = np.array([*known, None], object)[:-1]
     return matrix, labels.astype(str) if all(isinstance(one, str) for one in known) else labels
-
-
-def _sorted_names(different: set[Any], what: str) -> list[Any]:
-    if not different:
-        raise ValueError(f"{what} names no label in any row; there is nothing to learn")
-    try:
-        return sorted(different)
-    except TypeError:
-        raise ValueError(f"{what} has names of labels of several types; make them all strings") from None

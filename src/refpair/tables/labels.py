@@ -234,8 +234,8 @@ def _read(
         raise ValueError("requires y to be passed, but the target y is None")
     if sp.issparse(Y):
         return _read_sparse(Y, name)
-    given = from_polars(Y)
-    is_polars = given is not Y
+    is_polars = type(Y).__module__.startswith("polars.")
+    given = from_polars(Y) if is_polars else Y
     is_frame = isinstance(given, pd.DataFrame)
     column = given.iloc[:, 0] if is_frame and given.shape[1] == 1 else given
     separator = getattr(given, "attrs", {}).get(_SEPARATOR, separator)

@@ -6,7 +6,7 @@ import codecs
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from refpair.tables._arff import arff_frame, labels_beside, parse_arff
 from refpair.tables._cells import frame_of_matrix
 from refpair.tables._csv import read_csv
 from refpair.tables._formats import read_excel, read_json_lines, read_parquet, read_svmlight
-from refpair.tables._names import check_known, check_unique, clean_names
+from refpair.tables._names import TableError, check_known, clean_names, naming
 from refpair.tables._source import Source, check_cells, open_source
 from refpair.tables.columns import Kind
 
@@ -167,23 +167,22 @@ def read_table(
     labels, drop = _asked_for(labels, "label"), _asked_for(drop, "column to drop") or []
     if encoding is not None and _is_utf_8(encoding):
         encoding = None
-    form = _format(found)
-    if form == "libsvm":
-        return _from_svmlight(found, labels, drop)
-    both = set(labels or ()) & set(drop)
-    if both:
-        raise ValueError(f"{found.name}: {min(both)!r} is named as a label and to be dropped; choose one")
-    if form == "csv":
-        frame = read_csv(found, sep, encoding, labels or ())
-    elif form == "json":
-        frame = read_json_lines(found, encoding)
-    elif form == "parquet":
-        frame = read_parquet(found)
-    elif form == "excel":
-        frame = read_excel(found)
-    else:
-        return _from_arff(found, labels, drop, encoding)
-    return _split(found, frame, labels or [], drop)
+    with naming(found.name):
+        form = _format(found)
+        if form == "libsvm":
+            X, names, Y = read_svmlight(found, labels)
+            return replace(_split(found, frame_of_matrix(X, names), [], drop), Y=Y)
+        if both := set(labels or ()) & set(drop):
+            raise TableError(f"{min(both)!r} is named as a label and to be dropped; choose one")
+        if form == "arff":
+            return _from_arff(found, labels, drop, encoding)
+        if form == "csv":
+            frame = read_csv(found, sep, encoding, labels or ())
+        elif form == "json":
+            frame = read_json_lines(found, encoding)
+        else:
+            frame = read_parquet(found) if form == "parquet" else read_excel(found)
+        return _split(found, frame, labels or [], drop)
 
 
 def _asked_for(names: Sequence[str] | None, what: str) -> list[str] | None:
@@ -211,68 +210,42 @@ def _format(source: Source) -> str:
     for form, endings in _ENDINGS.items():
         if source.has_ending(*endings):
             if source.is_packed and form in ("parquet", "excel"):
-                raise ValueError(f"{source.name}: {form} files are packed already; unpack it first")
+                raise TableError(f"{form} files are packed already; unpack it first")
             return form
     known = ", ".join(ending for endings in _ENDINGS.values() for ending in endings)
-    raise ValueError(
-        f"{source.name}: cannot tell the format by the name; known endings are {known}, also with .gz"
-    )
+    raise TableError(f"cannot tell the format by the name; known endings are {known}, also with .gz")
 
 
 def _split(source: Source, frame: pd.DataFrame, labels: list[str], drop: list[str]) -> Table:
     """Part a table into labels and the rest."""
     try:
-        check_known(source.name, [*labels, *drop], list(frame.columns))
-    except ValueError as error:
+        check_known([*labels, *drop], list(frame.columns))
+    except TableError as error:
         if len(frame.columns) > 1:
             raise
-        raise ValueError(f"{error} The file has one column; if it should have more, give --sep") from None
+        told = str(error).removeprefix(": ")
+        raise TableError(f"{told} The file has one column; if it should have more, give --sep") from None
     gone = {*labels, *drop}
     rest = [name for name in frame.columns if name not in gone]
     if not rest:
-        raise ValueError(f"{source.name}: no columns are left besides labels and dropped ones")
-    Y = _dense(source, frame[labels]) if labels else None
+        raise TableError("no columns are left besides labels and dropped ones")
+    Y = frame[labels] if labels else None
+    if Y is not None and any(isinstance(kind, pd.SparseDtype) for kind in Y.dtypes):
+        check_cells(source.n_bytes, *Y.shape, "labels")
+        Y = Y.astype({name: kind.subtype for name, kind in Y.dtypes.items() if hasattr(kind, "subtype")})
     X = frame if len(rest) == frame.shape[1] else frame[rest]
-    return _table(source, X, Y)
-
-
-def _table(source: Source, X: pd.DataFrame, Y: pd.DataFrame | None) -> Table:
-    if source.path is None:
-        return Table(source.name, X, Y, None)
-    return Table(source.path.name, X, Y, source.path.parent)
-
-
-def _dense(source: Source, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return labels without sparse columns."""
-    sparse = {name: kind.subtype for name, kind in frame.dtypes.items() if isinstance(kind, pd.SparseDtype)}
-    if sparse:
-        check_cells(source.name, source.n_bytes, *frame.shape, "labels")
-    return frame.astype(sparse) if sparse else frame
+    name, folder = (source.name, None) if source.path is None else (source.path.name, source.path.parent)
+    return Table(name, X, Y, folder)
 
 
 def _from_arff(source: Source, labels: list[str] | None, drop: list[str], encoding: str | None) -> Table:
     assert source.path is not None
     if labels is None:
         labels = _asked_for(labels_beside(source.path), "label")
-    file = parse_arff(source.read_text(encoding), source.name, source.n_bytes)
+    file = parse_arff(source.read_text(encoding), source.n_bytes)
     for label in labels or ():
         if label in file.repeated:
-            raise ValueError(
-                f"{source.name}: several attributes are named {label!r}; rename all but the label"
-            )
+            raise TableError(f"several attributes are named {label!r}; rename all but the label")
     frame = arff_frame(file)
-    names = clean_names(frame.columns)
-    check_unique(source.name, names)
-    frame.columns = pd.Index(names)
+    frame.columns = pd.Index(clean_names(frame.columns))
     return _split(source, frame, labels or [], drop)
-
-
-def _from_svmlight(source: Source, labels: list[str] | None, drop: list[str]) -> Table:
-    X, names, Y = read_svmlight(source, labels)
-    check_known(source.name, drop, names)
-    kept = [place for place, name in enumerate(names) if name not in set(drop)]
-    if not kept:
-        raise ValueError(f"{source.name}: no columns are left besides labels and dropped ones")
-    if drop:
-        X, names = X[:, kept], [names[place] for place in kept]
-    return _table(source, frame_of_matrix(X, names), Y)

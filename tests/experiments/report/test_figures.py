@@ -13,7 +13,7 @@ from refpair.experiments.report.figures import (
     critical_difference_diagram,
     figure_svg,
 )
-from tests.experiments.fake import ALGORITHMS, GREATER, make_results
+from tests.experiments.fake import ALGORITHMS, make_results
 
 RANKS = pd.Series({"PCC": 2.0, "BR": 3.4, "CSRPE-posterior": 1.2, "CC": 3.5})
 
@@ -58,7 +58,7 @@ def test_a_panel_for_each_data_set():
     results = make_results(
         ["flags", "yeast", "scene"], ["f1"], ("CSRPE-nearest", "CSRPE-posterior"), lengths=(100, 3000)
     )
-    figure = code_length_figure(results, "f1", GREATER)
+    figure = code_length_figure(results, "f1")
     assert [axes.get_title() for axes in figure.axes] == ["yeast", "flags", "scene"]
     for axes in figure.axes:
         curves = [line for line in axes.lines if list(line.get_xdata()) == [100, 3000]]
@@ -66,12 +66,12 @@ def test_a_panel_for_each_data_set():
         assert len(axes.collections) == 2  # the bands
         assert [3000, 3000] in [list(line.get_xdata()) for line in axes.lines]
     assert [text.get_text() for text in figure.legends[0].texts] == ["CSRPE-nearest", "CSRPE-posterior"]
-    one_split = code_length_figure(results[results["split"] == 0], "f1", GREATER)
+    one_split = code_length_figure(results[results["split"] == 0], "f1")
     assert len(one_split.axes[0].collections) == 0
 
 
 def test_a_panel_for_each_cost():
-    figure = comparison_figure(make_results(["flags", "yeast"]), GREATER)
+    figure = comparison_figure(make_results(["flags", "yeast"]))
     titles = ["F1 score ↑", "Accuracy (Jaccard) ↑", "Hamming loss ↓", "Rank loss ↓"]
     assert [axes.get_title() for axes in figure.axes] == titles
     for axes in figure.axes:
@@ -81,7 +81,7 @@ def test_a_panel_for_each_cost():
 
 def places(results):
     """Return how far right each algorithm is drawn in the first panel."""
-    axes = comparison_figure(results, GREATER).axes[0]
+    axes = comparison_figure(results).axes[0]
     return {line.get_label(): list(line.get_xdata()) for line in axes.lines}
 
 
@@ -103,7 +103,7 @@ def test_the_same_data_give_the_same_file():
     results = make_results(["flags"], ["f1", "rank"])
 
     def svg(name):
-        return figure_svg(lambda: comparison_figure(results, GREATER), name)
+        return figure_svg(lambda: comparison_figure(results), name)
 
     assert svg("one") == svg("one")
     assert svg("one").replace("one-", "two-") == svg("two")
@@ -116,7 +116,7 @@ def test_the_same_data_give_the_same_file():
 
 def test_names_are_not_formulas():
     results = make_results(["flags"], ["f1"], ["BR", "CC"]).replace({"flags": "a$_^{$b"})
-    assert figure_svg(lambda: comparison_figure(results, GREATER), "x").startswith("<svg")
+    assert figure_svg(lambda: comparison_figure(results), "x").startswith("<svg")
 
 
 def test_without_matplotlib(monkeypatch):

@@ -20,7 +20,7 @@ from refpair.experiments.report import (
 )
 from refpair.experiments.report.table import ResultTable
 from refpair.experiments.runner import describe_machine
-from tests.experiments.fake import GREATER, LENGTHS, make_results
+from tests.experiments.fake import LENGTHS, make_results
 
 DECODERS = ("CSRPE-nearest", "CSRPE-posterior")
 EXTENDED = ("CSRPE-nearest", "CSRPE-ext-nearest", "CSRPE-posterior", "CSRPE-ext-posterior")
@@ -72,7 +72,7 @@ def check_page(text):
 
 
 def test_a_whole_comparison():
-    section = compare_section(make_results(["yeast", "scene", "Corel5k"], n_ours=8), GREATER)
+    section = compare_section(make_results(["yeast", "scene", "Corel5k"], n_ours=8))
     assert headings(section) == ["Scores", "Tests", "Ranks", "Beside the paper", "Times and parameters"]
     assert [table.name for table in section.tables] == ["summary-compare"]
     splits = section.parts[0].tables[-1]
@@ -86,9 +86,9 @@ def test_a_whole_comparison():
 
 def test_on_how_many_splits():
     results = make_results(["yeast", "flags"], ["f1", "rank"], ["BR", "CC"])
-    assert not any(table.name == "splits" for table in compare_section(results, GREATER).parts[0].tables)
+    assert not any(table.name == "splits" for table in compare_section(results).parts[0].tables)
     few = results[(results["algorithm"] == "BR") | (results["split"] < 2) | (results["cost"] == "f1")]
-    section = compare_section(few[(few["data"] == "flags") | (few["algorithm"] == "CC")], GREATER)
+    section = compare_section(few[(few["data"] == "flags") | (few["algorithm"] == "CC")])
     assert section.tables[0].shown["splits"].to_dict() == {"BR": "5", "CC": "2 to 5"}
     table = section.parts[0].tables[-1]
     assert table.shown.to_dict("index") == {
@@ -109,7 +109,7 @@ def test_on_how_many_splits():
     ],
 )
 def test_small_comparisons(results, expected, tmp_path, about):
-    section = compare_section(results, GREATER)
+    section = compare_section(results)
     assert headings(section) == [*expected, "Times and parameters"]
     write_report(tmp_path, "Small", [section], about)
     check_page((tmp_path / "report.html").read_text(encoding="utf-8"))
@@ -119,16 +119,16 @@ def test_algorithms_that_share_no_cell():
     results = pd.concat(
         [make_results(["yeast"], algorithms=["BR"]), make_results(["flags"], algorithms=["CC", DECODERS[0]])]
     )
-    section = compare_section(results, GREATER)
+    section = compare_section(results)
     assert headings(section) == ["Scores", "Tests", "Beside the paper", "Times and parameters"]
-    section = compare_section(results[results["algorithm"] != "CC"], GREATER)
+    section = compare_section(results[results["algorithm"] != "CC"])
     assert headings(section) == ["Scores", "Beside the paper", "Times and parameters"]
     assert section.tables[0].shown["mean rank"].tolist() == ["–", "–"]
 
 
 def test_a_single_split_is_no_test():
     for n_ours in (1, 20):  # whatever ours has alone
-        section = compare_section(make_results(["yeast"], ["f1"], n_splits=1, n_ours=n_ours), GREATER)
+        section = compare_section(make_results(["yeast"], ["f1"], n_splits=1, n_ours=n_ours))
         assert section.tables[0].shown.loc["CSRPE-posterior", "wins/ties/losses"] == "–"
         tests = [table for part in section.parts if part.heading == "Tests" for table in part.tables]
         assert len(tests) == (0 if n_ours == 1 else 2)  # the decoders against each other
@@ -138,7 +138,7 @@ def test_some_cells_have_too_few_splits():
     results = make_results(["yeast", "flags"], ["f1"], ["BR", "CSRPE-nearest"], n_splits=3)
     results = results[(results["data"] == "yeast") | (results["algorithm"] != "BR") | (results["split"] == 0)]
     results.loc[(results["data"] == "flags") & (results["algorithm"] == "BR"), "score"] = 1.0
-    shown = compare_section(results, GREATER).tables[0].shown
+    shown = compare_section(results).tables[0].shown
     assert shown.loc["CSRPE-nearest", "not tested"] == "1"
 
 
@@ -153,21 +153,18 @@ def test_some_cells_have_too_few_splits():
 def test_whose_wins_are_told(algorithms, expected):
     results = make_results(["yeast"], ["f1"], algorithms)
     results.loc[results["algorithm"] == "PCC", "score"] += 0.3
-    section = compare_section(results, GREATER)
+    section = compare_section(results)
     tables = [table.name for table in section.parts[1].tables if table.name.startswith("t-tests")]
     assert tables == [f"t-tests-{name.replace(':', '-')}" for name in expected]
 
 
 def test_costs_and_models_of_ones_own(tmp_path, about):
-    results = make_results(["yeast"], ["mine:a", "mine-a"], ["mine:Model", *DECODERS])
-    section = compare_section(results, {"mine:a": False, "mine-a": True})
-    write_report(tmp_path, "Own", [section], about)
-    assert {"comparison-mine-a.csv", "comparison-mine-a-2.csv"} <= {file.name for file in tmp_path.iterdir()}
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "mine:a ↓" in page
-    assert "mine-a ↑" in page
-    with pytest.raises(ValueError, match="is better for the cost 'mine-a'"):
-        compare_section(results, {"mine:a": False})
+    costs = ["tests.experiments.own:misses", "tests.experiments:own.misses"]
+    results = make_results(["yeast"], costs, ["mine:Model", *DECODERS])
+    write_report(tmp_path, "Own", [compare_section(results)], about)
+    name = "comparison-tests-experiments-own-misses"
+    assert {f"{name}.csv", f"{name}-2.csv"} <= {file.name for file in tmp_path.iterdir()}
+    assert "tests.experiments.own:misses ↓" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_names_that_look_like_html(tmp_path, about):
@@ -176,22 +173,22 @@ def test_names_that_look_like_html(tmp_path, about):
         {"yeast": nasty, "BR": nasty}
     )
     curves = make_results(["yeast"], ["f1"], DECODERS, lengths=(100, 300)).replace({"yeast": nasty})
-    sections = [compare_section(results, GREATER), code_length_section(curves, GREATER)]
+    sections = [compare_section(results), code_length_section(curves)]
     write_report(tmp_path, nasty, sections, about)
     check_page((tmp_path / "report.html").read_text(encoding="utf-8"))
 
 
 def test_how_long_codes_must_be():
     results = make_results(["yeast", "flags"], ["f1", "rank"], DECODERS, lengths=LENGTHS)
-    section = code_length_section(results, GREATER)
+    section = code_length_section(results)
     assert headings(section) == ["F1 score ↑", "Rank loss ↓", "Times"]
     shown = section.tables[0].shown
     assert shown.index.tolist() == list(DECODERS)
     assert shown["curves"].tolist() == ["4", "4"]
     slope = results.assign(score=results["n_bits"] / 1e4)
-    shown = code_length_section(slope[slope["cost"] == "f1"], GREATER).tables[0].shown
+    shown = code_length_section(slope[slope["cost"] == "f1"]).tables[0].shown
     assert shown.loc["CSRPE-nearest"].tolist() == ["2", "0", "2", "0"]
-    short = code_length_section(results[results["n_bits"] <= 3000], GREATER).tables[0].shown
+    short = code_length_section(results[results["n_bits"] <= 3000]).tables[0].shown
     assert short.loc["CSRPE-nearest"].tolist() == ["4", "0", "0", "4"]
 
 
@@ -200,45 +197,45 @@ def test_codes_that_run_out_of_pairs():
     there = {"yeast": 5000, "flags": 640}
     capped = results["n_bits"] > results["data"].map(there)
     noted = results.assign(chosen=results["chosen"].where(~capped, '{"n_bits": 640}'))
-    section = code_length_section(noted, GREATER)
+    section = code_length_section(noted)
     assert section.tables[0].shown.loc[DECODERS[0], ["curves", "cannot tell"]].tolist() == ["2", "1"]
     shown = section.parts[0].tables[0].shown.loc["flags nearest"]
     assert [length for length in LENGTHS if shown[str(length)] != "–"] == [50, 100, 200, 500]
     tiny = noted.assign(chosen='{"n_bits": 6}')
-    assert code_length_section(tiny, GREATER).parts[0].tables[0].shown.columns.tolist() == ["50", "flat from"]
+    assert code_length_section(tiny).parts[0].tables[0].shown.columns.tolist() == ["50", "flat from"]
 
 
 def test_a_curve_that_rises_to_its_end_is_not_flat():
     results = make_results(["yeast"], ["f1"], DECODERS[:1], lengths=LENGTHS)
-    table = code_length_section(results.assign(score=results["n_bits"] / 1e4), GREATER).parts[0].tables[0]
+    table = code_length_section(results.assign(score=results["n_bits"] / 1e4)).parts[0].tables[0]
     assert table.shown["flat from"].tolist() == ["not before 5000"]
     assert table.style["flat from"].tolist() == [""]
-    single = code_length_section(results[results["n_bits"] == 50], GREATER)
+    single = code_length_section(results[results["n_bits"] == 50])
     assert single.tables[0].shown.empty
 
 
 def test_what_the_relevant_set_changes():
     results = make_results(["yeast", "flags"], algorithms=EXTENDED)
-    section = relevant_set_section(results, GREATER)
+    section = relevant_set_section(results)
     summary = section.tables[0].shown
     assert summary.index.tolist() == ["nearest", "posterior"]
     assert summary["cells"].tolist() == ["8", "8"]
     assert sum(map(int, summary.loc["nearest", "wins/ties/losses"].split("/"))) == 8
     assert len(section.tables) == 1 + 4
     worse = results.assign(score=results["score"].where(~results["algorithm"].str.contains("ext"), 0.0))
-    worse = relevant_set_section(worse[worse["cost"] == "f1"], GREATER).tables[0].shown
+    worse = relevant_set_section(worse[worse["cost"] == "f1"]).tables[0].shown
     assert worse.loc["nearest", ["better", "median gain"]].tolist() == ["0", "−100.0 %"]
-    single = relevant_set_section(results[results["split"] == 0], GREATER).tables[0].shown
+    single = relevant_set_section(results[results["split"] == 0]).tables[0].shown
     assert single.loc["nearest", "wins/ties/losses"] == "0/0/0"
     nothing = results.assign(score=results["algorithm"].str.contains("ext").astype(float))
-    assert relevant_set_section(nothing, GREATER).tables[0].shown.loc["nearest", "median gain"] == "–"
-    alone = relevant_set_section(results[results["algorithm"] == "CSRPE-nearest"], GREATER)
+    assert relevant_set_section(nothing).tables[0].shown.loc["nearest", "median gain"] == "–"
+    alone = relevant_set_section(results[results["algorithm"] == "CSRPE-nearest"])
     assert alone.tables == []
 
 
 @pytest.mark.parametrize("section_of", [compare_section, code_length_section, relevant_set_section])
 def test_no_results(section_of):
-    section = section_of(make_results(["yeast"])[:0], GREATER)
+    section = section_of(make_results(["yeast"])[:0])
     assert (section.text, section.tables) == ("There are no results yet.", ())
 
 
@@ -281,7 +278,7 @@ def test_the_files_of_a_report(tmp_path, about):
     results = make_results(["yeast", "flags"], ["f1"], ["BR", "CC", "CSRPE-nearest"])
     folder = tmp_path / "new" / "folder"
     for _ in range(2):  # the second time they are replaced
-        write_report(folder, "A <report>", [compare_section(results, GREATER)], about)
+        write_report(folder, "A <report>", [compare_section(results)], about)
     files = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
     tables = {"comparison-f1", "t-tests-CSRPE-nearest", "best-CSRPE-nearest", "ranks", "against-paper-f1"}
     tables |= {"times-compare", "parameters", "summary-compare"}
@@ -308,7 +305,7 @@ def test_the_files_of_a_report(tmp_path, about):
 def test_the_same_results_give_the_same_files(tmp_path, about):
     results = make_results(["yeast"], ["f1"], DECODERS, lengths=(100, 4000))
     for name in "ab":
-        write_report(tmp_path / name, "Twice", [code_length_section(results, GREATER)], about)
+        write_report(tmp_path / name, "Twice", [code_length_section(results)], about)
     for file in (tmp_path / "a").rglob("*.*"):
         assert file.read_bytes() == (tmp_path / "b" / file.relative_to(tmp_path / "a")).read_bytes()
 
@@ -316,7 +313,7 @@ def test_the_same_results_give_the_same_files(tmp_path, about):
 def test_a_report_without_matplotlib(tmp_path, about, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     results = make_results(["yeast"], ["f1"], ["BR", "CSRPE-nearest"])
-    write_report(tmp_path, "Plain", [compare_section(results, GREATER)], about)
+    write_report(tmp_path, "Plain", [compare_section(results)], about)
     assert not (tmp_path / "figures").exists()
     for name in ("report.html", "report.md"):
         text = (tmp_path / name).read_text(encoding="utf-8")
@@ -338,7 +335,7 @@ def test_files_of_a_former_report_go(tmp_path, about):
     folder = tmp_path / "report"
     outside, mine = tmp_path / "outside.csv", folder / "mine.csv"
     curves = make_results(["yeast"], ["f1"], ["CSRPE-nearest"], lengths=(100, 4000))
-    write_report(folder, "First", [code_length_section(curves, GREATER)], about)
+    write_report(folder, "First", [code_length_section(curves)], about)
     assert (folder / "figures" / "code-length-f1.svg").exists()
     assert (folder / "times-code-length.csv").exists()
     for file in (outside, mine):

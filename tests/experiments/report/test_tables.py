@@ -39,6 +39,7 @@ from refpair.experiments.report.table import (
 from refpair.experiments.statistics import WinTieLoss, code_length_curve
 from tests.experiments.fake import ALGORITHMS, GREATER, LENGTHS, make_results
 
+OWN_COST = "tests.experiments.own:misses"
 EXTENDED = ("CSRPE-nearest", "CSRPE-ext-nearest", "CSRPE-posterior", "CSRPE-ext-posterior")
 
 
@@ -121,7 +122,7 @@ def test_how_numbers_are_shown():
 def test_the_comparison_has_all_means_and_the_best_in_bold():
     results = make_results(n_splits=4, seed=3)
     for cost, up in GREATER.items():
-        table = comparison_table(results.sample(frac=1, random_state=0), cost, GREATER)
+        table = comparison_table(results.sample(frac=1, random_state=0), cost)
         assert list(table.shown.index) == list(PAPER_DATA)
         assert list(table.shown.columns) == list(ALGORITHMS)
         values = read_csv(table).set_index(["data", "algorithm"])
@@ -136,7 +137,7 @@ def test_the_comparison_has_all_means_and_the_best_in_bold():
 
 def test_equal_means_are_all_bold_and_missing_ones_are_not():
     results = made(("x", "BR", 0, 0.5), ("x", "CC", 0, 0.5), ("x", "PCC", 0, 0.4999), ("y", "PCC", 0, 0.1))
-    table = comparison_table(results, "f1", GREATER)
+    table = comparison_table(results, "f1")
     assert bold(table).to_numpy().tolist() == [[True, True, False], [False, False, False]]  # one stands alone
     assert table.shown.loc["y"].tolist() == ["–", "–", ".1000"]
     assert "random half splits: 1. Bold" in table.note
@@ -145,7 +146,7 @@ def test_equal_means_are_all_bold_and_missing_ones_are_not():
 def test_bold_is_by_the_splits_that_a_row_shares():
     lucky = [("x", "CC", 0, 0.4), ("x", "CC", 1, 0.9), ("x", "BR", 0, 0.5)]
     apart = [("y", "BR", 0, 0.5), ("y", "CC", 1, 0.6)]
-    table = comparison_table(made(*lucky, *apart), "f1", GREATER)
+    table = comparison_table(made(*lucky, *apart), "f1")
     assert bold(table).to_dict("index") == {"x": {"BR": True, "CC": False}, "y": {"BR": False, "CC": False}}
     assert table.shown.loc["x", "CC"] == ".65 ± .25"  # over all of its own
     assert "random half splits: 1 to 2. Bold: " in table.note
@@ -153,7 +154,7 @@ def test_bold_is_by_the_splits_that_a_row_shares():
 
 
 def test_digits_are_the_same_in_a_row():
-    table = comparison_table(make_results(), "rank", GREATER)
+    table = comparison_table(make_results(), "rank")
     for _, row in table.shown.iterrows():
         assert len({len(cell.split(" ")[0].partition(".")[2]) for cell in row}) == 1
 
@@ -161,29 +162,29 @@ def test_digits_are_the_same_in_a_row():
 def test_the_difference_from_the_paper_is_better_if_positive():
     scores = [(name, split, 0.7 + 0.0001 * split) for name in ("BR", "mine:Model") for split in (0, 1, 2)]
     results = made(*(("flags", *row) for row in scores), ("birds", "BR", 0, 0.5))
-    table = against_paper_table(results, "f1", GREATER)
+    table = against_paper_table(results, "f1")
     assert table.shown.to_dict() == {"BR": {"flags": "+0.7 %"}}
     assert not bold(table).any(axis=None)
     values = read_csv(table)
     assert values[["paper", "paper_error", "splits"]].iloc[0].tolist() == [0.6954, 0.0045, 3]
     assert values["here"].iloc[0] == pytest.approx(0.7001)
     assert values["difference"].iloc[0] == pytest.approx(0.7001 / 0.6954 - 1)
-    worse = against_paper_table(results.assign(cost="hamming"), "hamming", GREATER)
+    worse = against_paper_table(results.assign(cost="hamming"), "hamming")
     assert worse.shown.to_dict() == {"BR": {"flags": "−170.2 %"}}
     assert bold(worse).all(axis=None)
     assert worse.style.loc["flags", "BR"] == "bad bold"
-    assert against_paper_table(results.assign(cost="mine:cost"), "mine:cost", {"mine:cost": True}) is None
+    assert against_paper_table(results.assign(cost=OWN_COST), OWN_COST) is None
 
 
 # ---- tests ----
 
 
 def test_outcomes_stand_beside_the_papers_if_on_all_its_data():
-    table = outcome_table(make_results(["yeast", "scene"]), "CSRPE-posterior", GREATER)
+    table = outcome_table(make_results(["yeast", "scene"]), "CSRPE-posterior")
     assert list(table.shown.columns) == list(ALGORITHMS[:-1])
     assert table.shown.loc["F1 score ↑", "PCC"] == "2/0/0"
     assert read_csv(table)[["win", "tie", "loss"]].sum(axis=1).tolist() == [2, 2, 2, 2, 8] * 7
-    table = outcome_table(make_results(), "CSRPE-posterior", GREATER)
+    table = outcome_table(make_results(), "CSRPE-posterior")
     assert table.shown.loc["total", "PCC"].endswith(" (22/7/11)")
     assert table.shown.loc["F1 score ↑", "PCC"].endswith(" (9/0/1)")
     assert "(" not in table.shown.loc["total", "CSRPE-nearest"]
@@ -192,18 +193,18 @@ def test_outcomes_stand_beside_the_papers_if_on_all_its_data():
 
 def test_the_papers_total_is_of_the_costs_shown():
     results = make_results(costs=["f1", "rank"], n_splits=2)
-    table = outcome_table(results, "CSRPE-nearest", GREATER)
+    table = outcome_table(results, "CSRPE-nearest")
     papers = [paper_outcomes(cost, "PCC") for cost in ("f1", "rank")]
     expected = WinTieLoss(*np.sum(papers, axis=0))
     assert table.shown.loc["total", "PCC"].endswith(f" ({expected})")
-    own = pd.concat([results, results[results["cost"] == "f1"].assign(cost="mine:cost")])
-    table = outcome_table(own, "CSRPE-nearest", GREATER | {"mine:cost": True})
+    own = pd.concat([results, results[results["cost"] == "f1"].assign(cost=OWN_COST)])
+    table = outcome_table(own, "CSRPE-nearest")
     assert "(" in table.shown.loc["F1 score ↑", "PCC"]
     assert "(" not in table.shown.loc["total", "PCC"]
     more_data = pd.concat([results, results[results["data"] == "yeast"].assign(data="birds")])
     less_data = results[results["data"] != "yeast"]
     for other, ours in ((more_data, "CSRPE-nearest"), (less_data, "CSRPE-nearest"), (results, "BR")):
-        table = outcome_table(other, ours, GREATER)
+        table = outcome_table(other, ours)
         assert not table.shown.map(lambda cell: "(" in cell).any(axis=None)
         assert "paper" not in table.note
 
@@ -221,7 +222,7 @@ def test_the_papers_counts_stand_only_beside_as_many_tests():
     results = make_results(n_splits=2)
     on_yeast = (results["data"] == "yeast") & (results["cost"] == "f1")
     results = results[~(on_yeast & (results["algorithm"] == "PCC") & (results["split"] == 1))]
-    table = outcome_table(results, "CSRPE-nearest", GREATER)
+    table = outcome_table(results, "CSRPE-nearest")
     assert (table.shown["PCC"].str.contains("\\(") == [False, True, True, True, False]).all()
     assert table.shown["BR"].str.contains("\\(").all()
 
@@ -229,25 +230,25 @@ def test_the_papers_counts_stand_only_beside_as_many_tests():
 def test_what_a_single_split_cannot_test():
     cells = [("x", "BR", 0, 0.5), ("x", "CC", 0, 0.6), ("x", "CC", 1, 0.6), ("x", "PCC", 1, 0.5)]
     cells += [("x", "PCC", 2, 0.5), ("x", "CC", 2, 0.6)]
-    table = outcome_table(made(*cells), "CC", GREATER)
+    table = outcome_table(made(*cells), "CC")
     assert table.shown.loc["total"].to_dict() == {"BR": "–", "PCC": "1/0/0"}
-    assert verdict_table(made(*cells), "BR", GREATER) is None
-    assert outcome_table(made(*cells), "BR", GREATER) is None
+    assert verdict_table(made(*cells), "BR") is None
+    assert outcome_table(made(*cells), "BR") is None
     both = made(*cells, ("y", "BR", 0, 0.5), ("y", "BR", 1, 0.6), ("y", "CC", 0, 0.5), ("y", "CC", 1, 0.7))
-    shown = verdict_table(both, "BR", GREATER).shown
+    shown = verdict_table(both, "BR").shown
     assert shown.to_dict() == {"F1 score ↑": {"x": "not tested", "y": "level"}}
 
 
 def test_where_one_is_the_best():
     cells = [("x", a, s, x + 0.01 * s) for a, x in {"BR": 0.5, "CC": 0.6, "PCC": 0.7}.items() for s in (0, 1)]
     for ours, expected in {"PCC": "best", "CC": "PCC", "BR": "CC, PCC"}.items():
-        table = verdict_table(made(*cells), ours, GREATER)
+        table = verdict_table(made(*cells), ours)
         assert table.shown.to_dict() == {"F1 score ↑": {"x": expected}}
         assert bold(table).to_numpy().item() == (expected != "best")
 
 
 def test_ranks():
-    table = rank_table(make_results(), GREATER)
+    table = rank_table(make_results())
     values = read_csv(table)
     assert values["all"].is_monotonic_increasing
     np.testing.assert_allclose(values.drop(columns="algorithm").sum(), 8 * 9 / 2)
@@ -255,7 +256,7 @@ def test_ranks():
     assert not bold(table)["all"].iloc[-1]
     assert "Over the cells that all have: 40;" in table.note
     assert "costs on the same data set are not independent" in table.note
-    few = rank_table(make_results(["yeast"], ["f1"]), GREATER)
+    few = rank_table(make_results(["yeast"], ["f1"]))
     assert "Over the cells that all have: 1;" in few.note
     assert "So few can tell nothing" in few.note
     assert not bold(few).any(axis=None)
@@ -263,25 +264,25 @@ def test_ranks():
 
 def test_the_summary_has_what_the_other_tables_have():
     results = make_results(["yeast", "scene", "Corel5k"], n_ours=8)
-    table = summary_table(results, GREATER)
+    table = summary_table(results)
     values = read_csv(table).set_index("algorithm")
     assert list(values.index) == list(ALGORITHMS)
     assert table.shown["splits"].tolist() == ["5"] * 6 + ["8"] * 2
     assert (values[["best", "level", "worse", "untested"]].sum(axis=1) == values["cells"]).all()
     assert (values["cells"] == 12).all()
     competitors = results[results["algorithm"] != "CSRPE-nearest"]
-    totals = outcome_table(competitors, "CSRPE-posterior", GREATER).values
+    totals = outcome_table(competitors, "CSRPE-posterior").values
     counted = totals[totals["cost"] == "total"][["win", "tie", "loss"]].sum()
     assert values.loc["CSRPE-posterior", ["win", "tie", "loss"]].tolist() == counted.tolist()
-    verdicts = verdict_table(competitors, "CSRPE-posterior", GREATER).values["verdict"]
+    verdicts = verdict_table(competitors, "CSRPE-posterior").values["verdict"]
     assert values.loc["CSRPE-posterior", "best"] == (verdicts == "best").sum()
-    ranks = rank_table(results, GREATER).values.set_index("algorithm")["all"]
+    ranks = rank_table(results).values.set_index("algorithm")["all"]
     pd.testing.assert_series_equal(values["mean_rank"], ranks[values.index], check_names=False)
-    beside = pd.concat([against_paper_table(results, cost, GREATER).values for cost in GREATER])
+    beside = pd.concat([against_paper_table(results, cost).values for cost in GREATER])
     assert values.loc["BR", "from_paper"] == pytest.approx(
         beside.loc[beside["algorithm"] == "BR", "difference"].median()
     )
-    own = summary_table(make_results(["birds"], ["f1"], ["mine:Model"], n_splits=1), GREATER).shown
+    own = summary_table(make_results(["birds"], ["f1"], ["mine:Model"], n_splits=1)).shown
     assert own.iloc[0].tolist() == ["1", "0", "0", "0", "0", "0", "–", "1.00", "–"]
 
 
@@ -348,18 +349,18 @@ def test_code_lengths():
     results = make_results(
         ["flags", "yeast"], algorithms=("CSRPE-nearest", "CSRPE-posterior"), lengths=LENGTHS
     )
-    table = code_length_table(results, "f1", GREATER)
+    table = code_length_table(results, "f1")
     assert list(table.shown.columns) == [*map(str, LENGTHS), "flat from"]
     assert list(table.shown.index) == ["yeast nearest", "yeast posterior", "flags nearest", "flags posterior"]
-    flat = flat_lengths(results, GREATER)
+    flat = flat_lengths(results)
     assert len(flat) == 4 * 2 * 2
     assert set(table.shown["flat from"]) <= set(map(str, flat["flat_from"]))
     assert len(read_csv(table)) == 4 * len(LENGTHS)
     many = make_results(["flags"], ["f1"], ["CSRPE-nearest"], lengths=range(100, 5100, 100))
-    columns = code_length_table(many, "f1", GREATER).shown.columns
+    columns = code_length_table(many, "f1").shown.columns
     assert len(columns) == 11
     assert list(columns[[0, -2]]) == ["100", "5000"]
-    assert code_length_table(make_results(algorithms=["BR"]), "f1", GREATER) is None
+    assert code_length_table(make_results(algorithms=["BR"]), "f1") is None
 
 
 # ---- relevant set ----
@@ -367,13 +368,13 @@ def test_code_lengths():
 
 def test_relevant_sets():
     results = make_results(["scene", "emotions", "birds"], algorithms=EXTENDED)
-    cases = compare_extended_sets(results, GREATER)
+    cases = compare_extended_sets(results)
     assert len(cases) == 3 * 4 * 2
     case = next(c for c in cases if c[:3] == ("rank", "scene", "posterior"))
     here = results[(results["cost"] == "rank") & (results["data"] == "scene")].groupby("algorithm")["score"]
     plain, extended = here.mean()[["CSRPE-posterior", "CSRPE-ext-posterior"]]
     assert case.gain == pytest.approx((plain - extended) / plain)  # lower is better
-    table = relevant_set_table(results, "f1", GREATER)
+    table = relevant_set_table(results, "f1")
     assert table.shown.shape == (3, 9)
     assert table.shown.loc["scene", "paper ext"] == ".7913 ± .0014"
     assert table.shown.loc["emotions", "paper"] == "–"  # what is printed there is no F1 score
@@ -386,20 +387,19 @@ def test_a_gain_over_nothing():
     results = made(
         *((data, *row) for data in scores for row in zip(names, (0, 0), scores[data], strict=True))
     )
-    gains = relevant_set_table(results, "f1", GREATER).shown["gain"].to_dict()
+    gains = relevant_set_table(results, "f1").shown["gain"].to_dict()
     assert gains == {"x": "0.0 %", "y": "–", "z": "−100.0 %"}
-    assert {case.outcome for case in compare_extended_sets(results, GREATER)} == {"untested"}
+    assert {case.outcome for case in compare_extended_sets(results)} == {"untested"}
 
 
 def test_a_relevant_set_with_half_of_the_results():
     results = make_results(["scene", "yeast"], algorithms=EXTENDED)
     lacking = results["algorithm"].str.contains("posterior") & (results["data"] == "yeast")
-    table = relevant_set_table(results[~lacking], "f1", GREATER)
+    table = relevant_set_table(results[~lacking], "f1")
     assert table.shown.loc["yeast", "posterior"] == "–"
-    assert relevant_set_table(results[results["algorithm"] == "CSRPE-nearest"], "f1", GREATER) is None
+    assert relevant_set_table(results[results["algorithm"] == "CSRPE-nearest"], "f1") is None
     own = relevant_set_table(
-        results.assign(cost="mine:cost", data="x").drop_duplicates(["algorithm", "split"]),
-        "mine:cost",
-        {"mine:cost": False},
+        results.assign(cost=OWN_COST, data="x").drop_duplicates(["algorithm", "split"]),
+        OWN_COST,
     )
     assert "paper" not in own.shown

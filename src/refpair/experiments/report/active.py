@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
+from refpair.experiments.names import greater_is_better
 from refpair.experiments.report.comparison import comparison_table, outcome_table
 from refpair.experiments.report.figures import learning_curve_figure
 from refpair.experiments.report.sections import Section, SectionFigure, parameter_table
 from refpair.experiments.report.table import (
     ResultTable,
+    caption,
     cost_title,
     file_name,
     in_order,
+    make_table,
     show_percent,
     spread,
 )
 from refpair.experiments.simulation import DEFAULT_STRATEGY
 from refpair.experiments.statistics import shared_means, win_tie_loss
-from refpair.inspection._display import direction_of
-
-__all__ = ["areas_under_curves", "query_times_table", "simulate_section"]
 
 _RANDOM = "random"
 
 
-def simulate_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Section:
+def simulate_section(results: pd.DataFrame) -> Section:
     """Return the section on strategies of active learning.
 
     The results have a row for each point of each learning curve, with the columns data, cost, algorithm (the
@@ -40,27 +38,21 @@ def simulate_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool
     areas = areas_under_curves(results)
     parts = []
     for cost in in_order(areas["cost"]):
-        title = cost_title(cost, greater_is_better)
-        table = replace(
-            comparison_table(areas, cost, greater_is_better),
-            name=file_name("areas", cost),
-            note="Mean height of the learning curves ± standard error over runs. Bold: the best of a row, by "
-            "the means over the runs that all strategies share.",
-        )
-        figure = SectionFigure(
-            file_name("learning-curves", cost),
-            f"{title} by the number of labelled rows; the bands are a standard error over runs up and down.",
-            partial(learning_curve_figure, results, cost, greater_is_better),
-        )
+        title = cost_title(cost)
+        heights = comparison_table(areas, cost)
+        table = make_table("areas", heights.values, heights.shown, heights.style, of=cost, cost=title)
+        draw = partial(learning_curve_figure, results, cost)
+        shown = caption("learning-curves", "figure", cost=title)
+        figure = SectionFigure(file_name("learning-curves", cost), shown, draw)
         parts.append(Section(title, tables=[table], figures=[figure]))
     tests = None
     if DEFAULT_STRATEGY in set(areas["algorithm"]):
-        tests = outcome_table(areas, DEFAULT_STRATEGY, greater_is_better)
+        tests = outcome_table(areas, DEFAULT_STRATEGY)
     parts += [Section("Tests", tables=[tests])] if tests else []
     parameters = parameter_table(results)
     tables = [query_times_table(results), *([parameters] if parameters else [])]
     parts.append(Section("Times and parameters", tables=tables))
-    return Section("Active learning", tables=[_strategy_table(areas, greater_is_better)], parts=parts)
+    return Section("Active learning", tables=[_strategy_table(areas)], parts=parts)
 
 
 def areas_under_curves(results: pd.DataFrame) -> pd.DataFrame:
@@ -84,10 +76,10 @@ def areas_under_curves(results: pd.DataFrame) -> pd.DataFrame:
     return order.merge(sums[keys].assign(score=score)[whole], on=keys)
 
 
-def _strategy_table(areas: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> ResultTable:
+def _strategy_table(areas: pd.DataFrame) -> ResultTable:
     """Return a row for each strategy, the default first: where it is the best, and beside random."""
     means = shared_means(areas).dropna()
-    signs = np.array([1.0 if direction_of(greater_is_better, cost) else -1.0 for cost, _ in means.index])
+    signs = np.array([1.0 if greater_is_better(cost) else -1.0 for cost, _ in means.index])
     heights = means.mul(signs, axis=0)
     names = sorted(in_order(areas["algorithm"]), key=lambda name: name != DEFAULT_STRATEGY)
     values = pd.DataFrame(index=pd.Index(names, name="strategy"))
@@ -99,10 +91,7 @@ def _strategy_table(areas: pd.DataFrame, greater_is_better: Mapping[str, bool]) 
         values["mean gain"] = ahead.div(means[_RANDOM].abs(), axis=0).mean()
         for which, outcome in enumerate(("win", "tie", "loss")):
             values[outcome] = [
-                win_tie_loss(areas, name, greater_is_better)[_RANDOM].iloc[-1][which]
-                if name != _RANDOM
-                else 0
-                for name in names
+                win_tie_loss(areas, name)[_RANDOM].iloc[-1][which] if name != _RANDOM else 0 for name in names
             ]
     values = values.fillna({"best": 0}).astype({"best": int})
     shown = values[[name for name in ("panels", "best", "better than random") if name in values]].astype(str)
@@ -110,15 +99,7 @@ def _strategy_table(areas: pd.DataFrame, greater_is_better: Mapping[str, bool]) 
         shown["mean gain"] = values["mean gain"].map(show_percent)
         shown["wins/ties/losses"] = [f"{row.win}/{row.tie}/{row.loss}" for row in values.itertuples()]
         shown.loc[_RANDOM, shown.columns[2:]] = "–"
-    return ResultTable(
-        name="summary-simulate",
-        title="All strategies",
-        note="A panel is a cost on a data set that all strategies have, and a strategy is as good there as "
-        "the mean height of its learning curve. Gain, wins, ties and losses are against random, by paired "
-        "t-tests at the 95 % level.",
-        values=values.reset_index(),
-        shown=shown,
-    )
+    return make_table("summary-simulate", values.reset_index(), shown)
 
 
 def query_times_table(results: pd.DataFrame) -> ResultTable:
@@ -130,10 +111,5 @@ def query_times_table(results: pd.DataFrame) -> ResultTable:
     each = 1000 * runs["seconds"] / (runs["last"] - runs["first"]).clip(lower=1)
     means = each.groupby(["data", "algorithm"], sort=False).mean()
     shown = spread(means.map(lambda value: f"{value:.2g}" if value < 10 else f"{value:.0f}")).fillna("")
-    return ResultTable(
-        name="times-simulate",
-        title="Milliseconds a query",
-        note="Means over all costs, runs and queries.",
-        values=means.rename("milliseconds").reset_index(),
-        shown=shown.rename_axis("data"),
-    )
+    values = means.rename("milliseconds").reset_index()
+    return make_table("times-simulate", values, shown.rename_axis("data"))

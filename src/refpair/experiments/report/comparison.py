@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from refpair.experiments.names import greater_is_better
 from refpair.experiments.published import PAPER_DATA, paper_outcomes, paper_table
 from refpair.experiments.report.figures import comparison_figure, critical_difference_diagram
 from refpair.experiments.report.sections import Section, SectionFigure, parameter_table, times_table
 from refpair.experiments.report.table import (
     ResultTable,
+    caption,
     cost_title,
     decimals_for,
-    file_name,
     in_order,
+    make_table,
     show_mean,
     show_percent,
     show_range,
@@ -32,24 +34,11 @@ from refpair.experiments.statistics import (
     summarise,
     win_tie_loss,
 )
-from refpair.inspection._display import direction_of
-
-__all__ = [
-    "against_paper_table",
-    "compare_section",
-    "comparison_table",
-    "outcome_table",
-    "rank_table",
-    "splits_table",
-    "summary_table",
-    "verdict_table",
-]
 
 _PRINTED = 5e-5  # the paper's means are rounded to four decimals
-_TESTS = "paired t-tests at the 95 % level on the splits both have"
 
 
-def compare_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Section:
+def compare_section(results: pd.DataFrame) -> Section:
     """Return the section that compares algorithms on all costs and data sets that there are results of.
 
     The results have a row for each finished run, with the columns data, cost, algorithm, n_bits, split,
@@ -57,72 +46,56 @@ def compare_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool]
     """
     if results.empty:
         return Section("Comparison of algorithms", "There are no results yet.")
-    figures = []
-    if results["algorithm"].nunique() > 1:
-        caption = (
-            "How far the means are from the best mean of their data set, over the splits that all its "
-            "algorithms share; where that is 0, only the best are drawn. The scale is linear up to 1 % and "
-            "logarithmic above."
-        )
-        draw = SectionFigure("comparison", caption, lambda: comparison_figure(results, greater_is_better))
-        figures.append(draw)
+    several = results["algorithm"].nunique() > 1
+    picture = SectionFigure("comparison", caption("comparison", "figure"), lambda: comparison_figure(results))
     costs = in_order(results["cost"])
-    scores = [comparison_table(results, cost, greater_is_better) for cost in costs]
-    beside = [against_paper_table(results, cost, greater_is_better) for cost in costs]
+    scores = [comparison_table(results, cost) for cost in costs]
+    beside = [against_paper_table(results, cost) for cost in costs]
     tests = [
         table
-        for name in _told(results, greater_is_better)
+        for name in _told(results)
         for table in (
-            outcome_table(results, name, greater_is_better),
-            verdict_table(_with_competitors(results, name), name, greater_is_better),
+            outcome_table(results, name),
+            verdict_table(_with_competitors(results, name), name),
         )
     ]
     parts = [
-        Section("Scores", tables=_present(*scores, splits_table(results)), figures=figures),
+        Section("Scores", tables=_present(*scores, splits_table(results)), figures=[picture] * several),
         Section("Tests", tables=_present(*tests)),
-        *_rank_sections(results, greater_is_better),
-        Section("Beside the paper", _NOT_THE_SAME, _present(*beside)),
+        *_rank_sections(results),
+        Section("Beside the paper", caption("against-paper", "text"), _present(*beside)),
         Section(
             "Times and parameters", tables=_present(times_table(results, "compare"), parameter_table(results))
         ),
     ]
     return Section(
         "Comparison of algorithms",
-        tables=[summary_table(results, greater_is_better)],
+        tables=[summary_table(results)],
         parts=[part for part in parts if part.tables],
     )
-
-
-_NOT_THE_SAME = "The splits are not the paper's, nor is the search for parameters in every detail."
 
 
 def _present(*tables: ResultTable | None) -> list[ResultTable]:
     return [table for table in tables if table is not None]
 
 
-def _rank_sections(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> list[Section]:
+def _rank_sections(results: pd.DataFrame) -> list[Section]:
     """Return the section of ranks, if there is anything to rank."""
-    cells = cell_ranks(results, greater_is_better)
+    cells = cell_ranks(results)
     if cells.empty or len(cells.columns) < 2:
         return []
-    ranks, apart = (
-        average_ranks(results, greater_is_better),
-        critical_difference(len(cells.columns), len(cells)),
-    )
-    caption = (
-        f"Mean ranks over the cells that all have ({len(cells)}). Bars join algorithms that do not differ at "
-        f"the 95 % level (critical difference {apart:.2f}, Nemenyi's test)."
-    )
-    figure = SectionFigure("ranks", caption, lambda: critical_difference_diagram(ranks, apart))
-    return [Section("Ranks", tables=[rank_table(results, greater_is_better)], figures=[figure])]
+    ranks, apart = average_ranks(results), critical_difference(len(cells.columns), len(cells))
+    shown = caption("ranks", "figure", cells=len(cells), apart=apart)
+    figure = SectionFigure("ranks", shown, lambda: critical_difference_diagram(ranks, apart))
+    return [Section("Ranks", tables=[rank_table(results)], figures=[figure])]
 
 
-def _told(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> list[str]:
+def _told(results: pd.DataFrame) -> list[str]:
     """Return whose wins are told: CSRPE's, or else those of the user's own, or else of the first in rank."""
     names = in_order(results["algorithm"])
     ours = [name for name in names if _is_ours(name)][::-1]
     own = [name for name in names if ":" in name]
-    ranks = average_ranks(results, greater_is_better).dropna()
+    ranks = average_ranks(results).dropna()
     return ours or own or [str(name) for name in ranks.index[:1]] or names[:1]
 
 
@@ -138,10 +111,10 @@ def _with_competitors(results: pd.DataFrame, name: str) -> pd.DataFrame:
     return results[(results["algorithm"] == name) | ~results["algorithm"].map(_is_ours)]
 
 
-def summary_table(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> ResultTable:
+def summary_table(results: pd.DataFrame) -> ResultTable:
     """Return a row for each algorithm: where it is the best, its tests, its rank, and beside the paper."""
-    ranks = average_ranks(results, greater_is_better)
-    beside = [against_paper_table(results, cost, greater_is_better) for cost in results["cost"].unique()]
+    ranks = average_ranks(results)
+    beside = [against_paper_table(results, cost) for cost in results["cost"].unique()]
     apart = pd.concat([table.values for table in beside if table] or [pd.DataFrame(columns=_BESIDE)])
     medians = apart.groupby("algorithm")["difference"].median()
     cells = results.groupby(["algorithm", "data", "cost"], sort=False)["split"].nunique()
@@ -149,9 +122,9 @@ def summary_table(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) 
     rows = []
     for name in in_order(results["algorithm"]):
         others = _with_competitors(results, name)
-        verdicts = best_or_level(others, name, greater_is_better)["verdict"]
+        verdicts = best_or_level(others, name)["verdict"]
         counts = [int((verdicts == verdict).sum()) for verdict in ("best", "level", "worse", "untested")]
-        tests = _total(others, name, greater_is_better)
+        tests = _total(others, name)
         rows.append(
             (name, *splits.loc[name], len(verdicts), *counts, *tests, ranks.get(name), medians.get(name))
         )
@@ -170,32 +143,22 @@ def summary_table(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) 
     shown["from the paper"] = [
         show_percent(float("nan") if median is None else median) for median in values["from_paper"]
     ]
-    return ResultTable(
-        name="summary-compare",
-        title="All algorithms",
-        note=f"A cell is a cost on a data set. best: in how many cells no other has a better mean; level: "
-        f"some have, but none by {_TESTS}; worse: some are better by these; not tested: a single split is "
-        "shared. Then wins, ties and losses against all others by these tests; the mean rank over the cells "
-        "that all have; the median difference from the paper's means, + being better. The decoders of CSRPE "
-        "are not compared with each other, but for ranks.",
-        values=values,
-        shown=shown,
-    )
+    return make_table("summary-compare", values, shown)
 
 
-def _total(results: pd.DataFrame, name: str, greater_is_better: Mapping[str, bool]) -> WinTieLoss:
+def _total(results: pd.DataFrame, name: str) -> WinTieLoss:
     """Return the wins, ties and losses against all others, on all costs and data sets that can be tested."""
-    totals = list(win_tie_loss(results, name, greater_is_better).loc["total"])
+    totals = list(win_tie_loss(results, name).loc["total"])
     return WinTieLoss(*np.array(totals, dtype=int).reshape(-1, 3).sum(axis=0).tolist())
 
 
-def comparison_table(results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]) -> ResultTable:
+def comparison_table(results: pd.DataFrame, cost: str) -> ResultTable:
     """Return the means and standard errors for one cost: data sets in rows, algorithms in columns."""
     results = results[results["cost"] == cost]
     summary = summarise(results, ["data", "algorithm"])
     means, errors = spread(summary["mean"]), spread(summary["error"])
     shared = shared_means(results).droplevel("cost").reindex(index=means.index, columns=means.columns)
-    best = shared.max(axis=1) if direction_of(greater_is_better, cost) else shared.min(axis=1)
+    best = shared.max(axis=1) if greater_is_better(cost) else shared.min(axis=1)
     shown = means.astype(object)
     for data in means.index:
         decimals = decimals_for(means.loc[data], errors.loc[data])
@@ -205,15 +168,9 @@ def comparison_table(results: pd.DataFrame, cost: str, greater_is_better: Mappin
         ]
     several = shared.notna().sum(axis=1) > 1
     splits = show_range(int(summary["splits"].min()), int(summary["splits"].max()))
-    return ResultTable(
-        name=file_name("comparison", cost),
-        title=cost_title(cost, greater_is_better),
-        note=f"Mean ± standard error; random half splits: {splits}. Bold: the best of a row, by the means "
-        "over the splits that all of its algorithms share.",
-        values=summary.reset_index(),
-        shown=shown,
-        style=_styled(shared.eq(best, axis=0).mul(several, axis=0)),
-    )
+    style = _styled(shared.eq(best, axis=0).mul(several, axis=0))
+    words = {"of": cost, "cost": cost_title(cost), "splits": splits}
+    return make_table("comparison", summary.reset_index(), shown, style, **words)
 
 
 def _styled(bold: pd.DataFrame) -> pd.DataFrame:
@@ -223,11 +180,9 @@ def _styled(bold: pd.DataFrame) -> pd.DataFrame:
 _BESIDE = ["data", "algorithm", "paper", "paper_error", "here", "here_error", "splits", "difference"]
 
 
-def against_paper_table(
-    results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]
-) -> ResultTable | None:
+def against_paper_table(results: pd.DataFrame, cost: str) -> ResultTable | None:
     """Return how the means for one cost differ from the paper's, or None if it has none of them."""
-    sign = 1 if direction_of(greater_is_better, cost) else -1
+    sign = 1 if greater_is_better(cost) else -1
     found = []
     for row in summarise(results[results["cost"] == cost], ["data", "algorithm"]).reset_index().itertuples():
         paper = paper_table(cost, str(row.data), str(row.algorithm))
@@ -243,15 +198,9 @@ def against_paper_table(
     )
     style = np.select([errors > 2, errors < -2], ["good", "bad bold"], default="")
     cells = values.assign(style=style).set_index(["data", "algorithm"])
-    return ResultTable(
-        name=file_name("against-paper", cost),
-        title=f"{cost_title(cost, greater_is_better)}: difference from the paper",
-        note="In percent of the paper's mean; + is better than the paper. Bold: worse by more than two "
-        "standard errors of the difference. CSRPE stands beside the paper's CSRPE with either decoder.",
-        values=values,
-        shown=spread(cells["difference"]).map(show_percent),
-        style=spread(cells["style"]).fillna(""),
-    )
+    shown = spread(cells["difference"]).map(show_percent)
+    look = spread(cells["style"]).fillna("")
+    return make_table("against-paper", values, shown, look, of=cost, cost=cost_title(cost))
 
 
 def splits_table(results: pd.DataFrame) -> ResultTable | None:
@@ -261,13 +210,7 @@ def splits_table(results: pd.DataFrame) -> ResultTable | None:
     if cells.nunique() == 1 and len(cells) == results[keys].nunique().prod():
         return None
     words = cells.groupby(["data", "algorithm"], sort=False).agg(lambda n: show_range(n.min(), n.max()))
-    return ResultTable(
-        name="splits",
-        title="Random half splits",
-        note="On how many each algorithm was run; from the least to the most if that depends on the cost.",
-        values=cells.reset_index(),
-        shown=spread(words).fillna("–"),
-    )
+    return make_table("splits", cells.reset_index(), spread(words).fillna("–"))
 
 
 def paper_counts(results: pd.DataFrame, ours: str) -> dict[tuple[str, str], WinTieLoss]:
@@ -295,15 +238,13 @@ def paper_counts(results: pd.DataFrame, ours: str) -> dict[tuple[str, str], WinT
     return found
 
 
-def outcome_table(
-    results: pd.DataFrame, ours: str, greater_is_better: Mapping[str, bool]
-) -> ResultTable | None:
+def outcome_table(results: pd.DataFrame, ours: str) -> ResultTable | None:
     """Return how often an algorithm wins, ties and loses against each other one, or None without any test.
 
     The paper's counts stand beside where they can; see :func:`paper_counts`.
     """
     papers = paper_counts(results, ours)
-    counts = win_tie_loss(results, ours, greater_is_better)
+    counts = win_tie_loss(results, ours)
     counts = counts[in_order(counts.columns)]
     shown: dict[str, list[str]] = {}
     rows: list[tuple[str | int | None, ...]] = []
@@ -316,69 +257,48 @@ def outcome_table(
             rows.append((cost, other, *count, *(paper or (None, None, None))))
     if not any(any(count) for other in counts.columns for count in counts[other]):
         return None
-    titles = [*(cost_title(str(cost), greater_is_better) for cost in counts.index[:-1]), "total"]
+    titles = [*(cost_title(str(cost)) for cost in counts.index[:-1]), "total"]
     columns = ["cost", "against", "win", "tie", "loss", "paper_win", "paper_tie", "paper_loss"]
     bold = pd.DataFrame(False, index=counts.index, columns=counts.columns)
     bold.loc["total"] = True
-    return ResultTable(
-        name=file_name("t-tests", ours),
-        title=f"{ours} against the others: wins/ties/losses",
-        note="Data sets by paired t-tests at the 95 % level, on the splits both have if they are two or more."
-        + " In brackets the paper's counts for its CSRPE." * bool(papers),
-        values=pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], "Int64")),
-        shown=pd.DataFrame(shown, index=pd.Index(titles, name="cost")),
-        style=_styled(bold),
-    )
+    values = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], "Int64"))
+    frame = pd.DataFrame(shown, index=pd.Index(titles, name="cost"))
+    brackets = caption("t-tests", "brackets") * bool(papers)
+    return make_table("t-tests", values, frame, _styled(bold), of=ours, brackets=brackets)
 
 
-def verdict_table(
-    results: pd.DataFrame, ours: str, greater_is_better: Mapping[str, bool]
-) -> ResultTable | None:
+def verdict_table(results: pd.DataFrame, ours: str) -> ResultTable | None:
     """Return where an algorithm is the best, level with the best, or loses, and to whom; or None."""
-    verdicts = best_or_level(results, ours, greater_is_better)
-    if verdicts.empty or not any(_total(results, ours, greater_is_better)):
+    verdicts = best_or_level(results, ours)
+    if verdicts.empty or not any(_total(results, ours)):
         return None
     lost = verdicts["loses_to"].map(lambda names: ", ".join(in_order(names)))
     words = verdicts["verdict"].replace("untested", "not tested").where(verdicts["verdict"] != "worse", lost)
-    titles = {cost: cost_title(cost, greater_is_better) for cost in verdicts.index.unique("cost")}
+    titles = {cost: cost_title(cost) for cost in verdicts.index.unique("cost")}
     styles = verdicts["verdict"].map({"best": "good", "level": "", "untested": "", "worse": "bad bold"})
     shown, style = (spread(part.swaplevel()).fillna("").rename(columns=titles) for part in (words, styles))
-    return ResultTable(
-        name=file_name("best", ours),
-        title=f"Where {ours} is the best",
-        note="best: no competitor has a better mean on the splits both have. level: some have, but no paired "
-        "t-test at the 95 % level finds them better; not tested: with a single split in common. Bold: the "
-        "competitors it loses to.",
-        values=pd.DataFrame(verdicts.assign(loses_to=lost).reset_index()),
-        shown=shown,
-        style=style,
-    )
+    values = pd.DataFrame(verdicts.assign(loses_to=lost).reset_index())
+    return make_table("best", values, shown, style, of=ours)
 
 
-def rank_table(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> ResultTable:
+def rank_table(results: pd.DataFrame) -> ResultTable:
     """Return the mean ranks of the algorithms, over all cells and by cost, the best first."""
-    ranks = average_ranks(results, greater_is_better)
-    cells = cell_ranks(results, greater_is_better)
-    apart, p = critical_difference(len(ranks), len(cells)), friedman(results, greater_is_better)
+    ranks = average_ranks(results)
+    cells = cell_ranks(results)
+    apart, p = critical_difference(len(ranks), len(cells)), friedman(results)
     by_cost = cells.groupby(level="cost", sort=False).mean().T.loc[ranks.index]
-    titles = {cost: cost_title(cost, greater_is_better) for cost in by_cost.columns}
+    titles = {cost: cost_title(cost) for cost in by_cost.columns}
     values = pd.concat([ranks.rename("all"), by_cost], axis=1).rename_axis("algorithm")
     bold = pd.DataFrame(False, index=values.index, columns=values.columns)
     tells = apart <= len(ranks) - 1
     bold["all"] = tells & (ranks - ranks.min() < apart)
-    within = f"Bold: within the critical difference {apart:.2f} of the first"
-    few = f"So few can tell nothing: the critical difference is {apart:.2f}"
-    alike = f" Friedman's test that all are alike: p {_show_p(p)}." if np.isfinite(p) else ""
-    return ResultTable(
-        name="ranks",
-        title="Mean ranks",
-        note=f"1 is the best. Over the cells that all have: {len(cells)}; costs on the same data set are not "
-        f"independent, so that tests of ranks find too much. {within if tells else few} (Nemenyi's test at "
-        f"the 95 % level).{alike}",
-        values=values.reset_index(),
-        shown=values.map(lambda rank: f"{rank:.2f}").rename(columns=titles),
-        style=_styled(bold).rename(columns=titles),
-    )
+    words: dict[str, Any] = {
+        "cells": len(cells),
+        "tells": caption("ranks", "within" if tells else "few", apart=apart),
+        "alike": f"Friedman's test that all are alike: p {_show_p(p)}." if np.isfinite(p) else "",
+    }
+    shown = values.map(lambda rank: f"{rank:.2f}").rename(columns=titles)
+    return make_table("ranks", values.reset_index(), shown, _styled(bold).rename(columns=titles), **words)
 
 
 def _show_p(p: float) -> str:

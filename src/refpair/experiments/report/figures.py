@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from refpair.experiments.names import greater_is_better
 from refpair.experiments.report.table import cost_title, in_order
 from refpair.experiments.simulation import DEFAULT_STRATEGY
 from refpair.experiments.statistics import code_length_curve, shared_means, summarise
 from refpair.inspection import CodeLengthDisplay, LearningCurveDisplay
-from refpair.inspection._display import BEST, COLOURS, direction_of, import_matplotlib
+from refpair.inspection._display import BEST, COLOURS, import_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = [
-    "code_length_figure",
-    "comparison_figure",
-    "critical_difference_diagram",
-    "figure_svg",
-    "learning_curve_figure",
-]
 
 _MARKERS = "oDs^vP*X"  # with the colours
 _OURS = ("CSRPE-nearest", "CSRPE-posterior")
@@ -58,7 +51,7 @@ def critical_difference_diagram(ranks: pd.Series, critical_difference: float) ->
     return figure
 
 
-def code_length_figure(results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]) -> Figure:
+def code_length_figure(results: pd.DataFrame, cost: str) -> Figure:
     """Draw the scores for one cost by code length, a panel for each data set, a curve for each decoder."""
     results = results[(results["cost"] == cost) & (results["n_bits"] > 0)]
     datas, algorithms = in_order(results["data"]), in_order(results["algorithm"])
@@ -68,16 +61,16 @@ def code_length_figure(results: pd.DataFrame, cost: str, greater_is_better: Mapp
             curve = code_length_curve(results, cost, data, algorithm)
             if len(curve):
                 colour = _style(algorithms, algorithm)["color"]
-                display = _display_of(CodeLengthDisplay, curve, algorithm, cost, greater_is_better)
+                display = _display_of(CodeLengthDisplay, curve, algorithm, cost)
                 display.plot(axes, markersize=3, linewidth=1.2, color=colour)
                 if display.flat_line_ is not None:
                     display.flat_line_.remove()  # has no room in a small panel
         axes.axvline(_PAPER_BITS, color="grey", linestyle=":", linewidth=1)
-    _finish_curves(figure, panels, "bits (dotted: 3000)", cost_title(cost, greater_is_better))
+    _finish_curves(figure, panels, "bits (dotted: 3000)", cost_title(cost))
     return figure
 
 
-def learning_curve_figure(results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]) -> Figure:
+def learning_curve_figure(results: pd.DataFrame, cost: str) -> Figure:
     """Draw the scores for one cost by the number of labelled rows: a panel a data set, a curve a strategy."""
     results = results[results["cost"] == cost]
     datas, strategies = in_order(results["data"]), in_order(results["algorithm"])
@@ -87,13 +80,13 @@ def learning_curve_figure(results: pd.DataFrame, cost: str, greater_is_better: M
             here = results[(results["data"] == data) & (results["algorithm"] == strategy)]
             if len(here):
                 curve = summarise(here, ["n_labelled"]).sort_index()
-                display = _display_of(LearningCurveDisplay, curve, strategy, cost, greater_is_better)
+                display = _display_of(LearningCurveDisplay, curve, strategy, cost)
                 display.plot(axes, **_strategy_style(strategies, strategy))
-    _finish_curves(figure, panels, "labelled rows", cost_title(cost, greater_is_better))
+    _finish_curves(figure, panels, "labelled rows", cost_title(cost))
     return figure
 
 
-def comparison_figure(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Figure:
+def comparison_figure(results: pd.DataFrame) -> Figure:
     """Draw how far each algorithm is from the best mean, a panel for each cost, a line for each data set.
 
     The means are over the splits that all algorithms of a cost and data set share. Where the best is 0, only
@@ -101,13 +94,13 @@ def comparison_figure(results: pd.DataFrame, greater_is_better: Mapping[str, boo
     """
     costs, algorithms = in_order(results["cost"]), in_order(results["algorithm"])
     datas = in_order(results["data"])
-    titles = [cost_title(cost, greater_is_better) for cost in costs]
+    titles = [cost_title(cost) for cost in costs]
     n_columns = min(len(costs), 2)
     figure, panels = _new_panels(titles, 2, 5.5 + 0.5 / n_columns, 0.28 * len(datas) + 1.0, 0.0, legend=0.6)
     for axes, cost in zip(panels, costs, strict=True):
         means = shared_means(results[results["cost"] == cost]).droplevel("cost")
         means = means.reindex(index=datas, columns=algorithms)
-        best = means.max(axis=1) if direction_of(greater_is_better, cost) else means.min(axis=1)
+        best = means.max(axis=1) if greater_is_better(cost) else means.min(axis=1)
         apart = means.sub(best, axis=0).abs()
         worse = 100 * apart.div(best.abs().where(best != 0), axis=0).mask(apart == 0, 0.0)
         for algorithm in algorithms:
@@ -163,9 +156,7 @@ def _new_panels(
     return figure, panels[: len(titles)]
 
 
-def _display_of(
-    kind: Any, curve: pd.DataFrame, name: str, cost: str, greater_is_better: Mapping[str, bool]
-) -> Any:
+def _display_of(kind: Any, curve: pd.DataFrame, name: str, cost: str) -> Any:
     """Return a display of a curve of means with their errors, if all have one."""
     return kind(
         curve.index,
@@ -173,7 +164,7 @@ def _display_of(
         None if curve["error"].isna().any() else curve["error"],
         name=name,
         cost_name=cost,
-        greater_is_better=direction_of(greater_is_better, cost),
+        greater_is_better=greater_is_better(cost),
     )
 
 

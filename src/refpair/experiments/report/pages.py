@@ -14,8 +14,6 @@ from refpair.experiments.report.figures import figure_svg
 from refpair.experiments.report.sections import About, Section
 from refpair.experiments.report.table import escape_markdown, file_name
 
-__all__ = ["write_report"]
-
 _ABOUT = "About these results"
 _LIST = ".report-files"
 _FOLDERS = (PurePosixPath(), PurePosixPath("figures"))

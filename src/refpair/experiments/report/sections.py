@@ -10,28 +10,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from refpair.experiments.report.table import (
-    ResultTable,
-    file_name,
-    in_order,
-    show_number,
-    show_time,
-    spread,
-)
+from refpair.experiments.report.table import ResultTable, in_order, make_table, show_number, show_time, spread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = [
-    "About",
-    "Section",
-    "SectionFigure",
-    "describe_missing",
-    "describe_runs",
-    "parameter_table",
-    "times_table",
-    "total_seconds",
-]
 
 _MAINLY = 0.5  # a value that is chosen less often does not stand for all
 _STEPS = ("seconds_search", "seconds_fit", "seconds_predict")
@@ -117,15 +99,8 @@ def times_table(results: pd.DataFrame, experiment: str) -> ResultTable:
     style = pd.DataFrame("", index=shown.index, columns=shown.columns)
     shown.loc["all runs"] = total_seconds(results).map(show_time)
     style.loc["all runs"] = "bold"
-    return ResultTable(
-        name=file_name("times", experiment),
-        title="Seconds: search + fit + predict",
-        note="Means over all costs and splits: the search for parameters, the fit and the prediction of the "
-        "test half. Below, the sum of all runs.",
-        values=means.assign(runs=results.groupby(["data", "algorithm"]).size()).reset_index(),
-        shown=shown.rename_axis("data"),
-        style=style,
-    )
+    values = means.assign(runs=results.groupby(["data", "algorithm"]).size()).reset_index()
+    return make_table("times", values, shown.rename_axis("data"), style, of=experiment)
 
 
 def parameter_table(results: pd.DataFrame) -> ResultTable | None:
@@ -152,14 +127,7 @@ def parameter_table(results: pd.DataFrame) -> ResultTable | None:
     shown = shown.loc[in_order(first.index.get_level_values("algorithm")), in_order(shown.columns)]
     # Whose parameter it is, "estimator__", nobody needs to know, and the table is wide.
     shown.index = pd.Index([f"{algorithm} {name.rpartition('__')[2]}" for algorithm, name in shown.index])
-    return ResultTable(
-        name="parameters",
-        title="Parameters",
-        note="The value that was chosen most often in the training halves, over all costs and splits, and "
-        "how often if not always; how many values there were if none was chosen in half of the cases.",
-        values=values,
-        shown=shown.rename_axis("algorithm and parameter"),
-    )
+    return make_table("parameters", values, shown.rename_axis("algorithm and parameter"))
 
 
 def _short_seconds(seconds: float) -> str:

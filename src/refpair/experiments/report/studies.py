@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from refpair.experiments.names import greater_is_better
 from refpair.experiments.published import paper_relevant_set
 from refpair.experiments.report.figures import code_length_figure
 from refpair.experiments.report.sections import Section, SectionFigure, times_table
 from refpair.experiments.report.table import (
     ResultTable,
+    caption,
     cost_title,
     decimals_for,
     file_name,
     in_order,
+    make_table,
     show_mean,
     show_number,
     show_percent,
@@ -30,17 +32,7 @@ from refpair.experiments.statistics import (
     paired_outcome,
     score_table,
 )
-from refpair.inspection._display import direction_of, flat_from, mean_and_error
-
-__all__ = [
-    "code_length_section",
-    "code_length_table",
-    "compare_extended_sets",
-    "flat_lengths",
-    "relevant_set_section",
-    "relevant_set_table",
-    "without_repeated_lengths",
-]
+from refpair.inspection._display import flat_from, mean_and_error
 
 _PAPER_BITS = 3000
 _MOST_LENGTHS = 10  # columns that fit on a screen
@@ -51,29 +43,27 @@ _STYLES: dict[Outcome, str] = {"win": "good bold", "tie": "", "loss": "bad bold"
 # ---- how long codes must be ----
 
 
-def code_length_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Section:
+def code_length_section(results: pd.DataFrame) -> Section:
     """Return the section on how long codes must be; the results have several ``n_bits``."""
     if results.empty:
         return Section("Length of codes", "There are no results yet.")
     results = without_repeated_lengths(results)
     parts = []
     for cost in in_order(results.loc[results["n_bits"] > 0, "cost"]):
-        table = code_length_table(results, cost, greater_is_better)
-        title = cost_title(cost, greater_is_better)
-        figure = SectionFigure(
-            file_name("code-length", cost),
-            f"{title} by number of bits; the band is a standard error up and down.",
-            partial(code_length_figure, results, cost, greater_is_better),
-        )
+        table = code_length_table(results, cost)
+        title = cost_title(cost)
+        draw = partial(code_length_figure, results, cost)
+        shown = caption("code-length", "figure", cost=title)
+        figure = SectionFigure(file_name("code-length", cost), shown, draw)
         if table is not None:
             parts.append(Section(title, tables=[table], figures=[figure]))
     parts.append(Section("Times", tables=[times_table(results, "code-length")]))
-    return Section("Length of codes", tables=[_flatness_table(results, greater_is_better)], parts=parts)
+    return Section("Length of codes", tables=[_flatness_table(results)], parts=parts)
 
 
-def _flatness_table(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> ResultTable:
+def _flatness_table(results: pd.DataFrame) -> ResultTable:
     """Return a row for each decoder: how many of its curves are flat from the paper's length on."""
-    flat = flat_lengths(results, greater_is_better)
+    flat = flat_lengths(results)
     tells = flat["longest"] > _PAPER_BITS
     counts = {
         "curves": flat["longest"] > 0,
@@ -83,17 +73,8 @@ def _flatness_table(results: pd.DataFrame, greater_is_better: Mapping[str, bool]
     }
     names = in_order(flat["algorithm"])
     values = pd.DataFrame(counts).astype(int).groupby(flat["algorithm"]).sum().reindex(names)
-    return ResultTable(
-        name="summary-code-length",
-        title="Where codes are long enough",
-        note=f"Flat from {_PAPER_BITS} bits, or fewer: see below. Cannot tell: there is none longer than "
-        f"{_PAPER_BITS} bits: none was wanted, or there are no more pairs that tell label vectors apart. "
-        "A shorter CSRPE-posterior is read as the longest one was, with its temperature, depth and "
-        "calibration, so that a model fitted with few bits may differ. Beside its code it has bits of single "
-        "labels, at most twice as many as those counted and 100 a label.",
-        values=values.rename_axis("algorithm").reset_index(),
-        shown=values.astype(str).rename_axis("algorithm"),
-    )
+    shown = values.astype(str).rename_axis("algorithm")
+    return make_table("summary-code-length", values.rename_axis("algorithm").reset_index(), shown)
 
 
 def without_repeated_lengths(results: pd.DataFrame) -> pd.DataFrame:
@@ -108,28 +89,26 @@ def without_repeated_lengths(results: pd.DataFrame) -> pd.DataFrame:
     return results[~repeats.transform("any") | (results["n_bits"] == shortest)]
 
 
-def flat_lengths(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> pd.DataFrame:
+def flat_lengths(results: pd.DataFrame) -> pd.DataFrame:
     """Return from which code length on each curve of two lengths or more is flat, and its longest code."""
     found = []
     for cost, data, algorithm in _curves(results):
         curve = code_length_curve(results, cost, data, algorithm)
         if len(curve) > 1:
-            up = direction_of(greater_is_better, cost)
+            up = greater_is_better(cost)
             flat = flat_from(curve.index, curve["mean"], curve["error"], up)
             found.append((cost, data, algorithm, flat, int(curve.index[-1])))
     return pd.DataFrame(found, columns=["cost", "data", "algorithm", "flat_from", "longest"])
 
 
-def code_length_table(
-    results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]
-) -> ResultTable | None:
+def code_length_table(results: pd.DataFrame, cost: str) -> ResultTable | None:
     """Return the mean scores for one cost by code length and from which on they are flat, or None."""
     results = results[results["cost"] == cost]
     curves = {key[1:]: code_length_curve(results, *key) for key in _curves(results)}
     curves = {key: curve for key, curve in curves.items() if len(curve)}
     if not curves:
         return None
-    flat = flat_lengths(results, greater_is_better).set_index(["data", "algorithm"])["flat_from"]
+    flat = flat_lengths(results).set_index(["data", "algorithm"])["flat_from"]
     lengths = _some_lengths(sorted({length for curve in curves.values() for length in curve.index}))
     rows = {}
     for (data, algorithm), curve in curves.items():
@@ -141,16 +120,9 @@ def code_length_table(
     shown = pd.DataFrame.from_dict(rows, orient="index", columns=[*map(str, lengths), "flat from"])
     style = pd.DataFrame("", index=shown.index, columns=shown.columns)
     style.loc[shown["flat from"].str.isdecimal(), "flat from"] = "bold"
-    return ResultTable(
-        name=file_name("code-length", cost),
-        title=f"{cost_title(cost, greater_is_better)} by number of bits",
-        note="Means over the splits that all lengths of a row have. Flat from: no code of this length or "
-        "longer is worse than the longest by more than a standard error or 1 %, whichever is more. –: there "
-        "are no more pairs that tell label vectors apart, or too few results.",
-        values=pd.concat(curves, names=["data", "algorithm"]).reset_index(),
-        shown=shown.rename_axis("data and decoder"),
-        style=style,
-    )
+    values = pd.concat(curves, names=["data", "algorithm"]).reset_index()
+    shown = shown.rename_axis("data and decoder")
+    return make_table("code-length", values, shown, style, of=cost, cost=cost_title(cost))
 
 
 def _curves(results: pd.DataFrame) -> list[tuple[str, ...]]:
@@ -184,21 +156,18 @@ class ExtendedSet(NamedTuple):
     splits: int
 
 
-def relevant_set_section(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> Section:
+def relevant_set_section(results: pd.DataFrame) -> Section:
     """Return the section on what the label vectors of the test half in the relevant set would change.
 
     The results are of CSRPE-nearest and CSRPE-ext-nearest, or those with posterior.
     """
     if results.empty:
         return Section("Relevant set", "There are no results yet.")
-    cases = compare_extended_sets(results, greater_is_better)
-    made = (relevant_set_table(results, cost, greater_is_better) for cost in in_order(results["cost"]))
+    cases = compare_extended_sets(results)
+    made = (relevant_set_table(results, cost) for cost in in_order(results["cost"]))
     return Section(
         "Relevant set",
-        "CSRPE compares codes with the label vectors of the training half. CSRPE-ext is also given those of "
-        "the test half, which nobody knows in advance: its gain is what doing without them costs. "
-        "CSRPE-posterior keeps to the label vectors that it is given here, in both forms; in a comparison of "
-        "algorithms it may give weight to new ones, too.",
+        caption("relevant-set", "text"),
         [*([_gain_table(cases)] if cases else []), *(table for table in made if table is not None)],
         parts=[Section("Times", tables=[times_table(results, "relevant-set")])],
     )
@@ -218,23 +187,17 @@ def _gain_table(cases: list[ExtendedSet]) -> ResultTable:
     shown["median gain"] = values["median"].map(show_percent)
     shown["largest gain"] = values["most"].map(show_percent)
     shown["wins/ties/losses"] = [f"{row.win}/{row.tie}/{row.loss}" for row in values.itertuples()]
-    return ResultTable(
-        name="summary-relevant-set",
-        title="What the larger set gains",
-        note="Over all costs and data sets; a mean of 0 tells no gain. Paired t-tests at the 95 % level.",
-        values=values.reset_index(),
-        shown=shown,
-    )
+    return make_table("summary-relevant-set", values.reset_index(), shown)
 
 
-def compare_extended_sets(results: pd.DataFrame, greater_is_better: Mapping[str, bool]) -> list[ExtendedSet]:
+def compare_extended_sets(results: pd.DataFrame) -> list[ExtendedSet]:
     """Return what the larger relevant set changes, wherever CSRPE and CSRPE-ext have splits in common."""
     scores = score_table(results)
     extended = [str(name) for name in scores.columns if str(name).startswith(_EXTENDED)]
     decoders = [name.removeprefix(_EXTENDED) for name in in_order(extended)]
     found = []
     for (cost, data), cell in scores.groupby(level=["cost", "data"], sort=False):
-        up = direction_of(greater_is_better, cost)
+        up = greater_is_better(cost)
         for decoder in decoders:
             names = [f"CSRPE-{decoder}", f"{_EXTENDED}{decoder}"]
             a, b = cell.reindex(columns=names).dropna().to_numpy().T
@@ -247,15 +210,13 @@ def compare_extended_sets(results: pd.DataFrame, greater_is_better: Mapping[str,
     return found
 
 
-def relevant_set_table(
-    results: pd.DataFrame, cost: str, greater_is_better: Mapping[str, bool]
-) -> ResultTable | None:
+def relevant_set_table(results: pd.DataFrame, cost: str) -> ResultTable | None:
     """Return CSRPE beside CSRPE-ext for one cost, with the paper's numbers, or None without both."""
-    cases = compare_extended_sets(results[results["cost"] == cost], greater_is_better)
+    cases = compare_extended_sets(results[results["cost"] == cost])
     if not cases:
         return None
     decoders = list(dict.fromkeys(case.decoder for case in cases))
-    up = direction_of(greater_is_better, cost)
+    up = greater_is_better(cost)
     datas = in_order(case.data for case in cases)
     shown = pd.DataFrame(index=pd.Index(datas, name="data"))
     style = pd.DataFrame(index=shown.index)
@@ -268,16 +229,8 @@ def relevant_set_table(
     printed = [_show_paper(cost, data, up) for data in datas]
     if any(row != ("–",) * 3 for row in printed):
         shown[["paper", "paper ext", "paper gain"]] = printed
-    return ResultTable(
-        name=file_name("relevant-set", cost),
-        title=f"{cost_title(cost, greater_is_better)}: label vectors of the test half in the relevant set",
-        note="Mean ± standard error on the splits both have; ext: the relevant set has the label vectors "
-        "of both halves. Gain: of ext, in percent, + is better; bold where a paired t-test at the 95 % "
-        "level agrees.",
-        values=pd.DataFrame(cases),
-        shown=shown,
-        style=style.reindex(columns=shown.columns, fill_value=""),
-    )
+    style = style.reindex(columns=shown.columns, fill_value="")
+    return make_table("relevant-set", pd.DataFrame(cases), shown, style, of=cost, cost=cost_title(cost))
 
 
 def _gain(plain: float, extended: float, up: bool) -> float:

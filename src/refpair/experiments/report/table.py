@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable, Mapping
+import tomllib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from refpair.experiments.names import greater_is_better
 from refpair.experiments.published import PAPER_DATA
-from refpair.inspection._display import direction_of
-
-__all__ = [
-    "ResultTable",
-    "cost_title",
-    "decimals_for",
-    "escape_markdown",
-    "file_name",
-    "in_order",
-    "show_mean",
-    "show_number",
-    "show_percent",
-    "show_range",
-    "show_time",
-    "sort_keys",
-    "spread",
-]
 
 _ALGORITHMS = ("BR", "RAkEL", "HAMR", "CC", "PCC", "CFT")
 _DECODERS = ("CSRPE-nearest", "CSRPE-ext-nearest", "CSRPE-posterior", "CSRPE-ext-posterior")
@@ -139,6 +127,31 @@ class ResultTable:
         ]
 
 
+@cache
+def _captions() -> dict[str, dict[str, str]]:
+    text = files("refpair.experiments.report").joinpath("captions.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def caption(kind: str, part: str, **words: Any) -> str:
+    """Return what stands beside a kind of table or figure, in ``captions.toml``, with its words filled in."""
+    return _captions()[kind][part].format(**words)
+
+
+def make_table(
+    kind: str,
+    values: pd.DataFrame,
+    shown: pd.DataFrame,
+    style: pd.DataFrame | None = None,
+    *,
+    of: str = "",
+    **words: Any,
+) -> ResultTable:
+    """Return a table with its captions; its file is called by its kind and what it is of."""
+    title, note = (caption(kind, part, of=of, **words) for part in ("title", "note"))
+    return ResultTable(file_name(kind, of), title, note.strip(), values, shown, style)
+
+
 def escape_markdown(text: str) -> str:
     """Return text that Markdown shows as it is, on one line."""
     return re.sub(r"([\\`*_\[\]<>|~#])", r"\\\1", " ".join(text.split()))
@@ -169,9 +182,9 @@ def spread(cells: pd.Series) -> pd.DataFrame:
     return table.reindex(index=order[0], columns=order[1]).rename_axis(columns=None)
 
 
-def cost_title(cost: str, greater_is_better: Mapping[str, bool]) -> str:
+def cost_title(cost: str) -> str:
     """Return the name of a cost with an arrow to where it is better."""
-    return f"{_TITLES.get(cost, cost)} {'↑' if direction_of(greater_is_better, cost) else '↓'}"
+    return f"{_TITLES.get(cost, cost)} {'↑' if greater_is_better(cost) else '↓'}"
 
 
 def file_name(*words: str) -> str:

@@ -1,0 +1,86 @@
+"""What a model file holds of a CSRPEClassifier, and what must hold of it."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from refpair._saved import IfThere, require
+from refpair.bits import BitLearner
+from refpair.classifiers._base import MultiLabelClassifier
+from refpair.classifiers._posterior_selection import SEARCH
+from refpair.coding import CodeBook, ReferencePairCode
+from refpair.posterior.code import CodePosterior
+
+__all__ = ["SavableCSRPE"]
+
+_MOST_VECTORS, _MOST_CELLS = 1 << 20, 1 << 29  # of code words that are made for a file: 512 MB
+
+
+class SavableCSRPE(MultiLabelClassifier):
+    """What a fitted CSRPEClassifier has; its posterior is put together of parts that it has anyway."""
+
+    decoder: str
+    relevant_set: Any
+    code_: ReferencePairCode
+    relevant_set_: npt.NDArray[np.uint8]
+    relevant_counts_: npt.NDArray[np.int64]
+    bits_: BitLearner
+    oob_cost_: IfThere[float]
+    _cost_scale: float
+
+    def _get_saved(self) -> dict[str, Any]:
+        saved = super()._get_saved()
+        if hasattr(self.relevant_set, "to_numpy"):
+            saved["relevant_set"] = self.relevant_set.to_numpy()
+        if hasattr(self, "posterior_"):
+            search = self.oob_search_.astype(object).where(self.oob_search_.notna(), None)
+            saved["posterior_"] = self.posterior_.get_parts()
+            saved["oob_search_"] = {name: search[name].tolist() for name in search}
+        return saved
+
+    @classmethod
+    def _from_saved(cls, saved: dict[str, Any]) -> Self:
+        parts, search = saved.pop("posterior_", None), saved.pop("oob_search_", None)
+        model = super()._from_saved(saved)
+        if not hasattr(model, "code_"):
+            return model
+        has_posterior = model.decoder == "posterior" and len(model.code_) > 0
+        require((parts is not None) == has_posterior, "the posterior is missing, or there is no use for it")
+        if has_posterior:
+            require(hasattr(model, "oob_cost_"), "oob_cost_ is missing")
+            model.posterior_ = CodePosterior.from_parts(
+                parts, model.bits_, model.code_, model.relevant_set_, model.relevant_counts_
+            )
+            model.oob_search_ = _search_table(search)
+        else:
+            model._make_code_book()
+        return model
+
+    def _check_learnt(self, n_features: int, n_labels: int) -> None:
+        code, vectors, n = self.code_, self.relevant_set_, len(self.relevant_set_)
+        right = vectors.shape == (n, n_labels) and n > 0 and self.relevant_counts_.shape == (n,)
+        require(right, "the relevant set has a wrong shape")
+        require(
+            code.alpha.shape[1] == n_labels and code.cost == self.cost_, "the code is one of other labels"
+        )
+        few = n <= _MOST_VECTORS and n * len(code) <= _MOST_CELLS
+        require(few, "there are more code words than there is room for")
+        n_more = len(self.bits_) - len(code)
+        right = n_more == 0 or (n_more > 0 == n_more % n_labels and self.decoder == "posterior")
+        require(right, "there is not one learner for each bit")
+        require(np.isfinite(self._cost_scale), "the scale of costs is not a number")
+        self.bits_.check_n_features(n_features)
+
+    def _make_code_book(self) -> None:
+        self._code_book = CodeBook(self.code_.encode(self.relevant_set_))
+
+
+def _search_table(columns: Any) -> pd.DataFrame:
+    """Return what was tried as a table, if a file tells it rightly."""
+    require(isinstance(columns, dict) and columns.keys() == SEARCH.keys(), "the search is missing")
+    require(len({len(column) for column in columns.values()}) == 1, "the search has a wrong shape")
+    return pd.DataFrame(columns).astype(SEARCH)

@@ -1,0 +1,398 @@
+"""How a session reads its table, anew or as its file remembers it: columns of labels, ids, features."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.utils import check_array
+
+from refpair.labeling.rows import IdRule, Rows, make_ids, read_features
+from refpair.labeling.store import AnswerStore
+from refpair.tables._names import check_unique, unknown_name
+from refpair.tables.columns import find_kinds
+from refpair.tables.labels import LabelFormat, read_labels, truth_values
+
+__all__ = [
+    "LabelColumns",
+    "Settings",
+    "check_column_names",
+    "read_answers",
+    "read_names",
+    "read_rows",
+    "refuse_strangers",
+    "session_labels",
+    "session_names",
+    "table_answers",
+    "take_over",
+    "with_text_names",
+]
+
+_TABLE = "table"  # what the settings are noted under, and who said what the table has already
+
+
+class LabelColumns(NamedTuple):
+    """How a table has its labels, and predictions are to have them.
+
+    Either one column of joined names, such as "joy|calm", or a column of 0 and 1 for each label.
+    """
+
+    joined: str | None = None
+    separator: str = "|"
+
+    def of(self, labels: Sequence[str]) -> list[str]:
+        """Return the columns that labels have in tables."""
+        return list(labels) if self.joined is None else [self.joined]
+
+    def check_names(self, labels: Sequence[str]) -> None:
+        """Refuse names that would be several ones in a column of joined names."""
+        for name in labels:
+            if self.joined is not None and self.separator in name:
+                raise ValueError(
+                    f"the label {name!r} holds {self.separator!r}, which separates the names in the column "
+                    f"{self.joined!r}; choose another name"
+                )
+
+    def applied_to(self, how: LabelFormat) -> LabelFormat:
+        """Return a format of predictions such that they have this form."""
+        return how if self.joined is None else self._joined_names(how.classes, "series")
+
+    def write(self, answers: pd.DataFrame) -> pd.DataFrame:
+        """Return 0 and 1 of each label in this form."""
+        if self.joined is None:
+            return answers
+        written: pd.DataFrame = self._joined_names(answers.columns, "frame").write(
+            answers.to_numpy(dtype=np.uint8), answers
+        )
+        return written
+
+    def _joined_names(self, labels: Any, within: Literal["series", "frame"]) -> LabelFormat:
+        names, dtype = np.asarray(labels, str), np.dtype(np.uint8)
+        return LabelFormat("names", names, dtype, None, within, "joined", self.separator, self.joined)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a session reads its table, as its file remembers it.
+
+    `folder`, where paths of images start, and the file with `features` are as seen from the folder of the
+    session.
+    """
+
+    ids: IdRule | None = None
+    labels: LabelColumns = field(default_factory=LabelColumns)
+    drop: tuple[str, ...] = ()
+    kinds: dict[str, Any] = field(default_factory=dict)
+    folder: str | None = None
+    features: str | None = None
+
+    @classmethod
+    def read(cls, store: AnswerStore | None) -> Settings:
+        """Return what is noted in a file, or the defaults."""
+        noted = None if store is None else store.about(_TABLE)
+        if noted is None:
+            return cls()
+        ids = None if noted["ids"] is None else IdRule(*noted["ids"])
+        labels, drop = LabelColumns(*noted["labels"]), tuple(noted["drop"])
+        return cls(**{**noted, "ids": ids, "labels": labels, "drop": drop})
+
+    def note(self, store: AnswerStore) -> None:
+        """Note it in the file of a session."""
+        store.note(_TABLE, asdict(self) | {"ids": self.ids, "labels": self.labels})
+
+    def changed(
+        self,
+        path: Path,
+        *,
+        drop: Sequence[str],
+        kinds: Mapping[str, Any] | None,
+        folder: str | os.PathLike[str] | None,
+        features: Any,
+    ) -> Settings:
+        """Return it with what is given anew; what is not given stays as it is."""
+        is_file = isinstance(features, str | os.PathLike)
+        return replace(
+            self,
+            drop=tuple(drop) or self.drop,
+            kinds=self.kinds if kinds is None else dict(kinds),
+            folder=self.folder if folder is None else os.path.relpath(folder, path.parent),
+            features=os.path.relpath(features, path.parent) if is_file else self.features,
+        )
+
+
+def with_text_names(X: Any) -> Any:
+    """Return a table whose columns have names that are texts, all different; anything else as it is."""
+    if not isinstance(X, pd.DataFrame):
+        return X
+    names = [str(name) for name in X.columns]
+    check_unique(names, "X")
+    return X.set_axis(pd.Index(names, dtype=object), axis=1)
+
+
+def read_rows(
+    X: Any,
+    labels: Sequence[str],
+    settings: Settings,
+    path: Path,
+    ids: Iterable[Hashable] | None,
+    id_column: str | None,
+    features: Any,
+) -> tuple[Rows, Any, dict[str, Any] | None, Settings]:
+    """Return the rows, what models see of them, kinds of its columns, and the settings with the rule of ids.
+
+    Kinds are those that are not to be guessed, None if features are taken as they are.
+    """
+    if X is None:
+        if ids is not None or id_column is not None or features is not None:
+            raise ValueError("ids are those of the rows of X: give X, too")
+        return Rows(None), None, None, settings
+    if not isinstance(X, pd.DataFrame):
+        X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+    without = settings.labels.of(labels)
+    found, rule = make_ids(X, ids=ids, id_column=id_column, without=without, remembered=settings.ids)
+    settings = replace(settings, ids=rule)
+    if features is None and settings.features is not None:
+        features = path.parent / settings.features
+    rows, kinds = Rows(found), None
+    if isinstance(X, pd.DataFrame):
+        folder = None if settings.folder is None else path.parent / settings.folder
+        named = {"given": "id", "index": str(X.index.name or "id")}.get(rule.source)
+        rows = Rows(found, X, without, folder, named)
+        assert rows.cells is not None
+        X, kinds = rows.cells, dict(settings.kinds)
+        for name in (*settings.drop, *settings.kinds):
+            if name not in X.columns:
+                raise ValueError(unknown_name("column", name, X.columns))
+        kinds.update(dict.fromkeys(settings.drop, "ignored"))
+        if rule.column is not None:
+            kinds[rule.column] = "ignored"
+    if features is not None:
+        return rows, read_features(features, len(found)), {}, settings
+    return rows, X, kinds, settings
+
+
+def session_labels(
+    path: Path, X: Any, labels: Sequence[str] | None, separator: str | None = None
+) -> list[str]:
+    """Return the labels that a session would have, in their order; those that are named may be in any."""
+    known: list[str] = []
+    columns = LabelColumns()
+    if path.exists():
+        with AnswerStore(path) as store:
+            known, columns = store.names, Settings.read(store).labels
+    names, _ = _find_labels(X, labels, known, columns, separator)
+    return [*(name for name in known if name in names), *(name for name in names if name not in known)]
+
+
+def session_names(
+    path: Path,
+    store: AnswerStore | None,
+    X: Any,
+    labels: Sequence[str] | None,
+    separator: str | None,
+    columns: LabelColumns,
+) -> tuple[list[str], LabelColumns]:
+    """Return all labels, those first that the session has, and how the table has them."""
+    known = [] if store is None else store.names
+    names, columns = _find_labels(X, labels, known, columns, separator)
+    if not names:
+        raise ValueError(f"{path} has no labels yet: give labels=['joy', 'anger', …]")
+    missing = [name for name in known if name not in names]
+    if missing:
+        raise ValueError(
+            f"{path} has labels that are not named: {', '.join(missing)}. Name them too (labels can be "
+            "added, not taken away), or choose another file"
+        )
+    if names[: len(known)] != known:
+        raise ValueError(
+            f"{path} has the labels in another order, by which columns of Y and prices go: "
+            f"{', '.join(known)}. Name them in that order, and new ones behind them"
+        )
+    check_column_names(names)
+    columns.check_names(names)
+    return names, columns
+
+
+def read_names(labels: Any) -> list[str]:
+    """Return the names of labels, all different."""
+    if isinstance(labels, str):
+        raise ValueError(f"labels must be a list of names: {[labels]!r}")
+    names = [str(name).strip() for name in labels]
+    if not names or not all(names):
+        raise ValueError("labels must be names, at least one, and none of them empty")
+    for name, times in Counter(names).items():
+        if name != name.encode(errors="ignore").decode():
+            raise ValueError(f"the label {name!r} has characters that no file can hold; rename it")
+        if times > 1:
+            raise ValueError(f"the label {name!r} is named {times} times; remove all but one")
+    return names
+
+
+def check_column_names(labels: Sequence[str]) -> None:
+    """Refuse labels whose columns in the table of all rows would have the names of others."""
+    own = {label: [label, f"{label}_predicted", f"{label}_probability"] for label in labels}
+    times = Counter(["id", "skipped", "who", "at", "expected_cost"])
+    for columns in own.values():
+        times.update(columns)
+    for label, columns in reversed(own.items()):  # names that are there already stay
+        for column in columns:
+            if times[column] > 1:
+                raise ValueError(
+                    f"the label {label!r} needs a column {column!r} in tables, where another one has that "
+                    "name; choose another name"
+                )
+
+
+def _find_labels(
+    X: Any,
+    labels: Sequence[str] | None,
+    known: Sequence[str],
+    columns: LabelColumns,
+    separator: str | None = None,
+) -> tuple[list[str], LabelColumns]:
+    """Return all labels of a session, and how its table has them.
+
+    `labels` are those that are named, or one column of joined names; `known` and `columns` are what the
+    session has already.
+    """
+    named = None if labels is None else read_names(labels)
+    there = [str(name) for name in X.columns] if isinstance(X, pd.DataFrame) else []
+    if named is None or named == [columns.joined]:
+        named = None
+        column = columns.joined
+    else:
+        column = named[0] if len(named) == 1 and named[0] not in known else None
+    if column in there:
+        assert column is not None
+        cells = _filled(X[[column]])
+        if cells.empty and not known:
+            raise ValueError(
+                f"the column {column!r} is empty in all rows, so it tells no labels; name them, as in "
+                "labels=['joy', 'anger'] or --labels joy,anger"
+            )
+        if cells.empty:
+            return list(known), columns
+        if separator is None and column == columns.joined:
+            separator = columns.separator
+        names = _names_in(cells, separator)
+        if names is not None:
+            found, separator = names
+            return [*known, *(name for name in found if name not in known)], LabelColumns(column, separator)
+    if named is None:
+        return list(known), columns
+    _check_columns(named, known, there)
+    return named, columns
+
+
+def _check_columns(named: Sequence[str], known: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse names that are probably those of columns, but mistyped."""
+    new = [name for name in named if name not in columns and name not in known]
+    if any(name in columns for name in named) and new:
+        raise ValueError(
+            f"the table has columns of some labels, but none of {', '.join(map(repr, new))}"
+            f"{_hint(new, columns)}; correct the name, or add an empty column for a new label"
+        )
+    if len(named) == 1 and new and _hint(new, columns):
+        raise ValueError(
+            f"the table has no column {named[0]!r}{_hint(new, columns)}; correct the name of the label, or "
+            "rename the column"
+        )
+
+
+def _hint(names: Sequence[str], columns: Sequence[str]) -> str:
+    close = [match for name in names for match in get_close_matches(name, columns, 1, 0.75)]
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _names_in(cells: pd.DataFrame, separator: str | None) -> tuple[list[str], str] | None:
+    """Return the names that one column of joined names has, and what separates them; None if it has none."""
+    _, how = read_labels(cells, f"the column {cells.columns[0]!r}", separator=separator)
+    if how.kind != "names":
+        return None
+    ((column, found),) = find_kinds(cells).items()
+    if found.kind == "text" and not any(how.separator in str(cell) for cell in cells[column]):
+        raise ValueError(
+            f"the column {column!r} is a text ({found.why}), no label; name the labels, as in "
+            "labels=['joy', 'anger'] or --labels joy,anger"
+        )
+    return [str(name) for name in how.classes], how.separator
+
+
+def table_answers(X: Any, labels: Sequence[str], columns: LabelColumns) -> tuple[dict[int, list[int]], int]:
+    """Return the places of the labels of rows all of whose cells of labels are filled, by the row's place.
+
+    And how many labels there were to choose from: those that were added later may have no columns. If others
+    than the last ones have none, no row counts.
+    """
+    there = [name for name in columns.of(labels) if isinstance(X, pd.DataFrame) and name in X.columns]
+    if not there or (columns.joined is None and there != list(labels[: len(there)])):
+        return {}, 0
+    some = _filled(X[there].set_axis(range(len(X)), axis=0))
+    if some.empty:
+        return {}, 0
+    if columns.joined is not None:
+        matrix, _ = read_labels(some, classes=labels, separator=columns.separator)
+    else:
+        _check_cells(some)
+        matrix, _ = read_labels(some)
+    places = [np.flatnonzero(row).tolist() for row in matrix]
+    return dict(zip(some.index.tolist(), places, strict=True)), matrix.shape[1]
+
+
+def _filled(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows none of whose cells is empty."""
+    return cells[(cells.notna() & (cells != "")).all(axis=1)]
+
+
+def _check_cells(some: pd.DataFrame) -> None:
+    """Refuse cells that say neither yes nor no, by their rows in the table."""
+    for name in some.columns:
+        if truth_values(some[name]) is None:
+            cells = some[name].tolist()
+            odd = (place for place, cell in enumerate(cells) if truth_values([cell]) in (None, ["no", "yes"]))
+            place = next(odd, 0)
+            raise ValueError(
+                f"label column {name!r}, row {some.index[place] + 1}: expected 0 and 1, or yes and no, got "
+                f"{cells[place]!r}"
+            )
+
+
+def read_answers(Y: Any, n: int, labels: Sequence[str]) -> list[list[int]]:
+    """Return the places of the labels that each of n rows has; Y may have any form of labels."""
+    if n == 0 and (Y.shape[0] if hasattr(Y, "shape") else len(Y)) == 0:
+        return []
+    matrix = LabelFormat("names", np.array(labels, object), np.dtype(np.uint8)).read_more(Y)
+    if matrix.shape[0] != n:
+        raise ValueError(f"there are {n} ids, and {matrix.shape[0]} answers")
+    return [np.flatnonzero(row).tolist() for row in (matrix.toarray() if sp.issparse(matrix) else matrix)]
+
+
+def refuse_strangers(store: AnswerStore | None, rows: Rows, settings: Settings) -> None:
+    """Refuse a table if there are answers, and none is of its rows."""
+    if store is None:
+        return
+    words = store.last_words()
+    if words and rows.are_known and not any(word.row in rows for word in words):
+        raise ValueError(
+            f"{store.path} has {len(words):,} answers, and none is of a row of this table, whose rows are "
+            f"called by {settings.ids}; give the table that was labelled, the column with its ids (--id or "
+            "id_column=), or another session"
+        )
+
+
+def take_over(store: AnswerStore, rows: Rows, answers: dict[int, list[int]], n_labels: int) -> int:
+    """Note the labels that a table has already, of rows that were neither answered nor skipped; how many."""
+    new = {rows.keys[place]: labels for place, labels in answers.items()}
+    new = {key: labels for key, labels in new.items() if store.last_word(key) is None}
+    store.say(
+        "labels", list(new), list(new.values()), n_labels=n_labels, who=_TABLE, said_in=None, holder=_TABLE
+    )
+    return len(new)
