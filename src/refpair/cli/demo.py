@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
 from refpair.cli.printing import Output, new_table
 
 __all__ = ["Result", "demo", "verdict"]
@@ -29,6 +27,7 @@ class Result:
 
 def demo() -> None:
     """Show in half a minute what it is to be made for a cost."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
     from sklearn.ensemble import RandomForestClassifier
 
     from refpair import Cost, CSRPEClassifier, get_cost

@@ -47,8 +47,8 @@ def evaluate(
     table = fitted.read_with_labels(data, table_options(sep=sep, encoding=encoding))
     names, truth, predicted = fitted.compare(table)
     console = Output()
-    # Names may mean the same cost, and the model's own need not be among them. Some models know no cost.
-    own: Cost | None = getattr(fitted.classifier, "cost_", None)
+    # Names may mean the same cost, and the model's own need not be among them. Some are made for none.
+    own: Cost | None = fitted.classifier.cost_ if hasattr(fitted.classifier, "cost") else None
     new = names[len(fitted.labels) :]
     if new:
         told = ", ".join(new)

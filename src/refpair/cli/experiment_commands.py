@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from refpair.cli.options import Drop, Encoding, Kinds, Labels, LabelSep, Sep
-from refpair.cli.running import run_command
 
 __all__ = ["code_length", "compare", "paper", "relevant_set", "simulate"]
 
@@ -90,6 +89,12 @@ ReportOnly = Annotated[
 ]
 
 
+def _run(**options: Any) -> None:
+    from refpair.cli.experiments import run
+
+    run(**options)
+
+
 def compare(
     data: DataSets = None,
     labels: Labels = None,
@@ -126,7 +131,7 @@ def compare(
 
     refpair compare --data digits --algorithm BR --algorithm my_models:Mine
     """
-    run_command("experiments", command="compare", **locals())
+    _run(command="compare", **locals())
 
 
 def code_length(
@@ -150,7 +155,7 @@ def code_length(
 
     refpair code-length --data emotions --cost f1
     """
-    run_command("experiments", command="code-length", **locals())
+    _run(command="code-length", **locals())
 
 
 def relevant_set(
@@ -175,7 +180,7 @@ def relevant_set(
 
     refpair relevant-set --data CAL500 --cost f1
     """
-    run_command("experiments", command="relevant-set", **locals())
+    _run(command="relevant-set", **locals())
 
 
 def simulate(
@@ -225,8 +230,7 @@ def simulate(
     refpair simulate --data mine.csv --labels joy,anger --cost my_costs:price --batch 10
     """
     names = None if strategies is None else [name for given in strategies for name in given.split(",")]
-    run_command(
-        "experiments",
+    _run(
         command="simulate",
         data=data,
         labels=labels,
@@ -280,4 +284,4 @@ def paper(
 
     refpair paper --data folder_of_data_sets --out results
     """
-    run_command("experiments", command="paper", **locals())
+    _run(command="paper", **locals())

@@ -37,7 +37,7 @@ def label(
     cost: Annotated[
         str | None,
         typer.Option(
-            help="What a wrong prediction costs: f1, f2, f0.5, ..., accuracy, hamming, rank or zero_one.",
+            help="What a wrong prediction costs: f1, f2, f0.5, ..., jaccard, hamming, rank or zero_one.",
             show_default="f1, or that of before",
         ),
     ] = None,

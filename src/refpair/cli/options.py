@@ -38,7 +38,7 @@ LabelSep = Annotated[
 Cost = Annotated[
     str | None,
     typer.Option(
-        help="What a wrong prediction costs: f1, f2, f0.5, ..., accuracy, hamming, rank or zero_one.",
+        help="What a wrong prediction costs: f1, f2, f0.5, ..., jaccard, hamming, rank or zero_one.",
         show_default="f1",
     ),
 ]
