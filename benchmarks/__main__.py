@@ -14,6 +14,7 @@ LONG = (
     "active",
     "session",
     "scaling",
+    "splits",
     "million",
     "files",
     "cluster",

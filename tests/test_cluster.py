@@ -18,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from refpair import BinaryRelevance, Cost, CSRPEClassifier, RAkEL
 from refpair._parallel import is_on_worker, run_chunks
+from refpair.costs import get_cost
 from refpair.datasets import load_dataset
 from refpair.on_disk import open_rows
 
@@ -222,7 +223,8 @@ def test_a_fit_in_a_task_stays_there(client, data):
 
 
 def test_a_search_on_the_cluster(client, data):
-    search = GridSearchCV(CSRPEClassifier(n_bits=120, random_state=0), {"cost": ["f1", "hamming"]}, cv=2)
+    model, costs = CSRPEClassifier(n_bits=120, random_state=0), {"cost": ["f1", "hamming"]}
+    search = GridSearchCV(model, costs, scoring=get_cost("f1").scorer(), cv=2)
     home = clone(search).fit(*data)
     with on_cluster():
         there = clone(search).fit(*data)

@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_val_score
 from sklearn.multioutput import MultiOutputClassifier
 
+from refpair._kernels import splits as kernels
 from refpair.datasets import load_dataset
 from refpair.model_selection import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit
 
@@ -165,3 +167,81 @@ def test_they_work_in_scikit_learn():
 def test_mistakes_are_told(wrong, told):
     with pytest.raises(ValueError, match=told):
         wrong(np.tile([0, 1], (8, 1)))
+
+
+def naive_items(Y):
+    """Return the labels and pairs of each row, and the weights of all that two rows have."""
+    rows = [[(k,) for k in np.flatnonzero(y)] for y in Y]
+    rows = [own + [(*a, *b) for a, b in combinations(own, 2)] for own in rows]
+    weights = {(k,): kernels.LABEL_WEIGHT for k in range(Y.shape[1])}
+    for item in {item for own in rows for item in own if len(item) == 2}:
+        if sum(item in own for own in rows) > 1:
+            weights[item] = 1
+    return [[item for item in own if item in weights] for own in rows], weights
+
+
+def unevenness(rows, weights, folds, sizes):
+    """Return the sum of weighted squares of what folds have too many of, times n²."""
+    n, total = sum(sizes), 0
+    for item, weight in weights.items():
+        have = [item in own for own in rows[: len(folds)]]
+        for f, size in enumerate(sizes):
+            in_fold = sum(h for h, fold in zip(have, folds, strict=True) if fold == f)
+            total += weight * (n * in_fold - size * sum(have)) ** 2
+    return total
+
+
+def listed_items(Y):
+    indptr = np.concatenate([[0], np.cumsum(Y.sum(axis=1, dtype=int))])
+    ones = np.ones(len(Y), np.int64)
+    return kernels.list_items(indptr, np.flatnonzero(Y) % Y.shape[1], ones, Y.shape[1], 10**6)
+
+
+@given(LABELS)
+@settings(max_examples=100, deadline=None)
+def test_items_are_labels_and_pairs_that_two_samples_have(Y):
+    rows, weights = naive_items(Y)
+    starts, items, found = listed_items(Y)
+    assert found.tolist() == sorted(weights.values(), reverse=True)
+    own = [items[a:b].tolist() for a, b in pairwise(starts)]
+    assert list(map(len, own)) == list(map(len, rows))
+    names = {}
+    for numbers, given_items in zip(own, rows, strict=True):
+        n_labels = sum(len(item) == 1 for item in given_items)
+        assert [(k,) for k in numbers[:n_labels]] == given_items[:n_labels]
+        # The order of pairs is that of their more frequent label.
+        in_order = sorted(given_items[n_labels:], key=lambda item: (item[1], item[0]))
+        for number, item in zip(numbers[n_labels:], in_order, strict=True):
+            assert names.setdefault(number, item) == item
+
+
+@given(LABELS, st.data())
+@settings(max_examples=60, deadline=None)
+def test_samples_are_placed_where_folds_stay_most_even_and_swapped_to_make_them_more_so(Y, data):
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(Y)), min_size=1, max_size=3)))
+    sizes = np.diff([0, *cuts, len(Y)])
+    rows, weights = naive_items(Y)
+    starts, items, found = listed_items(Y)
+    excess = np.zeros((len(found), len(sizes)), np.int64)
+    vectors, n = np.arange(len(Y)), len(Y)
+    folds = kernels.place(starts, items, found, vectors, sizes, np.zeros_like(sizes), excess)
+    assert np.bincount(folds, minlength=len(sizes)).tolist() == sizes.tolist()
+    with_size, of_all = [[*own, ()] for own in rows], {**weights, (): 1}
+    for s, fold in enumerate(folds):
+        free = [f for f in range(len(sizes)) if (folds[:s] == f).sum() < sizes[f]]
+        after = {f: unevenness(with_size, of_all, [*folds[:s], f], sizes) for f in free}
+        assert after[fold] == min(after.values())
+        assert fold == min(f for f in free if after[f] == after[fold])
+    samples = np.argsort(folds, kind="stable")
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    n_swaps = kernels.exchange(
+        starts, items, 2 * n * found, samples, samples.copy(), bounds, excess, 8, 10**8
+    )
+    swapped = np.empty(n, int)
+    swapped[samples] = np.repeat(np.arange(len(sizes)), sizes)
+    before, now = (unevenness(rows, weights, own.tolist(), sizes) for own in (folds, swapped))
+    assert now <= before - n_swaps
+    for i, j in combinations(range(n), 2):  # nothing is left to swap
+        other = swapped.copy()
+        other[[i, j]] = other[[j, i]]
+        assert unevenness(rows, weights, other.tolist(), sizes) >= now

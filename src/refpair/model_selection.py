@@ -22,10 +22,10 @@ __all__ = ["MultilabelStratifiedKFold", "MultilabelStratifiedShuffleSplit"]
 
 Rows = npt.NDArray[np.intp]
 
-_FEW_PAIRS, _PAIRS_A_SAMPLE = 200_000, 10  # entries that are looked at; of more, those of rare labels
+_FEW_PAIRS, _PAIRS_A_SAMPLE = 150_000, 10  # entries that are looked at; of more, those of rare labels
 _FEW_FOLDS = 10  # with more of them, fewer pairs
 _TRIED = 8
-_EXCHANGES, _EXCHANGES_AN_ITEM = 500_000, 2
+_EXCHANGES = 2_000_000  # items that are looked at, shared by the folds; and as many as there are
 
 
 class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # scikit-learn has no types
@@ -45,10 +45,10 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # sc
 
     Notes
     -----
-    Samples of the same label vector are spread over the folds first. What remains is placed one by one, rare
-    labels first, where its labels and pairs are wanted most; then samples of two folds are swapped while that
-    makes folds more even. A label weighs as much as five pairs. If samples have very many labels, only pairs
-    of the rarer ones are looked at.
+    Samples of the same label vector are spread over the folds first. What remains is placed one by one, those
+    of many labels first, where their labels and pairs are wanted most; then samples of two folds are swapped
+    while that makes folds more even. A label weighs as much as three pairs. If samples have very many labels,
+    only pairs of the rarer ones are looked at.
 
     Examples
     --------
@@ -214,35 +214,37 @@ class _Spreader:
         self.starts, self.items, self.weights = kernels.list_items(
             vectors.indptr, vectors.indices, self.counts, n_labels, most
         )
-        has_any = np.diff(vectors.indptr) > 0
-        self.rarest = np.full(len(first), n_labels)
-        self.rarest[has_any] = vectors.indices[vectors.indptr[:-1][has_any]]
+        # Many labels go first. NumPy sorts numbers of 16 bits in no time.
+        self.turn = -np.minimum(np.diff(self.starts), 2**15 - 1).astype(np.int16)
 
     def spread(self, sizes: Rows, rng: np.random.RandomState) -> Rows:
         """Return the fold of each sample, in folds of these sizes."""
         n, n_folds = len(self.vector_of), len(sizes)
         lists = self.starts, self.items
-        order = rng.permutation(n)
-        order = order[np.argsort(self.vector_of[order], kind="stable")]
         # What each fold has of a vector for sure: by its size, and a half, so that two go to either half.
         often = np.flatnonzero(self.counts * (2 * sizes.max() + 1) >= 2 * n)
-        sure = self.counts[often, None] * (2 * sizes + 1) // (2 * n)
-        too_many = sure.sum(axis=1) > self.counts[often]
-        sure[too_many] = self.counts[often][too_many, None] * sizes // n
-        n_sure = np.zeros(len(self.counts), np.intp)
-        n_sure[often] = sure.sum(axis=1)
-        first = np.cumsum(self.counts) - self.counts
-        is_sure = np.arange(n) - np.repeat(first, self.counts) < np.repeat(n_sure, self.counts)
+        counts = self.counts[often]
+        sure = counts[:, None] * (2 * sizes + 1) // (2 * n)
+        too_many = sure.sum(axis=1) > counts
+        sure[too_many] = counts[too_many, None] * sizes // n
+        is_often = np.zeros(len(self.counts), bool)
+        is_often[often] = True
+        order = rng.permutation(n)
+        among = is_often[self.vector_of[order]]
+        alike = order[among]
+        alike = alike[np.argsort(self.vector_of[alike], kind="stable")]
+        place_among = np.arange(len(alike)) - np.repeat(np.cumsum(counts) - counts, counts)
+        is_sure = place_among < np.repeat(sure.sum(axis=1), counts)
         folds = np.empty(n, np.intp)
-        folds[order[is_sure]] = np.repeat(np.tile(np.arange(n_folds), len(often)), sure.ravel())
-        free = rng.permutation(order[~is_sure])
-        free = free[np.argsort(self.rarest[self.vector_of[free]], kind="stable")]
+        folds[alike[is_sure]] = np.repeat(np.tile(np.arange(n_folds), len(often)), sure.ravel())
+        free = rng.permutation(np.concatenate([order[~among], alike[~is_sure]]))
+        free = free[np.argsort(self.turn[self.vector_of[free]], kind="stable")]
         n_in = sure.sum(axis=0)
         bounds = np.concatenate([[0], np.cumsum(sizes - n_in)])
         excess = kernels.count_excess(*lists, self.weights, often, sure, sizes)
         placed = kernels.place(*lists, self.weights, self.vector_of[free], sizes, n_in, excess)
-        free = free[np.argsort(placed, kind="stable")]
-        budget = _EXCHANGES + _EXCHANGES_AN_ITEM * len(self.items)
+        free = free[np.argsort(placed.astype(np.min_scalar_type(n_folds)), kind="stable")]
+        budget = _EXCHANGES // n_folds + len(self.items)
         steps, vectors = 2 * n * self.weights, self.vector_of[free]
         kernels.exchange(*lists, steps, free, vectors, bounds, excess, _TRIED, budget)
         folds[free] = np.repeat(np.arange(n_folds), np.diff(bounds))

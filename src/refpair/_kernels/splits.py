@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from refpair._kernels.jit import Bytes, IndexArray, Ints, Longs, Words, helper, inline, kernel
+from refpair._kernels.jit import Bytes, IndexArray, Ints, Longs, Numbers, Words, helper, inline, kernel
 
-LABEL_WEIGHT = 5  # of a label, where a pair weighs 1
+LABEL_WEIGHT = 3  # of a label, where a pair weighs 1
+ANY = 2**61
 
 
 @kernel
@@ -43,7 +44,7 @@ def rank_labels(labels: Bytes, words: Words) -> tuple[Longs, Ints, Words]:
 @kernel
 def list_items(
     indptr: IndexArray, indices: IndexArray, counts: Longs, n_labels: int, most: int
-) -> tuple[Longs, Ints, Longs]:
+) -> tuple[Longs, Numbers, Longs]:
     """Return starts and items of label vectors, and the weights of items: labels come first, then pairs.
 
     Labels are numbered from the rarest to the most frequent, and so are those of a vector. Of pairs there are
@@ -66,13 +67,13 @@ def list_items(
     for v in range(n_vectors):
         n_own = indptr[v + 1] - indptr[v]
         starts[v + 1] = starts[v] + n_own + in_pairs[v] * (in_pairs[v] - 1) // 2
-    items, ends = np.empty(starts[-1], np.int32), starts[:-1].copy()
+    items, ends = np.empty(starts[-1], np.uint32), starts[:-1].copy()
     for v in range(n_vectors):
         for at in range(indptr[v], indptr[v + 1]):
             items[ends[v]] = indices[at]
             ends[v] += 1
     n_samples = np.zeros(n_labels + len(items), np.int64)  # of each pair
-    item_with, seen_with = np.empty(n_labels, np.int32), np.full(n_labels, -1, np.int64)
+    item_with, seen_with = np.empty(n_labels, np.uint32), np.full(n_labels, -1, np.int64)
     n_items = n_labels
     for label in range(n_paired):
         for entry in range(label_starts[label], label_starts[label + 1]):
@@ -92,8 +93,8 @@ def list_items(
 
 @helper
 def _without_lone_pairs(
-    starts: Longs, items: Ints, n_samples: Longs, n_labels: int
-) -> tuple[Longs, Ints, Longs]:
+    starts: Longs, items: Numbers, n_samples: Longs, n_labels: int
+) -> tuple[Longs, Numbers, Longs]:
     number, n_items = np.full(len(n_samples), -1, np.int32), 0
     for i in range(len(n_samples)):
         if i < n_labels or n_samples[i] > 1:
@@ -102,8 +103,10 @@ def _without_lone_pairs(
     kept, end, at = np.zeros(len(starts), np.int64), 0, 0
     for v in range(len(starts) - 1):
         while at < starts[v + 1]:
-            items[end] = number[items[at]]
-            end += items[end] >= 0
+            new = number[items[at]]
+            if new >= 0:
+                items[end] = new
+                end += 1
             at += 1
         kept[v + 1] = end
     weights = np.ones(n_items, np.int64)
@@ -129,7 +132,7 @@ def _vectors_of_labels(indptr: IndexArray, indices: IndexArray, n_labels: int) -
 
 @kernel
 def count_excess(
-    starts: Longs, items: Ints, weights: Longs, vectors: Longs, in_folds: Longs, sizes: Longs
+    starts: Longs, items: Numbers, weights: Longs, vectors: Longs, in_folds: Longs, sizes: Longs
 ) -> Longs:
     """Return the excess of folds that have ``in_folds[j]`` samples of the j-th vector, and no others."""
     n_folds, n = len(sizes), sizes.sum()
@@ -145,7 +148,7 @@ def count_excess(
 
 @kernel
 def place(
-    starts: Longs, items: Ints, weights: Longs, vectors: Longs, sizes: Longs, n_in: Longs, excess: Longs
+    starts: Longs, items: Numbers, weights: Longs, vectors: Longs, sizes: Longs, n_in: Longs, excess: Longs
 ) -> Longs:
     """Place samples of some vectors one by one in the fold that lacks their items most; return the folds.
 
@@ -178,7 +181,7 @@ def place(
 @kernel
 def exchange(
     starts: Longs,
-    items: Ints,
+    items: Numbers,
     steps: Longs,
     samples: Longs,
     vectors: Longs,
@@ -191,31 +194,31 @@ def exchange(
 
     ``samples[bounds[f]:bounds[f + 1]]`` are those of fold f, and `vectors` their label vectors. A step is
     what one sample more adds to the excess. Only samples that might gain are tried, each with `n_tried`
-    others at most, until about `budget` items have been looked at or nothing is found.
+    others at most, then all, until about `budget` items have been looked at or nothing is found.
     """
     n_folds = len(bounds) - 1
-    gains = np.empty((n_folds, len(samples)), np.int64)  # of a sample that goes to a fold alone
+    gains = np.empty((len(samples), n_folds), np.int64)  # of a sample that goes to a fold alone
     able = np.empty(len(samples), np.int64)
     slack = 2 * steps[0]  # two samples that have a label in common gain so much more than each alone
-    n_swaps, old = 0, -1
-    while n_swaps > old and budget > 0:
+    n_swaps = 0
+    while budget > 0:
         old = n_swaps
         for a in range(n_folds):
             for p in range(bounds[a], bounds[a + 1]):
-                budget -= n_folds + _write_gains(vectors[p], a, p, starts, items, steps, excess, gains)
+                budget -= n_folds + _write_gains(vectors[p], a, starts, items, steps, excess, gains[p])
         for a in range(n_folds):
             for b in range(a + 1, n_folds):
                 if bounds[a] == bounds[a + 1] or bounds[b] == bounds[b + 1]:
                     continue
-                most_a = gains[b, bounds[a] : bounds[a + 1]].max()
-                most_b = gains[a, bounds[b] : bounds[b + 1]].max()
+                most_a = gains[bounds[a] : bounds[a + 1], b].max()
+                most_b = gains[bounds[b] : bounds[b + 1], a].max()
                 n_able, next_able = 0, 0
                 for q in range(bounds[b], bounds[b + 1]):
-                    if gains[a, q] + most_a + slack > 0:
+                    if gains[q, a] + most_a + slack > 0:
                         able[n_able] = q
                         n_able += 1
                 for p in range(bounds[a], bounds[a + 1]):
-                    if n_able == 0 or gains[b, p] + most_b + slack <= 0 or budget <= 0:
+                    if n_able == 0 or gains[p, b] + most_b + slack <= 0 or budget <= 0:
                         continue
                     v = vectors[p]
                     gain = _move(v, a, b, starts, items, steps, excess)
@@ -234,29 +237,33 @@ def exchange(
                     vectors[p], vectors[best] = vectors[best], v
                     samples[p], samples[best] = samples[best], samples[p]
                     n_swaps += 1
+        if n_swaps == old:
+            if slack == ANY:
+                break
+            slack, n_tried = ANY, len(samples)  # at last, each sample with each other
     return n_swaps
 
 
 @inline
 def _write_gains(
-    v: int, fold: int, p: int, starts: Longs, items: Ints, steps: Longs, excess: Longs, gains: Longs
+    v: int, fold: int, starts: Longs, items: Numbers, steps: Longs, excess: Longs, gains: Longs
 ) -> int:
     """Write how much is gained if a sample of a vector leaves its fold; return how many items it has."""
     n_folds, left = len(gains), 0
     for f in range(n_folds):
-        gains[f, p] = 0
+        gains[f] = 0
     for at in range(starts[v], starts[v + 1]):
         i = items[at]
         left += excess[i, fold] - steps[i]
         for f in range(n_folds):
-            gains[f, p] -= excess[i, f]
+            gains[f] -= excess[i, f]
     for f in range(n_folds):
-        gains[f, p] += left
+        gains[f] += left
     return int(starts[v + 1] - starts[v])
 
 
 @inline
-def _gain(v: int, old: int, new: int, starts: Longs, items: Ints, steps: Longs, excess: Longs) -> int:
+def _gain(v: int, old: int, new: int, starts: Longs, items: Numbers, steps: Longs, excess: Longs) -> int:
     """Return how much is gained if a sample of a vector goes from the old fold to the new one."""
     gain = 0
     for at in range(starts[v], starts[v + 1]):
@@ -266,7 +273,7 @@ def _gain(v: int, old: int, new: int, starts: Longs, items: Ints, steps: Longs, 
 
 
 @inline
-def _move(v: int, old: int, new: int, starts: Longs, items: Ints, steps: Longs, excess: Longs) -> int:
+def _move(v: int, old: int, new: int, starts: Longs, items: Numbers, steps: Longs, excess: Longs) -> int:
     """Move a sample of a vector, and return what is gained."""
     gain = 0
     for at in range(starts[v], starts[v + 1]):

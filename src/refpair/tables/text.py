@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.util import find_spec
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Self
 
@@ -145,8 +146,10 @@ def _word_pattern() -> str:
     scikit-learn's own pattern cuts words of Indian scripts at each vowel sign, which is no letter to Python's
     ``\w``.
     """
-    codes = map(chr, range(0x300, 0x20000))
-    marks = "".join(one for one in codes if unicodedata.category(one).startswith("M"))
+    codes = [code for code in range(0x300, 0x20000) if unicodedata.category(chr(code)).startswith("M")]
+    # As ranges: single letters beyond 0xFFFF would be compared one by one.
+    runs = ([code for _, code in run] for _, run in groupby(enumerate(codes), lambda at: at[1] - at[0]))
+    marks = "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
     return rf"[^\W_](?:['’]?[\w{marks}\u200c\u200d])+|[\u2600-\u27bf\U0001f300-\U0001faff]"
 
 
