@@ -26,12 +26,13 @@ SEEDS = (
     b"\2f1e-200",
     b"\3" + b'{"name": "f2"}',
     b"\3" + b'{"name": "fraud", "false_positive": [1, 2.5], "false_negative": 0}',
+    b"\3" + b'{"name": "fraud", "false_positive": 1, "false_negative": [["spam", 5], [3, 2]], "default": 2}',
     b"\4" + bytes(range(40)),
 )
 WORDS = (
     "f0.5", "f2", "f1", "fnan", "finf", "f-1", "f1_0", "f1e-300", "f1e400", "hamming", "zero_one", "rank",
-    "jaccard", '"name"', '"false_positive"', '"false_negative"', "[1, 2]", "1e308", "1e400", "NaN",
-    "Infinity", "null", "true", "-1",
+    "jaccard", '"name"', '"false_positive"', '"false_negative"', "[1, 2]", '[["a", 2]]', '"default"',
+    "1e308", "1e400", "NaN", "Infinity", "null", "true", "-1",
 )  # fmt: skip
 
 _FORMS: tuple[Callable[[npt.NDArray[np.uint8]], Any], ...] = (

@@ -250,7 +250,6 @@ def prices_from_pairs(stored: Any) -> Any:
     if isinstance(stored, Mapping):
         raise ValueError("prices in a stored cost are pairs of a name and a price")
     is_named = isinstance(stored, list) and all(
-        isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str | int | float)
-        for pair in stored
+        isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str | int) for pair in stored
     )
     return dict(stored) if is_named and stored else stored
