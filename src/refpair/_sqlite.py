@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["open_tables", "writing"]
-
 _PATIENCE = 60.0  # seconds to wait while another process writes, or opens the file
 
 

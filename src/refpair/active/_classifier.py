@@ -1,4 +1,4 @@
-"""What strategies and sessions learn: multi-label classifiers of any library, and a base learner a label."""
+"""Multi-label classifiers of any library, as strategies and sessions learn them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples
 
 from refpair._saved import Savable, require
-from refpair.active._pool import Floats, Labels
-from refpair.bits import LogisticBank
-from refpair.bits.binning import Matrix
+from refpair.active._pool import Floats
 from refpair.classifiers import BinaryRelevance
 from refpair.classifiers._base import MultiLabelClassifier
-from refpair.classifiers._base_learners import BinaryLearners, Targets
 from refpair.tables.labels import LabelFormat, read_labels
-
-__all__ = ["LabelLearners", "WrappedClassifier", "check_classifier"]
-
-_SURE = 1.0  # the decision on a label on which all rows agree: the edge of a support vector machine's margin
-_NEVER = 1e-9  # no probability is thought less than this, nor more than 1 minus this
 
 
 def check_classifier(estimator: Any) -> None:
@@ -104,34 +96,6 @@ class WrappedClassifier(Savable, ClassifierMixin, BaseEstimator):  # type: ignor
             places = self._learnt
             fits = places.ndim == 1 and len(places) and places.min() >= 0 and places.max() < n
             require(fits and hasattr(self.estimator_, "predict"), "a label that was learnt is not there")
-
-
-class LabelLearners:
-    """Binary relevance as strategies look at it: how sure a base learner is of each label."""
-
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
-
-    def fit(self, X: Matrix, labels: Labels, rng: np.random.Generator) -> Self:
-        """Learn each label."""
-        targets = Targets.of_bits(np.arange(len(labels), dtype=np.int32), labels)
-        self.learners_ = BinaryLearners(self.estimator).fit(X, targets, rng)
-        self.agreed_ = np.where((labels == labels[0]).all(axis=0), np.where(labels[0], _SURE, -_SURE), 0.0)
-        return self
-
-    def probabilities(self, X: Matrix) -> Floats:
-        """Return the probability of each label, of shape (n, n_labels)."""
-        return self.learners_.probabilities(X)
-
-    def decisions(self, X: Matrix) -> Floats:
-        """Return the log odds of each label; −1 or 1 for a label on which all rows agree."""
-        bank = self.learners_.bank_
-        if isinstance(bank, LogisticBank):
-            odds = bank.decisions(X)
-        else:
-            p = np.clip(self.probabilities(X), _NEVER, 1.0 - _NEVER)
-            odds = np.log(p / (1.0 - p))
-        return np.where(self.agreed_ == 0.0, odds, self.agreed_)
 
 
 def _dense(found: Any) -> npt.NDArray[Any]:

@@ -14,8 +14,6 @@ from refpair.bits.binning import Matrix
 from refpair.bits.logistic import products
 from refpair.bits.problem import chunks_of
 
-__all__ = ["spread_rows", "squared_distances", "variance_removed"]
-
 _LOOKED_AT = 5000  # rows that may be chosen; of more, some at random
 _STOOD_FOR = 2000  # rows that they are to stand for; of more, some at random
 _ROWS_A_CALL = 500

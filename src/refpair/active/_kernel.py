@@ -16,8 +16,6 @@ from refpair.active._coverage import squared_distances
 from refpair.active._pool import Floats
 from refpair.bits.binning import Matrix
 
-__all__ = ["KernelFeatures"]
-
 _MOST_FEATURES = 500  # of more, linear models see enough
 _LOOKED_AT = 500  # rows, to tell what distance is usual
 

@@ -12,8 +12,6 @@ from refpair.active._strategy import LearningStrategy
 from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance
 from refpair.costs import get_cost
 
-__all__ = ["BayesRisk"]
-
 
 class BayesRisk(LearningStrategy):
     """Ask for the row whose best answer is to be expected to cost most.

@@ -25,8 +25,6 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["MAX_BODY", "Guard", "is_loopback"]
-
 MAX_BODY = 1 << 20  # bytes; an answer has a few hundred
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::([0-9]{1,5}))?")
 

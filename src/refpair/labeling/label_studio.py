@@ -24,16 +24,6 @@ from refpair.labeling.rows import Id, Rows
 from refpair.labeling.session import Session
 from refpair.labeling.store import Said, parse_time
 
-__all__ = [
-    "Annotation",
-    "check_tasks_name",
-    "import_annotations",
-    "labeling_config",
-    "read_export",
-    "write_project",
-    "write_tasks",
-]
-
 _WHERE = "Label Studio"  # where it was said
 _ID = "refpair_id"
 _TABLE = "refpair_row"  # all cells of a row once more, for the table that shows them

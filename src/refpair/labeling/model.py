@@ -27,8 +27,6 @@ from refpair.costs import Cost
 from refpair.labeling.table import LabelColumns
 from refpair.tables.vectorizer import TableVectorizer
 
-__all__ = ["Fit", "Reason", "SessionModel"]
-
 _GRID = (3.0, 30.0, 300.0)  # of C, for rows whose mean squared length is 1
 _START = 30.0
 _ENOUGH, _TOO_MANY = 10, 1000  # answers, to choose C by: with more, it would take minutes

@@ -23,8 +23,6 @@ from refpair.labeling.table import LabelColumns
 from refpair.persistence import save
 from refpair.tables.write import check_table_path, write_table
 
-__all__ = ["SessionResults"]
-
 _WIDTH, _HEIGHT, _MARGIN = 320, 80, 6
 _LAST = 5  # answers that a notebook shows
 

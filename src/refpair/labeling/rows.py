@@ -23,8 +23,6 @@ from refpair.bits.binning import Matrix
 from refpair.tables._names import unknown_name
 from refpair.tables.columns import Kind, find_kinds
 
-__all__ = ["Id", "IdRule", "Rows", "digest", "id_key", "id_of_key", "make_ids", "read_features"]
-
 Id = str | int
 
 

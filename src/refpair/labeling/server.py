@@ -38,8 +38,6 @@ except ImportError as error:
         f"the labelling page needs starlette and uvicorn ({error}): pip install 'refpair[label]'"
     ) from error
 
-__all__ = ["PORT", "Worker", "kept_token", "make_app", "open_socket", "page_address", "serve"]
-
 PORT = 8732
 _POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src 'self' data:; "

@@ -31,8 +31,6 @@ from refpair.labeling.table import (
     with_text_names,
 )
 
-__all__ = ["Session", "Undone"]
-
 _LEASE = 600.0  # seconds
 _OWN = "a function"  # is noted instead of a cost that cannot be stored
 

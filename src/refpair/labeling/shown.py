@@ -13,8 +13,6 @@ import pandas as pd
 from refpair.labeling.rows import Id, Rows, id_key
 from refpair.tables.images import OutsideError, find_file, find_picture
 
-__all__ = ["IMAGE_TYPES", "ShownRows", "column_sentences"]
-
 # What browsers show and cannot run; no SVG, which may have scripts.
 IMAGE_TYPES = {
     ".png": "image/png",

@@ -22,8 +22,6 @@ import numpy.typing as npt
 
 from refpair._sqlite import open_tables, writing
 
-__all__ = ["AnswerStore", "Earlier", "Event", "Label", "Said", "StoredRound", "parse_time"]
-
 Said = Literal["labels", "skip"]
 Earlier = Literal["absent", "unknown"]  # how answers are read that were given before there was a label
 

@@ -21,21 +21,6 @@ from refpair.tables._names import check_unique, unknown_name
 from refpair.tables.columns import find_kinds
 from refpair.tables.labels import LabelFormat, read_labels, truth_values
 
-__all__ = [
-    "LabelColumns",
-    "Settings",
-    "check_column_names",
-    "read_answers",
-    "read_names",
-    "read_rows",
-    "refuse_strangers",
-    "session_labels",
-    "session_names",
-    "table_answers",
-    "take_over",
-    "with_text_names",
-]
-
 _TABLE = "table"  # what the settings are noted under, and who said what the table has already
 
 
