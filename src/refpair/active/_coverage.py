@@ -46,11 +46,14 @@ def spread_rows(
     all. Returned are n indices into `candidates`, and by how much each candidate would lower that mean as the
     first one; NaN if it was not looked at.
     """
-    looked_at = _some(len(candidates), max(_LOOKED_AT, n), rng)
+    looked_at = rng.permutation(len(candidates))[: max(_LOOKED_AT, n)]
     rows = X[candidates[looked_at]]
-    others = X[candidates[_some(len(candidates), _STOOD_FOR, rng)]]
+    others = X[rng.permutation(candidates)[:_STOOD_FOR]]
     distances = squared_distances(rows, others)
-    nearest = _nearest(others, X[labelled]) if len(labelled) else None
+    nearest = None
+    if len(labelled):
+        parts = [X[labelled[part]] for part in chunks_of(len(labelled), _ROWS_A_CALL)]
+        nearest = np.min([squared_distances(others, part).min(axis=1) for part in parts], axis=0)
     worth = np.full(len(candidates), np.nan)
     gains = _gains(distances, nearest)
     worth[looked_at] = gains
@@ -90,8 +93,8 @@ def variance_removed(
 
     If there are more than 2,000 candidates z or labelled rows, `rng` draws that many of them.
     """
-    sample = candidates[_some(len(candidates), _STOOD_FOR, rng)]
-    known_rows = labelled[_some(len(labelled), _STOOD_FOR, rng)]
+    sample = rng.permutation(candidates)[:_STOOD_FOR]
+    known_rows = rng.permutation(labelled)[:_STOOD_FOR]
     drawn = _filled(X[sample])
     is_sparse = sp.issparse(drawn)
     by_direction = np.count_nonzero(drawn.data if is_sparse else drawn) < _FEW * np.prod(drawn.shape)
@@ -134,16 +137,6 @@ def _likenesses(left: Matrix, right: Matrix, unit: float) -> Floats:
     inner = np.ascontiguousarray(products(left, right))
     products_to_likenesses(inner, _squared_lengths(left), _squared_lengths(right), unit)
     return inner
-
-
-def _some(n: int, most: int, rng: np.random.Generator) -> Indices:
-    """Return the numbers below n in random order, some if they are too many."""
-    return rng.permutation(n)[:most]
-
-
-def _nearest(others: Matrix, chosen: Matrix) -> Floats:
-    parts = chunks_of(chosen.shape[0], _ROWS_A_CALL)
-    return np.asarray(np.min([squared_distances(others, chosen[part]).min(axis=1) for part in parts], axis=0))
 
 
 def _gains(distances: Floats, nearest: Floats | None) -> Floats:

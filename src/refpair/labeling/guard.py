@@ -110,13 +110,8 @@ class Guard:
         return host, match[3] or "80"
 
     def _is_own(self, name: str) -> bool:
-        if name == "localhost" or name in self.names:
-            return True
-        try:
-            address = ipaddress.ip_address(name)
-        except ValueError:
-            return False  # a name that may point anywhere
-        return address.is_loopback or not self.loopback
+        address = _address(name)  # another name may point anywhere
+        return name in self.names or is_loopback(name) or (address is not None and not self.loopback)
 
     def _brings_token(self, scope: Scope) -> bool:
         if scope["method"] != "GET" or scope["path"] != "/":
@@ -236,9 +231,12 @@ def _taken_in(cookie: str, token: str) -> HTMLResponse:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach a server at an address."""
-    if host == "localhost":
-        return True
+    address = _address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return ipaddress.ip_address(host)
     except ValueError:
-        return False
+        return None

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
@@ -18,6 +17,7 @@ from refpair._parallel import run_chunks
 from refpair.active import RepresentativeUncertainty, SubSampled
 from refpair.active._classifier import WrappedClassifier, check_classifier
 from refpair.active._kernel import KernelFeatures
+from refpair.active._pool import Floats, Indices, Labels
 from refpair.active._strategy import QueryStrategy
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
@@ -45,18 +45,10 @@ _NOTHING_ELSE = (
     "It is like many other rows. There is nothing else to go by until two rows have different labels."
 )
 
-Indices = npt.NDArray[np.intp]
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
-
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a row is asked for, in a sentence, and what the model thinks of it.
-
-    The predicted labels and what they are expected to cost, the probabilities of all labels, and those in
-    doubt, the most doubtful first; as far as there is a model that tells.
-    """
+    """Why a row is asked for, in a sentence, and what the model thinks of it, as far as there is one."""
 
     text: str
     guess: list[str] = field(default_factory=list)
@@ -67,11 +59,10 @@ class Reason:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What was learnt from some answers.
+    """What was learnt from some answers; no model as long as no two rows with different labels are known.
 
-    There is no `classifier` of features, and no `pipeline` of rows of the table, as long as no two rows with
-    different labels are known. `order` has the rows to ask for, the best one first; the expected cost and the
-    predictions are of a sample of rows.
+    The `pipeline` is the `classifier` for rows of the table. `order` has the rows to ask for, the best one
+    first; the expected cost and the predictions are of a sample of rows.
     """
 
     n_labelled: int
@@ -80,7 +71,7 @@ class Fit:
     pipeline: Pipeline | None
     order: Indices
     expected_cost: float | None
-    predictions: Bytes | None
+    predictions: Labels | None
 
     @property
     def name(self) -> str:
@@ -148,13 +139,9 @@ class Fit:
 class SessionModel:
     """Learns from the answers of a session, again and again, and ranks the rows that may be asked for.
 
-    `kinds` of None takes the features of an array X as they are; else
-    :class:`refpair.tables.TableVectorizer` makes them, and does not guess these kinds of columns. By default
+    `kinds` of None takes the features of an array X as they are; else TableVectorizer makes them. By default
     the estimator is CSRPE with logistic regressions, on features of a kernel if X is dense, whose C is chosen
-    out of bag, and the strategy is :class:`RepresentativeUncertainty`.
-
-    `features` are all rows, as the classifier and the strategy see them; `columns` says what became of the
-    columns of the table, and `sample` are rows whose predictions are followed from fit to fit.
+    out of bag, and the strategy is RepresentativeUncertainty.
     """
 
     def __init__(

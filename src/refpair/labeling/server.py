@@ -106,7 +106,7 @@ def make_app(
     api = _Api(session, worker, name)
     routes = [
         Route("/", _page),
-        Route("/api/state", _reading(api.state)),
+        Route("/api/state", api.state_now),
         Route("/api/ask", _writing(api.ask), methods=["POST"]),
         Route("/api/answer", _writing(api.answer), methods=["POST"]),
         Route("/api/undo", _writing(api.undo), methods=["POST"]),
@@ -150,9 +150,7 @@ class _Api:
         """Return the next row, or none if all are done or with others."""
         holder, _ = _person(body)
         found = self.session.ask(1, holder=holder, wait=False)
-        if not found:
-            return {"row": None, "state": self.state()}
-        return {"row": self._row(found[0]), "state": self.state()}
+        return {"row": self._row(found[0]) if found else None, "state": self.state()}
 
     def answer(self, body: Body) -> Body:
         """Note an answer or a skip. It is on the disk when this returns."""
@@ -175,10 +173,7 @@ class _Api:
         holder, who = _person(body)
         taken = self.session.undo(who=who, holder=holder)
         self.worker.wake()
-        if taken is None:
-            return {"row": None, "state": self.state()}
-        row = self._row(taken.id)
-        row["answer"] = taken.labels
+        row = None if taken is None else {**self._row(taken.id), "answer": taken.labels}
         return {"row": row, "state": self.state()}
 
     def add_label(self, body: Body) -> Body:
@@ -198,6 +193,10 @@ class _Api:
         except (OSError, ImportError) as error:
             raise ValueError(f"the model cannot be saved: {error}") from None
         return {"file": path.name, "state": self.state()}
+
+    async def state_now(self, request: Request) -> Response:
+        """Return how far the session is."""
+        return JSONResponse(await run_in_threadpool(self.state))
 
     async def table(self, request: Request) -> Response:
         """Return the answered rows and their labels as CSV."""
@@ -236,13 +235,6 @@ async def _page(request: Request) -> Response:
         media_type="text/html",
         headers={"content-security-policy": _POLICY.format(nonce=nonce)},
     )
-
-
-def _reading(work: Callable[[], Body]) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(work))
-
-    return endpoint
 
 
 def _writing(work: Callable[[Body], Body]) -> Callable[[Request], Awaitable[Response]]:
@@ -329,27 +321,14 @@ def open_socket(host: str, port: int | None) -> socket.socket:
 
 def _bound(host: str, port: int) -> socket.socket:
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except (socket.gaierror, UnicodeError):
-        raise _no_address(host) from None
-    listening = socket.socket(family, kind, protocol)
-    try:
-        if os.name == "posix":  # elsewhere it would let two programs listen at one port
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(128)
-    except OSError as error:
-        listening.close()
-        if error.errno == errno.EADDRNOTAVAIL:
-            raise _no_address(host) from None
-        raise OSError(
-            f"{host}:{port} cannot be listened at ({error.strerror}); choose another --port"
-        ) from None
-    return listening
-
-
-def _no_address(host: str) -> ValueError:
-    return ValueError(f"--host {host}: this machine has no such address")
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(address, family=family, dualstack_ipv6=both)
+    except (OSError, UnicodeError) as error:
+        if isinstance(error, socket.gaierror | UnicodeError) or error.errno == errno.EADDRNOTAVAIL:
+            raise ValueError(f"--host {host}: this machine has no such address") from None
+        why = os.strerror(error.errno or 0)
+        raise OSError(f"{host}:{port} cannot be listened at ({why}); choose another --port") from None
 
 
 def page_address(listening: socket.socket, token: str) -> str:

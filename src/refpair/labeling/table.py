@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -54,10 +55,8 @@ class LabelColumns(NamedTuple):
         """Return 0 and 1 of each label in this form."""
         if self.joined is None:
             return answers
-        written: pd.DataFrame = self._joined_names(answers.columns, "frame").write(
-            answers.to_numpy(dtype=np.uint8), answers
-        )
-        return written
+        how = self._joined_names(answers.columns, "frame")
+        return pd.DataFrame(how.write(answers.to_numpy(dtype=np.uint8), answers))
 
     def _joined_names(self, labels: Any, within: Literal["series", "frame"]) -> LabelFormat:
         names, dtype = np.asarray(labels, str), np.dtype(np.uint8)
@@ -115,11 +114,11 @@ class Settings:
 
 def with_text_names(X: Any) -> Any:
     """Return a table whose columns have names that are texts, all different; anything else as it is."""
-    if not isinstance(X, pd.DataFrame):
-        return X
-    names = [str(name) for name in X.columns]
-    check_unique(names, "X")
-    return X.set_axis(pd.Index(names, dtype=object), axis=1)
+    if isinstance(X, pd.DataFrame):
+        names = [str(name) for name in X.columns]
+        check_unique(names, "X")
+        X = X.set_axis(pd.Index(names, dtype=object), axis=1)
+    return X
 
 
 def read_rows(
@@ -224,9 +223,7 @@ def read_names(labels: Any) -> list[str]:
 def check_column_names(labels: Sequence[str]) -> None:
     """Refuse labels whose columns in the table of all rows would have the names of others."""
     own = {label: [label, f"{label}_predicted", f"{label}_probability"] for label in labels}
-    times = Counter(["id", "skipped", "who", "at", "expected_cost"])
-    for columns in own.values():
-        times.update(columns)
+    times = Counter(["id", "skipped", "who", "at", "expected_cost", *chain(*own.values())])
     for label, columns in reversed(own.items()):  # names that are there already stay
         for column in columns:
             if times[column] > 1:
@@ -251,12 +248,10 @@ def _find_labels(
     named = None if labels is None else read_names(labels)
     there = [str(name) for name in X.columns] if isinstance(X, pd.DataFrame) else []
     if named is None or named == [columns.joined]:
-        named = None
-        column = columns.joined
+        named, column = None, columns.joined
     else:
         column = named[0] if len(named) == 1 and named[0] not in known else None
-    if column in there:
-        assert column is not None
+    if column is not None and column in there:
         cells = _filled(X[[column]])
         if cells.empty and not known:
             raise ValueError(
@@ -270,7 +265,7 @@ def _find_labels(
         names = _names_in(cells, separator)
         if names is not None:
             found, separator = names
-            return [*known, *(name for name in found if name not in known)], LabelColumns(column, separator)
+            return list(dict.fromkeys([*known, *found])), LabelColumns(column, separator)
     if named is None:
         return list(known), columns
     _check_columns(named, known, there)
