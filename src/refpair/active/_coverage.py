@@ -41,10 +41,9 @@ def spread_rows(
 ) -> tuple[Indices, Floats]:
     """Choose rows one after the other such that each row has a chosen or labelled one nearby.
 
-    Each one lowers the mean squared distance of all candidates to the nearest such row as much as possible.
-    The first of all is that in the middle. `rng` decides which rows are looked at, if they are too many for
-    all. Returned are n indices into `candidates`, and by how much each candidate would lower that mean as the
-    first one; NaN if it was not looked at.
+    Each one lowers the mean squared distance of all candidates to the nearest such row as much as possible;
+    the first of all is that in the middle. Returned are n indices into `candidates`, and by how much each
+    candidate would lower that mean as the first one; NaN if it was not among those that `rng` drew.
     """
     looked_at = rng.permutation(len(candidates))[: max(_LOOKED_AT, n)]
     rows = X[candidates[looked_at]]
@@ -164,7 +163,6 @@ def _filled(X: Matrix) -> Matrix:
 
 
 def _squared_lengths(X: Matrix) -> Floats:
-    """Return the squared lengths of rows."""
     if sp.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     return np.asarray(np.einsum("ij,ij->i", X, X))

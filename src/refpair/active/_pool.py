@@ -80,9 +80,8 @@ class Pool:
 class DaskRows:
     """Rows of a Dask array or DataFrame, fetched when they are asked for.
 
-    Rows that are near each other are likely to be followed by their neighbours: the block that they are of is
-    fetched and kept until one of another block is asked for. Of rows from all over, only they are fetched.
-    Where it is unknown how many rows blocks have, they are computed once to count them.
+    A block is kept until one of another is asked for: neighbours are likely to follow. Of rows from all over,
+    only they are fetched. Blocks of unknown length are computed once to count their rows.
     """
 
     def __init__(self, X: Any) -> None:

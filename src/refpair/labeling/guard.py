@@ -222,8 +222,8 @@ def _with_headers(send: Send) -> Send:
 def _taken_in(cookie: str, token: str) -> HTMLResponse:
     """Keep the token as a cookie that scripts cannot read, and take it out of the address.
 
-    By a page that goes on to the other one, not by a redirection: that would still count as a request of the
-    page where somebody found the address, a mail say, and come without the cookie.
+    Not by a redirection: it would still count as a request of the page where somebody found the address, a
+    mail say, and come without the cookie.
     """
     kept = f"{cookie}={token}; HttpOnly; SameSite=Strict; Path=/"
     return HTMLResponse(_GO_ON, headers={"content-security-policy": _POLICY_TO_GO_ON, "set-cookie": kept})

@@ -138,10 +138,9 @@ def make_ids(
 ) -> tuple[list[Id], IdRule]:
     """Return what rows are called, and by which rule.
 
-    `ids` if they are given, else the column `id_column`; else by the rule that the session remembers. Without
-    such a one: a column called ``id`` whose cells are filled and different, an index other than 0, 1, 2, …,
-    or checksums of the cells; `without` are the columns of labels, which name no rows. Rows of arrays are
-    called 0, 1, 2, …
+    It is as `ids` or `id_column` say, else as `remembered`, else the first that there is of a column ``id``
+    whose cells are filled and different, an index other than 0, 1, 2, …, and checksums of the cells `without`
+    labels. Rows of arrays are called 0, 1, 2, …
     """
     if ids is not None:
         return _checked(ids, X.shape[0]), IdRule("given")

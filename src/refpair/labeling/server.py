@@ -98,11 +98,7 @@ def make_app(
     names: tuple[str, ...] = (),
     loopback: bool = True,
 ) -> ASGIApp:
-    """Return the server as an ASGI application.
-
-    Whoever has the token may label. `names` are host names that the server may be called by, besides
-    localhost and addresses; `loopback` says whether it can be reached from this machine only.
-    """
+    """Return the server as an ASGI application, behind a :class:`Guard`."""
     api = _Api(session, worker, name)
     routes = [
         Route("/", _page),
@@ -262,7 +258,6 @@ def _wrong(what: str) -> Response:
 
 
 def _person(body: Body) -> tuple[str, str]:
-    """Return which page and which person it is."""
     holder, who = body.get("holder"), body.get("who") or "me"
     if not isinstance(holder, str) or not 8 <= len(holder) <= 64:
         raise ValueError("holder must be a text of 8 to 64 characters, another one for each window")
@@ -286,11 +281,7 @@ def serve(
     names: tuple[str, ...] = (),
     ready: Callable[[], None],
 ) -> None:
-    """Serve the page of a table until the process is interrupted.
-
-    `ready` is called when the first row is there. `names` are host names that the server may be called by,
-    besides localhost and addresses.
-    """
+    """Serve the page of a table until the process is interrupted; `ready` is called with the first row."""
     session.learn()  # the first row should not be waited for in the page
     worker = Worker(session)
     host = listening.getsockname()[0]

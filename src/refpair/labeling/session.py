@@ -311,8 +311,7 @@ class Session(SessionResults):
         Returns
         -------
         Undone or None
-            The `id` of the row, and the `labels` that were taken back, None for a skip; None if there is
-            nothing to take back.
+            None if there is nothing to take back.
         """
         event = self._store.undo(
             who=who or self._who, said_in=holder, holder=holder or self._holder, lease=self._lease
@@ -344,7 +343,6 @@ class Session(SessionResults):
         self._store.add_labels([Label(name, earlier) for name in new])
 
     def _said(self, who: str | None, holder: str | None, at: str | None) -> dict[str, Any]:
-        """Return by whom, where and when something is said."""
         time = None if at is None else parse_time(at).isoformat(timespec="milliseconds")
         return {"who": who or self._who, "said_in": holder, "holder": holder or self._holder, "at": time}
 
@@ -362,7 +360,6 @@ def _cost_of(cost: Any, store: AnswerStore | None, labels: Sequence[str]) -> Cos
 
 
 def _note_cost(store: AnswerStore, cost: Cost) -> None:
-    """Note the cost in the file of a session, as far as it can be stored."""
     try:
         store.note("cost", cost.to_dict())
     except ValueError:

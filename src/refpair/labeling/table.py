@@ -26,10 +26,7 @@ _TABLE = "table"  # what the settings are noted under, and who said what the tab
 
 
 class LabelColumns(NamedTuple):
-    """How a table has its labels, and predictions are to have them.
-
-    Either one column of joined names, such as "joy|calm", or a column of 0 and 1 for each label.
-    """
+    """How a table has its labels: in one column of joined names ("joy|calm"), or 0 and 1 in one for each."""
 
     joined: str | None = None
     separator: str = "|"
@@ -65,11 +62,7 @@ class LabelColumns(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """How a session reads its table, as its file remembers it.
-
-    `folder`, where paths of images start, and the file with `features` are as seen from the folder of the
-    session.
-    """
+    """How a session reads its table, as its file remembers it; paths are relative to the session's folder."""
 
     ids: IdRule | None = None
     labels: LabelColumns = field(default_factory=LabelColumns)
@@ -240,11 +233,7 @@ def _find_labels(
     columns: LabelColumns,
     separator: str | None = None,
 ) -> tuple[list[str], LabelColumns]:
-    """Return all labels of a session, and how its table has them.
-
-    `labels` are those that are named, or one column of joined names; `known` and `columns` are what the
-    session has already.
-    """
+    """Return all labels, and how the table has them; `known` and `columns` are what the session has."""
     named = None if labels is None else read_names(labels)
     there = [str(name) for name in X.columns] if isinstance(X, pd.DataFrame) else []
     if named is None or named == [columns.joined]:
@@ -309,8 +298,8 @@ def _names_in(cells: pd.DataFrame, separator: str | None) -> tuple[list[str], st
 def table_answers(X: Any, labels: Sequence[str], columns: LabelColumns) -> tuple[dict[int, list[int]], int]:
     """Return the places of the labels of rows all of whose cells of labels are filled, by the row's place.
 
-    And how many labels there were to choose from: those that were added later may have no columns. If others
-    than the last ones have none, no row counts.
+    And how many labels these cells are of: the last ones may have no columns. If others have none, no row
+    counts.
     """
     there = [name for name in columns.of(labels) if isinstance(X, pd.DataFrame) and name in X.columns]
     if not there or (columns.joined is None and there != list(labels[: len(there)])):
