@@ -15,8 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from refpair._parallel import run_chunks
 from refpair.active import RepresentativeUncertainty, SubSampled
-from refpair.active._classifier import WrappedClassifier, check_classifier
-from refpair.active._kernel import KernelFeatures
+from refpair.active._classifier import KernelFeatures, WrappedClassifier, check_classifier
 from refpair.active._pool import Floats, Indices, Labels
 from refpair.active._strategy import QueryStrategy
 from refpair.bits.binning import Matrix
