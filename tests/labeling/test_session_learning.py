@@ -330,7 +330,10 @@ def test_many_answers_are_learnt_from_with_fewer_bits_and_the_usual_penalty(path
 def test_a_saved_model_is_loaded_where_nothing_of_sessions_was_imported(session, tmp_path):
     teach(session, *range(20))
     session.save_model(tmp_path / "m.refpair")
-    program = "import json, sys, refpair; print(refpair.load(sys.argv[1]).predict(json.loads(sys.argv[2])).to_csv())"
+    program = """
+import json, sys, refpair
+print(refpair.load(sys.argv[1]).predict(json.loads(sys.argv[2])).to_csv())
+"""
     command = [sys.executable, "-c", program, str(tmp_path / "m.refpair"), str(X[:1].tolist())]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert found.strip() == session.model.predict(X[:1]).to_csv().strip()

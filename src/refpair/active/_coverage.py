@@ -70,11 +70,7 @@ def spread_rows(
 
 
 def variance_removed(
-    X: Matrix,
-    labelled: Indices,
-    candidates: Indices,
-    rng: np.random.Generator,
-    n_jobs: int | None = None,
+    X: Matrix, labelled: Indices, candidates: Indices, rng: np.random.Generator, n_jobs: int | None = None
 ) -> Floats:
     """Return how much surer of all candidates one would be with the label of each of them.
 

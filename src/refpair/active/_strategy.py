@@ -46,12 +46,7 @@ class QueryStrategy(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn h
     ) -> tuple[Indices, Floats]: ...
 
     def query(
-        self,
-        X: Any,
-        Y: Any,
-        batch_size: int = 1,
-        candidates: Any = None,
-        return_utilities: bool = False,
+        self, X: Any, Y: Any, batch_size: int = 1, candidates: Any = None, return_utilities: bool = False
     ) -> Indices | tuple[Indices, Floats]:
         """Return the rows to label next, the best one first.
 

@@ -35,17 +35,13 @@ class LabelLearners:
         self.agreed_ = np.where((labels == labels[0]).all(axis=0), np.where(labels[0], _SURE, -_SURE), 0.0)
         return self
 
-    def probabilities(self, X: Matrix) -> Floats:
-        """Return the probability of each label, of shape (n, n_labels)."""
-        return self.learners_.probabilities(X)
-
     def decisions(self, X: Matrix) -> Floats:
         """Return the log odds of each label; −1 or 1 for a label on which all rows agree."""
         bank = self.learners_.bank_
         if isinstance(bank, LogisticBank):
             odds = bank.decisions(X)
         else:
-            p = np.clip(self.probabilities(X), _NEVER, 1.0 - _NEVER)
+            p = np.clip(self.learners_.probabilities(X), _NEVER, 1.0 - _NEVER)
             odds = np.log(p / (1.0 - p))
         return np.where(self.agreed_ == 0.0, odds, self.agreed_)
 
@@ -152,10 +148,10 @@ class MMC(LearningStrategy):
             with warnings.catch_warnings():
                 # Among few rows, most may have numbers of labels of their own: still no regression.
                 warnings.filterwarnings("ignore", message="The number of unique classes")
-                counter.fit(_profile(model.probabilities(known)), n_labels)
+                counter.fit(_profile(model.learners_.probabilities(known)), n_labels)
 
         def worth(which: Indices) -> Floats:
-            p = model.probabilities(pool.features[which])
+            p = model.learners_.probabilities(pool.features[which])
             n = np.full(len(p), n_labels[0]) if counter is None else counter.predict(_profile(p))
             ranked = -np.sort(-p, axis=1)
             taken = np.arange(p.shape[1]) < n[:, None]

@@ -1,7 +1,6 @@
 """Who may talk to the labelling server: a page that has its token, at the address that it was opened at.
 
-Any page in the user's browser can send requests to a server on the user's machine. What keeps hostile ones
-out:
+Any page in the user's browser can send requests to a server on the user's machine. Against hostile ones:
 
 - the token, which only who started the server knows; it comes in the address once, and is a cookie from then
   on that other sites' requests do not carry;
@@ -21,7 +20,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import parse_qs
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -29,6 +28,8 @@ MAX_BODY = 1 << 20  # bytes; an answer has a few hundred
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::([0-9]{1,5}))?")
 
 _SECURITY = {
+    # For all answers but the page, which has a policy of its own.
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
@@ -36,8 +37,6 @@ _SECURITY = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-# For all answers but the page, which has a policy of its own.
-_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 _POLICY_TO_GO_ON = (
     "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
@@ -208,12 +207,10 @@ async def _read(receive: Receive) -> Receive | None:
 def _with_headers(send: Send) -> Send:
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
-            own = {name.decode("latin-1").lower() for name, _ in message.get("headers", [])}
-            wanted = {"content-security-policy": _POLICY, **_SECURITY}
-            message["headers"] = [
-                *message.get("headers", []),
-                *((name.encode(), value.encode()) for name, value in wanted.items() if name not in own),
-            ]
+            message.setdefault("headers", [])
+            headers = MutableHeaders(scope=message)
+            for name, value in _SECURITY.items():
+                headers.setdefault(name, value)
         await send(message)
 
     return guarded

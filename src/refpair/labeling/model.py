@@ -124,8 +124,7 @@ class Fit:
             p = np.asarray(model.predict_proba(row))[0]
             probabilities = {label: round(float(p[place]), 4) for place, label in enumerate(known)}
         doubtful = sorted(probabilities, key=lambda label: abs(probabilities[label] - 0.5))
-        in_doubt = [label for label in doubtful if _DOUBT <= probabilities[label] <= 1 - _DOUBT]
-        in_doubt = in_doubt[:_MOST_IN_DOUBT]
+        in_doubt = [one for one in doubtful if _DOUBT <= probabilities[one] <= 1 - _DOUBT][:_MOST_IN_DOUBT]
         parts = []
         if cost is not None and self.expected_cost is not None:
             parts.append(f"A guess would cost {cost:.2g}, where {self.expected_cost:.2g} is usual")
@@ -173,8 +172,9 @@ class SessionModel:
         self.features: Matrix = X
         self.cost = cost
         self.estimator = estimator
-        self.strategy = strategy
-        self._default_strategy = RepresentativeUncertainty(cost, random_state=random_state)
+        # The same object each time: its bits begin where they ended.
+        self._default_strategy = default = RepresentativeUncertainty(cost, random_state=random_state)
+        self.strategy = strategy or SubSampled(default, n_candidates=_LOOKED_AT, random_state=random_state)
         self.random_state = random_state
         self.sample = np.sort(np.random.default_rng(random_state).permutation(X.shape[0])[:_SAMPLE])
         self.last: Fit | None = None
@@ -232,15 +232,9 @@ class SessionModel:
         """Return the candidates, the best one first: some that are unlike each other, then the others."""
         if not len(candidates):
             return candidates
-        strategy = self.strategy or self._ranking(classifier)
-        first, utilities = strategy.query(self.features, Y, _AHEAD, candidates, return_utilities=True)
+        self._default_strategy.estimator = None if classifier is None else FrozenEstimator(classifier)
+        self._default_strategy.bit_estimator = Logistic(self._c)
+        first, utilities = self.strategy.query(self.features, Y, _AHEAD, candidates, return_utilities=True)
         worth = np.nan_to_num(utilities[candidates], nan=-np.inf)  # not looked at
         others = candidates[np.argsort(-worth, kind="stable")]
         return np.concatenate([first, others[~np.isin(others, first)]])
-
-    def _ranking(self, classifier: Any) -> QueryStrategy:
-        """Return the default strategy, which goes by the classifier that was just fitted, and by its C."""
-        strategy = self._default_strategy  # the same object each time: its bits begin where they ended
-        strategy.estimator = None if classifier is None else FrozenEstimator(classifier)
-        strategy.bit_estimator = Logistic(self._c)
-        return SubSampled(strategy, n_candidates=_LOOKED_AT, random_state=self.random_state)

@@ -289,9 +289,13 @@ def _html(session: SessionResults) -> str:
         parts.append(_curve(rounds))
     if reason is not None:
         parts.append(f"<i>{escape(reason)}</i>")
-    history = session.history
-    if len(history):
-        parts.append(_table(history.tail(_LAST)[["id", "kind", "labels", "who"]].to_numpy().tolist()))
+    lines = ["<tr><th>row</th><th>answer</th><th>who</th></tr>"]
+    for row, kind, labels, who, *_ in session.history.tail(_LAST).itertuples(index=False):
+        said = {"labels": ", ".join(labels) or "none of the labels", "skip": "skipped", "undo": "taken back"}
+        cells = "".join(f"<td>{escape(str(cell))}</td>" for cell in (row, said[kind], who))
+        lines.append(f"<tr>{cells}</tr>")
+    if len(lines) > 1:
+        parts.append(f"<table>{''.join(lines)}</table>")
     return "<div>" + "".join(f"<div>{part}</div>" for part in parts) + "</div>"
 
 
@@ -308,13 +312,3 @@ def _curve(rounds: Sequence[Round]) -> str:
         f'<svg width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="expected cost by answers">'
         f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="1.5"/></svg>'
     )
-
-
-def _table(rows: Sequence[Sequence[object]]) -> str:
-    lines = []
-    for row, kind, labels, who in rows:
-        assert isinstance(labels, list)
-        said = {"labels": ", ".join(labels) or "none of the labels", "skip": "skipped", "undo": "taken back"}
-        cells = (str(row), said[str(kind)], str(who))
-        lines.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    return f"<table><tr><th>row</th><th>answer</th><th>who</th></tr>{''.join(lines)}</table>"

@@ -18,7 +18,6 @@ from typing import Any
 
 import platformdirs
 
-from refpair.active.stopping import Round
 from refpair.labeling.session import Session
 from refpair.labeling.shown import IMAGE_TYPES, ShownRows, column_sentences
 from refpair.tables.write import csv_text
@@ -128,7 +127,10 @@ class _Api:
     def state(self) -> Body:
         """How far the session is."""
         session = self.session
-        rounds = [one for one in session.rounds if one.expected_cost is not None]
+        curve = [
+            (one.n_labelled, one.expected_cost) for one in session.rounds if one.expected_cost is not None
+        ]
+        step = max(1, -(-len(curve) // _MOST_POINTS))
         return {
             "name": self.name,
             "labels": session.labels,
@@ -136,7 +138,7 @@ class _Api:
             "n_rows": len(session.ids),
             "n_answered": session.n_answered,
             "n_skipped": session.n_skipped,
-            "curve": _thinned(rounds),
+            "curve": curve[::-1][::step][::-1],  # not more than can be seen, and the last one
             "stop": session.should_stop(),
             "used": [] if session.columns is None else column_sentences(session.columns),
             "problem": self.worker.problem,
@@ -264,12 +266,6 @@ def _person(body: Body) -> tuple[str, str]:
     if not isinstance(who, str) or len(who) > 100:
         raise ValueError("who must be a name of at most 100 characters")
     return holder, who
-
-
-def _thinned(rounds: list[Round]) -> list[tuple[int, float]]:
-    """Return points of the curve, not more than can be seen; the last one is among them."""
-    step = max(1, -(-len(rounds) // _MOST_POINTS))
-    return [(one.n_labelled, float(one.expected_cost or 0.0)) for one in rounds[::-1][::step][::-1]]
 
 
 def serve(

@@ -241,14 +241,10 @@ class Session(SessionResults):
         check_count("n", n)
         if wait:
             self.learn()
-        fit = self._last_fit()
+        fit, holder = self._last_fit(), holder or self._holder
+        order = self.rows.ranked(fit.order.tolist())
         keys = self._store.lease(
-            n,
-            self.rows.places,
-            self.rows.ranked(fit.order.tolist()),
-            holder=holder or self._holder,
-            seconds=self._lease,
-            model=fit.name,
+            n, self.rows.places, order, holder=holder, seconds=self._lease, model=fit.name
         )
         return [id_of_key(key) for key in keys]
 
@@ -288,12 +284,7 @@ class Session(SessionResults):
         self._store.say("labels", keys, chosen, n_labels=len(names), **self._said(who, holder, at))
 
     def skip(
-        self,
-        ids: Iterable[Id],
-        *,
-        who: str | None = None,
-        holder: str | None = None,
-        at: str | None = None,
+        self, ids: Iterable[Id], *, who: str | None = None, holder: str | None = None, at: str | None = None
     ) -> None:
         """Note that rows cannot be answered; they are not asked for again, and not learnt from."""
         keys = self.rows.keys_of(ids)

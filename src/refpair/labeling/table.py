@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
 from itertools import chain
@@ -163,7 +164,7 @@ def session_labels(
     known: list[str] = []
     columns = LabelColumns()
     if path.exists():
-        with AnswerStore(path) as store:
+        with closing(AnswerStore(path)) as store:
             known, columns = store.names, Settings.read(store).labels
     names, _ = _find_labels(X, labels, known, columns, separator)
     return [*(name for name in known if name in names), *(name for name in names if name not in known)]
