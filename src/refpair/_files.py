@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["check_output", "written_whole"]
-
 
 def check_output(path: Path) -> None:
     """Refuse a path that no file can be written to, in words that tell why."""

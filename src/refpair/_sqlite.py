@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["open_tables", "writing"]
-
 _PATIENCE = 60.0  # seconds to wait while another process writes, or opens the file
 
 
@@ -28,7 +26,13 @@ def open_tables(
         connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
         try:
             if _version(connection) != version:
-                _create(connection, path, tables, version, otherwise)
+                with writing(connection):  # another process may be about to do the same
+                    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                        for table in tables:
+                            connection.execute(f"CREATE TABLE {table}")
+                        connection.execute(f"PRAGMA user_version = {version}")
+                if _version(connection) != version:
+                    raise ValueError(f"{path} was made by another version of refpair; {otherwise}")
             found = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
             if not {table.split()[0] for table in tables} <= found:  # others number their versions, too
                 raise ValueError(f"{path} is no {what}; {otherwise}")
@@ -55,18 +59,6 @@ def writing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
         connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
-
-
-def _create(
-    connection: sqlite3.Connection, path: Path, tables: Sequence[str], version: int, otherwise: str
-) -> None:
-    with writing(connection):  # another process may be about to do the same
-        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            for table in tables:
-                connection.execute(f"CREATE TABLE {table}")
-            connection.execute(f"PRAGMA user_version = {version}")
-        if _version(connection) != version:
-            raise ValueError(f"{path} was made by another version of refpair; {otherwise}")
 
 
 def _log_ahead(connection: sqlite3.Connection) -> None:

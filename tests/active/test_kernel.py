@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 
-from refpair.active._kernel import KernelFeatures
+from refpair.active._classifier import KernelFeatures
 
 X = np.random.default_rng(0).normal(size=(60, 3)) * 50
 

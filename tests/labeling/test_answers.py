@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ ME = {"who": "me", "said_in": None, "holder": "here"}
 
 @pytest.fixture
 def store(tmp_path):
-    with AnswerStore(tmp_path / "answers.sqlite") as store:
+    with closing(AnswerStore(tmp_path / "answers.sqlite")) as store:
         store.add_labels([JOY, ANGER])
         yield store
 
@@ -24,7 +25,7 @@ def store(tmp_path):
 @pytest.fixture
 def other(store):
     """Another process, as it were."""
-    with AnswerStore(store.path) as other:
+    with closing(AnswerStore(store.path)) as other:
         yield other
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
@@ -322,3 +325,15 @@ def test_many_answers_are_learnt_from_with_fewer_bits_and_the_usual_penalty(path
         assert session.model[-1].n_bits == 300_000 // 1100
         assert session.model[-1].estimator.C == 30.0
         assert (session.model.predict(X[1100:]).to_numpy() == Y[1100:]).mean() > 0.85
+
+
+def test_a_saved_model_is_loaded_where_nothing_of_sessions_was_imported(session, tmp_path):
+    teach(session, *range(20))
+    session.save_model(tmp_path / "m.refpair")
+    program = """
+import json, sys, refpair
+print(refpair.load(sys.argv[1]).predict(json.loads(sys.argv[2])).to_csv())
+"""
+    command = [sys.executable, "-c", program, str(tmp_path / "m.refpair"), str(X[:1].tolist())]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert found.strip() == session.model.predict(X[:1]).to_csv().strip()

@@ -26,7 +26,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def store(path):
-    with AnswerStore(path) as store:
+    with closing(AnswerStore(path)) as store:
         store.add_labels(LABELS)
         yield store
 
@@ -57,7 +57,7 @@ def test_what_was_said_comes_back_after_reopening(store, path):
     say(store, "labels", '"Hey Jude"', [0])
     say(store, "skip", "7", who="you", holder="there")
     store.close()
-    with AnswerStore(path) as again:
+    with closing(AnswerStore(path)) as again:
         first, second = again.events()
         assert again.events(after=1) == [second]
         assert again.labels == LABELS
@@ -201,7 +201,7 @@ def test_rounds_come_back_and_are_noted_once(store, path):
     second = StoredRound(4, 3, None, "5 rows", None)
     for one in (first, second, StoredRound(4, 3, 0.5, "5 rows", b"other"), first):
         store.add_round(one)
-    with AnswerStore(path) as other:
+    with closing(AnswerStore(path)) as other:
         other.add_round(second)
         other.add_round(StoredRound(4, 3, None, "6 rows", None))
         assert other.rounds() == [first, second, StoredRound(4, 3, None, "6 rows", None)]
@@ -317,6 +317,6 @@ def test_a_file_that_others_are_making_is_waited_for(path, clock, monkeypatch):
     AnswerStore(path).close()
     made = sqlite3.connect(path, isolation_level=None, factory=Busy)
     monkeypatch.setattr(sqlite3, "connect", lambda *_, **__: made)
-    with AnswerStore(path) as store:
+    with closing(AnswerStore(path)) as store:
         assert made.n_times == 0
         assert store.labels == []

@@ -14,8 +14,6 @@ from refpair.bits.binning import Matrix
 from refpair.bits.logistic import products
 from refpair.bits.problem import chunks_of
 
-__all__ = ["spread_rows", "squared_distances", "variance_removed"]
-
 _LOOKED_AT = 5000  # rows that may be chosen; of more, some at random
 _STOOD_FOR = 2000  # rows that they are to stand for; of more, some at random
 _ROWS_A_CALL = 500
@@ -43,16 +41,18 @@ def spread_rows(
 ) -> tuple[Indices, Floats]:
     """Choose rows one after the other such that each row has a chosen or labelled one nearby.
 
-    Each one lowers the mean squared distance of all candidates to the nearest such row as much as possible.
-    The first of all is that in the middle. `rng` decides which rows are looked at, if they are too many for
-    all. Returned are n indices into `candidates`, and by how much each candidate would lower that mean as the
-    first one; NaN if it was not looked at.
+    Each one lowers the mean squared distance of all candidates to the nearest such row as much as possible;
+    the first of all is that in the middle. Returned are n indices into `candidates`, and by how much each
+    candidate would lower that mean as the first one; NaN if it was not among those that `rng` drew.
     """
-    looked_at = _some(len(candidates), max(_LOOKED_AT, n), rng)
+    looked_at = rng.permutation(len(candidates))[: max(_LOOKED_AT, n)]
     rows = X[candidates[looked_at]]
-    others = X[candidates[_some(len(candidates), _STOOD_FOR, rng)]]
+    others = X[rng.permutation(candidates)[:_STOOD_FOR]]
     distances = squared_distances(rows, others)
-    nearest = _nearest(others, X[labelled]) if len(labelled) else None
+    nearest = None
+    if len(labelled):
+        parts = [X[labelled[part]] for part in chunks_of(len(labelled), _ROWS_A_CALL)]
+        nearest = np.min([squared_distances(others, part).min(axis=1) for part in parts], axis=0)
     worth = np.full(len(candidates), np.nan)
     gains = _gains(distances, nearest)
     worth[looked_at] = gains
@@ -70,11 +70,7 @@ def spread_rows(
 
 
 def variance_removed(
-    X: Matrix,
-    labelled: Indices,
-    candidates: Indices,
-    rng: np.random.Generator,
-    n_jobs: int | None = None,
+    X: Matrix, labelled: Indices, candidates: Indices, rng: np.random.Generator, n_jobs: int | None = None
 ) -> Floats:
     """Return how much surer of all candidates one would be with the label of each of them.
 
@@ -92,8 +88,8 @@ def variance_removed(
 
     If there are more than 2,000 candidates z or labelled rows, `rng` draws that many of them.
     """
-    sample = candidates[_some(len(candidates), _STOOD_FOR, rng)]
-    known_rows = labelled[_some(len(labelled), _STOOD_FOR, rng)]
+    sample = rng.permutation(candidates)[:_STOOD_FOR]
+    known_rows = rng.permutation(labelled)[:_STOOD_FOR]
     drawn = _filled(X[sample])
     is_sparse = sp.issparse(drawn)
     by_direction = np.count_nonzero(drawn.data if is_sparse else drawn) < _FEW * np.prod(drawn.shape)
@@ -138,16 +134,6 @@ def _likenesses(left: Matrix, right: Matrix, unit: float) -> Floats:
     return inner
 
 
-def _some(n: int, most: int, rng: np.random.Generator) -> Indices:
-    """Return the numbers below n in random order, some if they are too many."""
-    return rng.permutation(n)[:most]
-
-
-def _nearest(others: Matrix, chosen: Matrix) -> Floats:
-    parts = chunks_of(chosen.shape[0], _ROWS_A_CALL)
-    return np.asarray(np.min([squared_distances(others, chosen[part]).min(axis=1) for part in parts], axis=0))
-
-
 def _gains(distances: Floats, nearest: Floats | None) -> Floats:
     """Return by how much each row would lower the mean squared distance of the others to the nearest one.
 
@@ -173,7 +159,6 @@ def _filled(X: Matrix) -> Matrix:
 
 
 def _squared_lengths(X: Matrix) -> Floats:
-    """Return the squared lengths of rows."""
     if sp.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     return np.asarray(np.einsum("ij,ij->i", X, X))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from threading import Lock
@@ -20,8 +20,6 @@ from refpair._parallel import in_memory, is_lazy
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
 from refpair.classifiers._dask import is_frame, row_blocks
-
-__all__ = ["DaskRows", "Floats", "Indices", "Labels", "Pool", "read_pool", "stacked"]
 
 Indices = npt.NDArray[np.intp]
 Labels = npt.NDArray[np.uint8]
@@ -61,26 +59,17 @@ class Pool:
         """Whether there are two different label vectors to tell apart."""
         return len(self.labels) > 1 and bool((self.labels != self.labels[0]).any())
 
-    @property
-    def n_rows(self) -> int:
-        """The number of rows, with labels and without."""
-        return int(_num_samples(self.X))
-
     def rows(self, which: Indices) -> Any:
         """Return some rows of X in the form that they were given."""
         return self.X.take(which) if self.is_lazy else _safe_indexing(self.X, which)
-
-    def narrowed(self, candidates: Indices) -> Pool:
-        """Return the same with fewer rows that may be asked for."""
-        return replace(self, candidates=candidates)
 
     def in_memory(self) -> Pool:
         """Return the same with all rows that count in memory."""
         if not self.is_lazy:
             return self
-        rows = self.rows(np.concatenate([self.labelled, self.candidates]))
-        n_labelled = len(self.labelled)
-        return Pool(rows, self.labels, np.arange(n_labelled), n_labelled + np.arange(len(self.candidates)))
+        which = np.concatenate([self.labelled, self.candidates])
+        labelled, candidates = np.split(np.arange(len(which)), [len(self.labelled)])
+        return Pool(self.rows(which), self.labels, labelled, candidates)
 
     def by_chunks(self, worth: Callable[[Indices], Floats]) -> Floats:
         """Return what the candidates are worth, asked for some at a time: that bounds the memory."""
@@ -91,9 +80,8 @@ class Pool:
 class DaskRows:
     """Rows of a Dask array or DataFrame, fetched when they are asked for.
 
-    Rows that are near each other are likely to be followed by their neighbours: the block that they are of is
-    fetched and kept until one of another block is asked for. Of rows from all over, only they are fetched.
-    Where it is unknown how many rows blocks have, they are computed once to count them.
+    A block is kept until one of another is asked for: neighbours are likely to follow. Of rows from all over,
+    only they are fetched. Blocks of unknown length are computed once to count their rows.
     """
 
     def __init__(self, X: Any) -> None:

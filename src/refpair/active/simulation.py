@@ -14,8 +14,6 @@ from refpair.active._strategy import QueryStrategy
 from refpair.classifiers._base import check_count
 from refpair.costs import get_cost
 
-__all__ = ["learning_curve"]
-
 
 def learning_curve(
     strategy: QueryStrategy,

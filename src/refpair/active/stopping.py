@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from refpair.costs import get_cost
 
-__all__ = ["Budget", "LowGain", "Round", "StablePredictions", "StoppingRule", "reason_to_stop"]
-
 
 @dataclass(frozen=True, eq=False)
 class Round:

@@ -18,8 +18,6 @@ from refpair.cli.printing import Output, tell_columns
 if TYPE_CHECKING:
     from refpair.labeling import Session
 
-__all__ = ["label"]
-
 _ENDINGS = (".gz", ".csv", ".tsv", ".jsonl", ".parquet", ".pq", ".xlsx", ".arff", ".svm", ".libsvm", ".txt")
 
 

@@ -1,7 +1,6 @@
 """Who may talk to the labelling server: a page that has its token, at the address that it was opened at.
 
-Any page in the user's browser can send requests to a server on the user's machine. What keeps hostile ones
-out:
+Any page in the user's browser can send requests to a server on the user's machine. Against hostile ones:
 
 - the token, which only who started the server knows; it comes in the address once, and is a cookie from then
   on that other sites' requests do not carry;
@@ -21,16 +20,16 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import parse_qs
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-__all__ = ["MAX_BODY", "Guard", "is_loopback"]
 
 MAX_BODY = 1 << 20  # bytes; an answer has a few hundred
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::([0-9]{1,5}))?")
 
 _SECURITY = {
+    # For all answers but the page, which has a policy of its own.
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
@@ -38,8 +37,6 @@ _SECURITY = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-# For all answers but the page, which has a policy of its own.
-_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 _POLICY_TO_GO_ON = (
     "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
@@ -112,13 +109,8 @@ class Guard:
         return host, match[3] or "80"
 
     def _is_own(self, name: str) -> bool:
-        if name == "localhost" or name in self.names:
-            return True
-        try:
-            address = ipaddress.ip_address(name)
-        except ValueError:
-            return False  # a name that may point anywhere
-        return address.is_loopback or not self.loopback
+        address = _address(name)  # another name may point anywhere
+        return name in self.names or is_loopback(name) or (address is not None and not self.loopback)
 
     def _brings_token(self, scope: Scope) -> bool:
         if scope["method"] != "GET" or scope["path"] != "/":
@@ -215,12 +207,10 @@ async def _read(receive: Receive) -> Receive | None:
 def _with_headers(send: Send) -> Send:
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
-            own = {name.decode("latin-1").lower() for name, _ in message.get("headers", [])}
-            wanted = {"content-security-policy": _POLICY, **_SECURITY}
-            message["headers"] = [
-                *message.get("headers", []),
-                *((name.encode(), value.encode()) for name, value in wanted.items() if name not in own),
-            ]
+            message.setdefault("headers", [])
+            headers = MutableHeaders(scope=message)
+            for name, value in _SECURITY.items():
+                headers.setdefault(name, value)
         await send(message)
 
     return guarded
@@ -229,8 +219,8 @@ def _with_headers(send: Send) -> Send:
 def _taken_in(cookie: str, token: str) -> HTMLResponse:
     """Keep the token as a cookie that scripts cannot read, and take it out of the address.
 
-    By a page that goes on to the other one, not by a redirection: that would still count as a request of the
-    page where somebody found the address, a mail say, and come without the cookie.
+    Not by a redirection: it would still count as a request of the page where somebody found the address, a
+    mail say, and come without the cookie.
     """
     kept = f"{cookie}={token}; HttpOnly; SameSite=Strict; Path=/"
     return HTMLResponse(_GO_ON, headers={"content-security-policy": _POLICY_TO_GO_ON, "set-cookie": kept})
@@ -238,9 +228,12 @@ def _taken_in(cookie: str, token: str) -> HTMLResponse:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach a server at an address."""
-    if host == "localhost":
-        return True
+    address = _address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return ipaddress.ip_address(host)
     except ValueError:
-        return False
+        return None

@@ -1,7 +1,6 @@
 """To and from Label Studio, the open-source labelling server: tasks to import, exports to read.
 
-Nothing here needs Label Studio or talks to it. A row goes there under its id, in the field ``refpair_id`` of
-its task, and its answers come back under the same id.
+Nothing here talks to it. A row goes there under its id, in the field ``refpair_id``, and so comes back.
 """
 
 from __future__ import annotations
@@ -23,16 +22,6 @@ from refpair._files import check_output, written_whole
 from refpair.labeling.rows import Id, Rows
 from refpair.labeling.session import Session
 from refpair.labeling.store import Said, parse_time
-
-__all__ = [
-    "Annotation",
-    "check_tasks_name",
-    "import_annotations",
-    "labeling_config",
-    "read_export",
-    "write_project",
-    "write_tasks",
-]
 
 _WHERE = "Label Studio"  # where it was said
 _ID = "refpair_id"
@@ -122,11 +111,10 @@ def write_tasks(
 ) -> None:
     """Write rows as tasks that Label Studio imports, each with the model's answer ticked, lowest score first.
 
-    Label Studio serves the tasks of **lowest** score first if the project's sampling is "Uncertainty
-    sampling" and the project's model version is ``model_version``. The first import into a new project sets
-    it; later ones do not, and with another one Label Studio takes tasks at random and does not say so.
-    Probabilities are kept in the task's ``meta``, where annotators do not see them. `table` writes the cells
-    once more into one field, which is what `labeling_config` shows if it is given neither text nor image.
+    Label Studio serves them in that order if the project's sampling is "Uncertainty sampling" and its model
+    version this one. The first import into a new project sets it; later ones do not, and with another one
+    Label Studio takes tasks at random and does not say so. Probabilities are in ``meta``, where annotators do
+    not see them. `table` writes the cells once more, for a `labeling_config` without text and image.
     """
     cells: dict[str, list[Any]] = {}
     for j, column in enumerate(frame.columns):
@@ -170,15 +158,10 @@ def _cell(value: Any) -> str | int | float | None:
 
 
 def labeling_config(labels: Sequence[str], *, text: str | None = None, image: str | None = None) -> str:
-    """Return the "Labeling interface" of a project as XML.
-
-    It shows the columns with the text, or the address of the picture, or both; else all cells in a table.
-    """
+    """Return a project's "Labeling interface" as XML, with these columns, or else all cells in a table."""
     shown = [(tag, column) for tag, column in (("Image", image), ("Text", text)) if column is not None]
-    lines = [
-        f'  <{tag} name="{name}" value="${column}"/>'
-        for (tag, column), name in zip(shown or [("Table", _TABLE)], (_OBJECT, "text"), strict=False)
-    ]
+    named = zip(shown or [("Table", _TABLE)], (_OBJECT, "text"), strict=False)
+    lines = [f'  <{tag} name="{name}" value="${column}"/>' for (tag, column), name in named]
     lines.append(f'  <Choices name="{_CONTROL}" toName="{_OBJECT}" choice="multiple" showInline="true">')
     for number, label in enumerate(labels, start=1):
         hotkey = f' hotkey="{number}"' if number <= 9 else ""
@@ -238,8 +221,7 @@ def import_annotations(session: Session, path: Path) -> int:
 def read_export(path: Path, labels: Sequence[str]) -> list[Annotation]:
     """Read the annotations of a project that was exported as "JSON": task by task, each in order of time.
 
-    JSON_MIN and CSV will not do: they leave out what was skipped. Tasks without annotations, drafts and
-    predictions are left out.
+    JSON_MIN and CSV will not do: they leave out what was skipped. Drafts and predictions do not count.
     """
     tasks = _read_json(path)
     if not isinstance(tasks, list):
@@ -298,8 +280,9 @@ def _annotations(path: Path, position: int, task: Any) -> list[Annotation]:
 
 def _annotation(where: str, row: Id, annotation: Any) -> Annotation:
     fields = _typed(where, "an annotation", annotation, dict)
-    is_skip = _typed(where, '"was_cancelled"', _given(fields, "was_cancelled", False), bool)
-    chosen = [] if is_skip else _choices(where, _given(fields, "result", []))
+    fields = {key: value for key, value in fields.items() if value is not None}
+    is_skip = _typed(where, '"was_cancelled"', fields.get("was_cancelled", False), bool)
+    chosen = [] if is_skip else _choices(where, fields.get("result", []))
     return Annotation(row, "skip" if is_skip else "labels", chosen, _who(where, fields), _time(where, fields))
 
 
@@ -335,7 +318,7 @@ def _who(where: str, annotation: dict[str, Any]) -> str | None:
 
 def _time(where: str, annotation: dict[str, Any]) -> str | None:
     """Return when the answer got its last form: who corrects an old answer has had the last word."""
-    text = _given(annotation, "updated_at", annotation.get("created_at"))
+    text = annotation.get("updated_at", annotation.get("created_at"))
     if text is None:
         return None
     text = _typed(where, "the time of an annotation", text, str)
@@ -343,11 +326,6 @@ def _time(where: str, annotation: dict[str, Any]) -> str | None:
         return parse_time(text).isoformat(timespec="microseconds")
     except ValueError as error:
         raise ValueError(f"{where}: {error}; export it again") from None
-
-
-def _given(fields: dict[str, Any], key: str, otherwise: Any) -> Any:
-    value = fields.get(key)
-    return otherwise if value is None else value
 
 
 def _is_integer(value: Any) -> bool:

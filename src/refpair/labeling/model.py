@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
@@ -16,8 +15,8 @@ from sklearn.pipeline import Pipeline
 
 from refpair._parallel import run_chunks
 from refpair.active import RepresentativeUncertainty, SubSampled
-from refpair.active._classifier import WrappedClassifier, check_classifier
-from refpair.active._kernel import KernelFeatures
+from refpair.active._classifier import KernelFeatures, WrappedClassifier, check_classifier
+from refpair.active._pool import Floats, Indices, Labels
 from refpair.active._strategy import QueryStrategy
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
@@ -26,8 +25,6 @@ from refpair.classifiers._base import MultiLabelClassifier, check_count
 from refpair.costs import Cost
 from refpair.labeling.table import LabelColumns
 from refpair.tables.vectorizer import TableVectorizer
-
-__all__ = ["Fit", "Reason", "SessionModel"]
 
 _GRID = (3.0, 30.0, 300.0)  # of C, for rows whose mean squared length is 1
 _START = 30.0
@@ -47,18 +44,10 @@ _NOTHING_ELSE = (
     "It is like many other rows. There is nothing else to go by until two rows have different labels."
 )
 
-Indices = npt.NDArray[np.intp]
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
-
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a row is asked for, in a sentence, and what the model thinks of it.
-
-    The predicted labels and what they are expected to cost, the probabilities of all labels, and those in
-    doubt, the most doubtful first; as far as there is a model that tells.
-    """
+    """Why a row is asked for, in a sentence, and what the model thinks of it, as far as there is one."""
 
     text: str
     guess: list[str] = field(default_factory=list)
@@ -69,11 +58,10 @@ class Reason:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What was learnt from some answers.
+    """What was learnt from some answers; no model as long as no two rows with different labels are known.
 
-    There is no `classifier` of features, and no `pipeline` of rows of the table, as long as no two rows with
-    different labels are known. `order` has the rows to ask for, the best one first; the expected cost and the
-    predictions are of a sample of rows.
+    The `pipeline` is the `classifier` for rows of the table. `order` has the rows to ask for, the best one
+    first; the expected cost and the predictions are of a sample of rows.
     """
 
     n_labelled: int
@@ -82,7 +70,7 @@ class Fit:
     pipeline: Pipeline | None
     order: Indices
     expected_cost: float | None
-    predictions: Bytes | None
+    predictions: Labels | None
 
     @property
     def name(self) -> str:
@@ -136,8 +124,7 @@ class Fit:
             p = np.asarray(model.predict_proba(row))[0]
             probabilities = {label: round(float(p[place]), 4) for place, label in enumerate(known)}
         doubtful = sorted(probabilities, key=lambda label: abs(probabilities[label] - 0.5))
-        in_doubt = [label for label in doubtful if _DOUBT <= probabilities[label] <= 1 - _DOUBT]
-        in_doubt = in_doubt[:_MOST_IN_DOUBT]
+        in_doubt = [one for one in doubtful if _DOUBT <= probabilities[one] <= 1 - _DOUBT][:_MOST_IN_DOUBT]
         parts = []
         if cost is not None and self.expected_cost is not None:
             parts.append(f"A guess would cost {cost:.2g}, where {self.expected_cost:.2g} is usual")
@@ -150,13 +137,9 @@ class Fit:
 class SessionModel:
     """Learns from the answers of a session, again and again, and ranks the rows that may be asked for.
 
-    `kinds` of None takes the features of an array X as they are; else
-    :class:`refpair.tables.TableVectorizer` makes them, and does not guess these kinds of columns. By default
+    `kinds` of None takes the features of an array X as they are; else TableVectorizer makes them. By default
     the estimator is CSRPE with logistic regressions, on features of a kernel if X is dense, whose C is chosen
-    out of bag, and the strategy is :class:`RepresentativeUncertainty`.
-
-    `features` are all rows, as the classifier and the strategy see them; `columns` says what became of the
-    columns of the table, and `sample` are rows whose predictions are followed from fit to fit.
+    out of bag, and the strategy is RepresentativeUncertainty.
     """
 
     def __init__(
@@ -189,8 +172,9 @@ class SessionModel:
         self.features: Matrix = X
         self.cost = cost
         self.estimator = estimator
-        self.strategy = strategy
-        self._default_strategy = RepresentativeUncertainty(cost, random_state=random_state)
+        # The same object each time: its bits begin where they ended.
+        self._default_strategy = default = RepresentativeUncertainty(cost, random_state=random_state)
+        self.strategy = strategy or SubSampled(default, n_candidates=_LOOKED_AT, random_state=random_state)
         self.random_state = random_state
         self.sample = np.sort(np.random.default_rng(random_state).permutation(X.shape[0])[:_SAMPLE])
         self.last: Fit | None = None
@@ -248,15 +232,9 @@ class SessionModel:
         """Return the candidates, the best one first: some that are unlike each other, then the others."""
         if not len(candidates):
             return candidates
-        strategy = self.strategy or self._ranking(classifier)
-        first, utilities = strategy.query(self.features, Y, _AHEAD, candidates, return_utilities=True)
+        self._default_strategy.estimator = None if classifier is None else FrozenEstimator(classifier)
+        self._default_strategy.bit_estimator = Logistic(self._c)
+        first, utilities = self.strategy.query(self.features, Y, _AHEAD, candidates, return_utilities=True)
         worth = np.nan_to_num(utilities[candidates], nan=-np.inf)  # not looked at
         others = candidates[np.argsort(-worth, kind="stable")]
         return np.concatenate([first, others[~np.isin(others, first)]])
-
-    def _ranking(self, classifier: Any) -> QueryStrategy:
-        """Return the default strategy, which goes by the classifier that was just fitted, and by its C."""
-        strategy = self._default_strategy  # the same object each time: its bits begin where they ended
-        strategy.estimator = None if classifier is None else FrozenEstimator(classifier)
-        strategy.bit_estimator = Logistic(self._c)
-        return SubSampled(strategy, n_candidates=_LOOKED_AT, random_state=self.random_state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import uuid
 from collections.abc import Sequence
@@ -17,13 +18,11 @@ from sklearn.pipeline import Pipeline
 from refpair.active.stopping import Round, StoppingRule, reason_to_stop
 from refpair.costs import Cost
 from refpair.labeling.model import Fit, Reason, SessionModel
-from refpair.labeling.rows import Id, Rows, digest, id_of_key
+from refpair.labeling.rows import Id, Rows, id_of_key
 from refpair.labeling.store import AnswerStore, Event, Label, Said, StoredRound
 from refpair.labeling.table import LabelColumns
 from refpair.persistence import save
 from refpair.tables.write import check_table_path, write_table
-
-__all__ = ["SessionResults"]
 
 _WIDTH, _HEIGHT, _MARGIN = 320, 80, 6
 _LAST = 5  # answers that a notebook shows
@@ -59,8 +58,9 @@ class SessionResults:
         self._model = model  # None if the rows are not known
         self._learning = threading.Lock()  # one fit at a time
         self._learnt_from = (-1, -1)
-        sample = [] if self._model is None else [self.rows.keys[place] for place in self._model.sample]
-        self._n_sample, self._sample = len(sample), digest(sample)
+        sample = [] if model is None else [rows.keys[place] for place in model.sample]
+        digest = hashlib.sha256("\n".join(sample).encode()).hexdigest()[:16]
+        self._n_sample, self._sample = len(sample), digest
 
     @property
     def labels(self) -> list[str]:
@@ -162,7 +162,13 @@ class SessionResults:
         """All that was said, in order: id, kind, labels, who, at, model; undone says what was taken back."""
         events = self._store.events()
         self._store.read()
-        return _history_table(events, self.labels)
+        names, undone = self.labels, {event.undone for event in events if event.kind == "undo"}
+        table = pd.DataFrame(events, columns=Event._fields)
+        table["id"] = [id_of_key(event.row) for event in events]
+        table["labels"] = [[names[place] for place in event.labels] for event in events]
+        table["at"] = [pd.Timestamp(event.at) for event in events]
+        table["undone"] = [event.number in undone for event in events]
+        return table[["id", "kind", "labels", "who", "at", "model", "undone"]]
 
     def answers(self) -> pd.DataFrame:
         """Return the labels of all rows that were answered: 0 and 1, by id; <NA> for labels not asked for."""
@@ -187,10 +193,18 @@ class SessionResults:
         ``who`` and ``at``; and those of :meth:`predictions`, if there is a model.
         """
         words = self._store.last_words()
-        if not self.rows.are_known:
-            return _rows_table([id_of_key(word.row) for word in words], words, self._store.labels, None)
-        predicted = self.predictions(verbose=verbose)
-        return _rows_table(self.ids, words, self._store.labels, predicted)
+        last = {id_of_key(word.row): word for word in words}
+        ids = self.ids if self.rows.are_known else list(last)
+        said = [last.get(one) for one in ids]
+        table = _answers_table(words, self._store.labels).reindex(_index(ids))
+        table["skipped"] = [word is not None and word.kind == "skip" for word in said]
+        table["who"] = [None if word is None else word.who for word in said]
+        table["at"] = [None if word is None else word.at for word in said]
+        if self.rows.are_known:
+            table = pd.concat([table, self.predictions(verbose=verbose)], axis=1)
+        table = table.reset_index()
+        table["id"] = table["id"].infer_objects()
+        return table
 
     def labelled(self) -> pd.DataFrame:
         """Return the cells of the rows that were answered in full, and their labels as the table has them."""
@@ -239,24 +253,6 @@ class SessionResults:
         return f"{self._n_sample} rows, {n_labels} labels, {self._sample}"
 
 
-def _history_table(events: Sequence[Event], names: Sequence[str]) -> pd.DataFrame:
-    """Return all that was said, in order."""
-    undone = {event.undone for event in events if event.kind == "undo"}
-    rows = [
-        (
-            id_of_key(event.row),
-            event.kind,
-            [names[place] for place in event.labels],
-            event.who,
-            pd.Timestamp(event.at),
-            event.model,
-            event.number in undone,
-        )
-        for event in events
-    ]
-    return pd.DataFrame(rows, columns=["id", "kind", "labels", "who", "at", "model", "undone"])
-
-
 def _answers_table(words: Sequence[Event], labels: Sequence[Label]) -> pd.DataFrame:
     """Return 0 and 1 for the rows that were answered, by id; <NA> for labels that they were not asked for."""
     answered = [word for word in words if word.kind == "labels"]
@@ -267,29 +263,8 @@ def _answers_table(words: Sequence[Event], labels: Sequence[Label]) -> pd.DataFr
         ]
         for word in answered
     ]
-    table = pd.DataFrame(
-        cells,
-        index=_index([id_of_key(word.row) for word in answered]),
-        columns=[label.name for label in labels],
-    )
-    return table.astype("Int8")
-
-
-def _rows_table(
-    ids: Sequence[Id], words: Sequence[Event], labels: Sequence[Label], predicted: pd.DataFrame | None
-) -> pd.DataFrame:
-    """Return all rows: what was answered by whom and when, and what is predicted."""
-    last = {id_of_key(word.row): word for word in words}
-    said = [last.get(one) for one in ids]
-    table = _answers_table(words, labels).reindex(_index(ids))
-    table["skipped"] = [word is not None and word.kind == "skip" for word in said]
-    table["who"] = [None if word is None else word.who for word in said]
-    table["at"] = [None if word is None else word.at for word in said]
-    if predicted is not None:
-        table = pd.concat([table, predicted], axis=1)
-    table = table.reset_index()
-    table["id"] = table["id"].infer_objects()
-    return table
+    index, columns = _index([id_of_key(word.row) for word in answered]), [label.name for label in labels]
+    return pd.DataFrame(cells, index, columns).astype("Int8")
 
 
 def _index(ids: Sequence[Id]) -> pd.Index[Any]:
@@ -299,8 +274,8 @@ def _index(ids: Sequence[Id]) -> pd.Index[Any]:
 
 def _html(session: SessionResults) -> str:
     """Return a summary: how far it is, the expected cost so far, and the last answers."""
-    n, done, skipped = len(session.ids), session.n_answered, session.n_skipped
-    of_all = f" of {n:,}" if n else ""
+    done, skipped = session.n_answered, session.n_skipped
+    of_all = f" of {len(session.ids):,}" if session.ids else ""
     rounds = [one for one in session.rounds if one.expected_cost is not None]
     reason = session.should_stop()
     parts = [
@@ -314,36 +289,26 @@ def _html(session: SessionResults) -> str:
         parts.append(_curve(rounds))
     if reason is not None:
         parts.append(f"<i>{escape(reason)}</i>")
-    history = session.history
-    if len(history):
-        parts.append(_table(history.tail(_LAST)[["id", "kind", "labels", "who"]].to_numpy().tolist()))
+    lines = ["<tr><th>row</th><th>answer</th><th>who</th></tr>"]
+    for row, kind, labels, who, *_ in session.history.tail(_LAST).itertuples(index=False):
+        said = {"labels": ", ".join(labels) or "none of the labels", "skip": "skipped", "undo": "taken back"}
+        cells = "".join(f"<td>{escape(str(cell))}</td>" for cell in (row, said[kind], who))
+        lines.append(f"<tr>{cells}</tr>")
+    if len(lines) > 1:
+        parts.append(f"<table>{''.join(lines)}</table>")
     return "<div>" + "".join(f"<div>{part}</div>" for part in parts) + "</div>"
 
 
 def _curve(rounds: Sequence[Round]) -> str:
     costs = [float(one.expected_cost or 0.0) for one in rounds]
     sizes = [one.n_labelled for one in rounds]
-    low, high = min(costs), max(costs)
-    width, height = _WIDTH - 2 * _MARGIN, _HEIGHT - 2 * _MARGIN
-
-    def x(size: int) -> float:
-        return _MARGIN + width * (size - sizes[0]) / max(1, sizes[-1] - sizes[0])
-
-    def y(cost: float) -> float:
-        return _MARGIN + height * (high - cost) / (high - low or 1.0)
-
-    points = " ".join(f"{x(size):.1f},{y(cost):.1f}" for size, cost in zip(sizes, costs, strict=True))
+    width = (_WIDTH - 2 * _MARGIN) / max(1, sizes[-1] - sizes[0])  # of one more answer
+    height = (_HEIGHT - 2 * _MARGIN) / (max(costs) - min(costs) or 1.0)
+    points = " ".join(
+        f"{_MARGIN + width * (size - sizes[0]):.1f},{_MARGIN + height * (max(costs) - cost):.1f}"
+        for size, cost in zip(sizes, costs, strict=True)
+    )
     return (
         f'<svg width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="expected cost by answers">'
         f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="1.5"/></svg>'
     )
-
-
-def _table(rows: Sequence[Sequence[object]]) -> str:
-    lines = []
-    for row, kind, labels, who in rows:
-        assert isinstance(labels, list)
-        said = {"labels": ", ".join(labels) or "none of the labels", "skip": "skipped", "undo": "taken back"}
-        cells = (str(row), said[str(kind)], str(who))
-        lines.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    return f"<table><tr><th>row</th><th>answer</th><th>who</th></tr>{''.join(lines)}</table>"

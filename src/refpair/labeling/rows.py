@@ -23,18 +23,15 @@ from refpair.bits.binning import Matrix
 from refpair.tables._names import unknown_name
 from refpair.tables.columns import Kind, find_kinds
 
-__all__ = ["Id", "IdRule", "Rows", "digest", "id_key", "id_of_key", "make_ids", "read_features"]
-
 Id = str | int
 
 
 class Rows:
     """The rows of a session, by their ids; None if it is not known which there are: any id may be one, then.
 
-    `table` has the cells, with those of the columns of labels, `without` which they are the `cells`; arrays
-    have none. `keys` are the ids as they are stored, `places` says where each row is, and `kinds` what kind
-    of column each is, as it is shown. `id_column` is what a column with the ids is called in files; None if
-    they are among the cells, or follow from them.
+    The `cells` are those of the table, `without` the columns of labels; arrays have none. `keys` are the ids
+    as they are stored. `id_column` is what a column with the ids is called in files; None if they are among
+    the cells, or follow from them.
     """
 
     def __init__(
@@ -73,10 +70,9 @@ class Rows:
 
     def ranked(self, order: Iterable[int]) -> Iterator[str]:
         """Yield the keys of the rows at these places, then those of all others."""
-        first = list(order)
-        yield from (self.keys[place] for place in first)
-        ranked = set(first)
-        yield from (key for place, key in enumerate(self.keys) if place not in ranked)
+        first = dict.fromkeys(self.keys[place] for place in order)
+        yield from first
+        yield from (key for key in self.keys if key not in first)
 
     def with_labels(self, labels: pd.DataFrame) -> pd.DataFrame:
         """Return the cells of rows, and columns of labels, given by id; unknown ids are left out."""
@@ -115,11 +111,6 @@ def id_of_key(key: str) -> Id:
     return found
 
 
-def digest(keys: Iterable[str]) -> str:
-    """Return a few characters that stand for these keys."""
-    return hashlib.sha256("\n".join(keys).encode()).hexdigest()[:16]
-
-
 class IdRule(NamedTuple):
     """Where the ids of rows come from, and the column, if it is one."""
 
@@ -147,10 +138,9 @@ def make_ids(
 ) -> tuple[list[Id], IdRule]:
     """Return what rows are called, and by which rule.
 
-    `ids` if they are given, else the column `id_column`; else by the rule that the session remembers. Without
-    such a one: a column called ``id`` whose cells are filled and different, an index other than 0, 1, 2, …,
-    or checksums of the cells; `without` are the columns of labels, which name no rows. Rows of arrays are
-    called 0, 1, 2, …
+    It is as `ids` or `id_column` say, else as `remembered`, else the first that there is of a column ``id``
+    whose cells are filled and different, an index other than 0, 1, 2, …, and checksums of the cells `without`
+    labels. Rows of arrays are called 0, 1, 2, …
     """
     if ids is not None:
         return _checked(ids, X.shape[0]), IdRule("given")
@@ -162,12 +152,11 @@ def make_ids(
     rule = IdRule("column", id_column) if id_column is not None else remembered
     if rule is None or rule.source == "given":
         rule = _default_rule(cells)
-    if rule.source == "column":
-        assert rule.column is not None
+    if rule.column is not None:
         return _column(cells, rule.column), rule
     if rule.source == "index":
         return _checked(cells.index, len(cells)), rule
-    return (_checksums(cells), rule) if rule.source == "cells" else (list(range(len(cells))), rule)
+    return (_checksums(cells) if rule.source == "cells" else list(range(len(cells)))), rule
 
 
 def _default_rule(cells: pd.DataFrame) -> IdRule:
@@ -229,11 +218,9 @@ def _checksums(cells: pd.DataFrame) -> list[Id]:
 
 def _told(cell: Any) -> str:
     """Return a cell as text; whole numbers are floats as soon as another row of the table has none."""
-    if cell is None:
-        return ""
     if isinstance(cell, float | np.floating) and float(cell).is_integer():
         return str(int(cell))
-    return str(cell)
+    return "" if cell is None else str(cell)
 
 
 def read_features(source: Any, n_rows: int) -> Matrix:

@@ -18,7 +18,6 @@ from typing import Any
 
 import platformdirs
 
-from refpair.active.stopping import Round
 from refpair.labeling.session import Session
 from refpair.labeling.shown import IMAGE_TYPES, ShownRows, column_sentences
 from refpair.tables.write import csv_text
@@ -37,8 +36,6 @@ except ImportError as error:
     raise ImportError(
         f"the labelling page needs starlette and uvicorn ({error}): pip install 'refpair[label]'"
     ) from error
-
-__all__ = ["PORT", "Worker", "kept_token", "make_app", "open_socket", "page_address", "serve"]
 
 PORT = 8732
 _POLICY = (
@@ -100,15 +97,11 @@ def make_app(
     names: tuple[str, ...] = (),
     loopback: bool = True,
 ) -> ASGIApp:
-    """Return the server as an ASGI application.
-
-    Whoever has the token may label. `names` are host names that the server may be called by, besides
-    localhost and addresses; `loopback` says whether it can be reached from this machine only.
-    """
+    """Return the server as an ASGI application, behind a :class:`Guard`."""
     api = _Api(session, worker, name)
     routes = [
         Route("/", _page),
-        Route("/api/state", _reading(api.state)),
+        Route("/api/state", api.state_now),
         Route("/api/ask", _writing(api.ask), methods=["POST"]),
         Route("/api/answer", _writing(api.answer), methods=["POST"]),
         Route("/api/undo", _writing(api.undo), methods=["POST"]),
@@ -134,7 +127,10 @@ class _Api:
     def state(self) -> Body:
         """How far the session is."""
         session = self.session
-        rounds = [one for one in session.rounds if one.expected_cost is not None]
+        curve = [
+            (one.n_labelled, one.expected_cost) for one in session.rounds if one.expected_cost is not None
+        ]
+        step = max(1, -(-len(curve) // _MOST_POINTS))
         return {
             "name": self.name,
             "labels": session.labels,
@@ -142,7 +138,7 @@ class _Api:
             "n_rows": len(session.ids),
             "n_answered": session.n_answered,
             "n_skipped": session.n_skipped,
-            "curve": _thinned(rounds),
+            "curve": curve[::-1][::step][::-1],  # not more than can be seen, and the last one
             "stop": session.should_stop(),
             "used": [] if session.columns is None else column_sentences(session.columns),
             "problem": self.worker.problem,
@@ -152,9 +148,7 @@ class _Api:
         """Return the next row, or none if all are done or with others."""
         holder, _ = _person(body)
         found = self.session.ask(1, holder=holder, wait=False)
-        if not found:
-            return {"row": None, "state": self.state()}
-        return {"row": self._row(found[0]), "state": self.state()}
+        return {"row": self._row(found[0]) if found else None, "state": self.state()}
 
     def answer(self, body: Body) -> Body:
         """Note an answer or a skip. It is on the disk when this returns."""
@@ -177,10 +171,7 @@ class _Api:
         holder, who = _person(body)
         taken = self.session.undo(who=who, holder=holder)
         self.worker.wake()
-        if taken is None:
-            return {"row": None, "state": self.state()}
-        row = self._row(taken.id)
-        row["answer"] = taken.labels
+        row = None if taken is None else {**self._row(taken.id), "answer": taken.labels}
         return {"row": row, "state": self.state()}
 
     def add_label(self, body: Body) -> Body:
@@ -200,6 +191,10 @@ class _Api:
         except (OSError, ImportError) as error:
             raise ValueError(f"the model cannot be saved: {error}") from None
         return {"file": path.name, "state": self.state()}
+
+    async def state_now(self, request: Request) -> Response:
+        """Return how far the session is."""
+        return JSONResponse(await run_in_threadpool(self.state))
 
     async def table(self, request: Request) -> Response:
         """Return the answered rows and their labels as CSV."""
@@ -240,13 +235,6 @@ async def _page(request: Request) -> Response:
     )
 
 
-def _reading(work: Callable[[], Body]) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(work))
-
-    return endpoint
-
-
 def _writing(work: Callable[[Body], Body]) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         try:
@@ -272,19 +260,12 @@ def _wrong(what: str) -> Response:
 
 
 def _person(body: Body) -> tuple[str, str]:
-    """Return which page and which person it is."""
     holder, who = body.get("holder"), body.get("who") or "me"
     if not isinstance(holder, str) or not 8 <= len(holder) <= 64:
         raise ValueError("holder must be a text of 8 to 64 characters, another one for each window")
     if not isinstance(who, str) or len(who) > 100:
         raise ValueError("who must be a name of at most 100 characters")
     return holder, who
-
-
-def _thinned(rounds: list[Round]) -> list[tuple[int, float]]:
-    """Return points of the curve, not more than can be seen; the last one is among them."""
-    step = max(1, -(-len(rounds) // _MOST_POINTS))
-    return [(one.n_labelled, float(one.expected_cost or 0.0)) for one in rounds[::-1][::step][::-1]]
 
 
 def serve(
@@ -296,11 +277,7 @@ def serve(
     names: tuple[str, ...] = (),
     ready: Callable[[], None],
 ) -> None:
-    """Serve the page of a table until the process is interrupted.
-
-    `ready` is called when the first row is there. `names` are host names that the server may be called by,
-    besides localhost and addresses.
-    """
+    """Serve the page of a table until the process is interrupted; `ready` is called with the first row."""
     session.learn()  # the first row should not be waited for in the page
     worker = Worker(session)
     host = listening.getsockname()[0]
@@ -331,27 +308,14 @@ def open_socket(host: str, port: int | None) -> socket.socket:
 
 def _bound(host: str, port: int) -> socket.socket:
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except (socket.gaierror, UnicodeError):
-        raise _no_address(host) from None
-    listening = socket.socket(family, kind, protocol)
-    try:
-        if os.name == "posix":  # elsewhere it would let two programs listen at one port
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(128)
-    except OSError as error:
-        listening.close()
-        if error.errno == errno.EADDRNOTAVAIL:
-            raise _no_address(host) from None
-        raise OSError(
-            f"{host}:{port} cannot be listened at ({error.strerror}); choose another --port"
-        ) from None
-    return listening
-
-
-def _no_address(host: str) -> ValueError:
-    return ValueError(f"--host {host}: this machine has no such address")
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(address, family=family, dualstack_ipv6=both)
+    except (OSError, UnicodeError) as error:
+        if isinstance(error, socket.gaierror | UnicodeError) or error.errno == errno.EADDRNOTAVAIL:
+            raise ValueError(f"--host {host}: this machine has no such address") from None
+        why = os.strerror(error.errno or 0)
+        raise OSError(f"{host}:{port} cannot be listened at ({why}); choose another --port") from None
 
 
 def page_address(listening: socket.socket, token: str) -> str:

@@ -31,8 +31,6 @@ from refpair.labeling.table import (
     with_text_names,
 )
 
-__all__ = ["Session", "Undone"]
-
 _LEASE = 600.0  # seconds
 _OWN = "a function"  # is noted instead of a cost that cannot be stored
 
@@ -243,14 +241,10 @@ class Session(SessionResults):
         check_count("n", n)
         if wait:
             self.learn()
-        fit = self._last_fit()
+        fit, holder = self._last_fit(), holder or self._holder
+        order = self.rows.ranked(fit.order.tolist())
         keys = self._store.lease(
-            n,
-            self.rows.places,
-            self.rows.ranked(fit.order.tolist()),
-            holder=holder or self._holder,
-            seconds=self._lease,
-            model=fit.name,
+            n, self.rows.places, order, holder=holder, seconds=self._lease, model=fit.name
         )
         return [id_of_key(key) for key in keys]
 
@@ -290,12 +284,7 @@ class Session(SessionResults):
         self._store.say("labels", keys, chosen, n_labels=len(names), **self._said(who, holder, at))
 
     def skip(
-        self,
-        ids: Iterable[Id],
-        *,
-        who: str | None = None,
-        holder: str | None = None,
-        at: str | None = None,
+        self, ids: Iterable[Id], *, who: str | None = None, holder: str | None = None, at: str | None = None
     ) -> None:
         """Note that rows cannot be answered; they are not asked for again, and not learnt from."""
         keys = self.rows.keys_of(ids)
@@ -313,8 +302,7 @@ class Session(SessionResults):
         Returns
         -------
         Undone or None
-            The `id` of the row, and the `labels` that were taken back, None for a skip; None if there is
-            nothing to take back.
+            None if there is nothing to take back.
         """
         event = self._store.undo(
             who=who or self._who, said_in=holder, holder=holder or self._holder, lease=self._lease
@@ -346,7 +334,6 @@ class Session(SessionResults):
         self._store.add_labels([Label(name, earlier) for name in new])
 
     def _said(self, who: str | None, holder: str | None, at: str | None) -> dict[str, Any]:
-        """Return by whom, where and when something is said."""
         time = None if at is None else parse_time(at).isoformat(timespec="milliseconds")
         return {"who": who or self._who, "said_in": holder, "holder": holder or self._holder, "at": time}
 
@@ -364,7 +351,6 @@ def _cost_of(cost: Any, store: AnswerStore | None, labels: Sequence[str]) -> Cos
 
 
 def _note_cost(store: AnswerStore, cost: Cost) -> None:
-    """Note the cost in the file of a session, as far as it can be stored."""
     try:
         store.note("cost", cost.to_dict())
     except ValueError:

@@ -13,8 +13,6 @@ import pandas as pd
 from refpair.labeling.rows import Id, Rows, id_key
 from refpair.tables.images import OutsideError, find_file, find_picture
 
-__all__ = ["IMAGE_TYPES", "ShownRows", "column_sentences"]
-
 # What browsers show and cannot run; no SVG, which may have scripts.
 IMAGE_TYPES = {
     ".png": "image/png",
@@ -49,15 +47,9 @@ class ShownRows:
     def show(self, row: Id) -> dict[str, Any]:
         """Return a row: its fields, each with name, kind and value, and the picture, if its cells are one."""
         cells = self._cells_of(self.rows.places[id_key(row)])
-        fields = []
-        for name, value in cells.items():
-            if name in self._pixels:
-                continue
-            field = self._field(row, name, value)
-            # Of very wide tables, such as counts of words, only what is there.
-            if self._many and field["value"] in (None, 0, ""):
-                continue
-            fields.append(field)
+        fields = [self._field(row, name, cell) for name, cell in cells.items() if name not in self._pixels]
+        if self._many:  # of very wide tables, such as counts of words, only what is there
+            fields = [field for field in fields if field["value"] not in (None, 0, "")]
         picture = None
         if self._picture:
             pixels = [[_number(cells[name]) or 0.0 for name in line] for line in self._picture]
@@ -84,16 +76,13 @@ class ShownRows:
         return path if path is not None and path.suffix.lower() in IMAGE_TYPES else None
 
     def _field(self, row: Id, name: str, value: Any) -> dict[str, Any]:
-        kind = self.rows.kinds.get(name, "ignored")
-        if kind == "image":
+        kind: str = self.rows.kinds.get(name, "ignored")
+        shown = _plain(value)
+        if self.image(row, name):
             shown = f"/image?row={quote(id_key(row), safe='')}&column={quote(name, safe='')}"
-            found = self.image(row, name)
-            return {
-                "name": name,
-                "kind": "image" if found else "number",
-                "value": shown if found else _plain(value),
-            }
-        return {"name": name, "kind": kind, "value": _plain(value)}
+        elif kind == "image":
+            kind = "number"
+        return {"name": name, "kind": kind, "value": shown}
 
 
 def column_sentences(columns: pd.DataFrame, most: int = 8) -> list[str]:

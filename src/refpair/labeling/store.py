@@ -1,8 +1,7 @@
 """The answers of a labelling session in one SQLite file.
 
 Answers, skips and undos are events that are only ever added: what a row's labels are follows from them, and
-nothing that a person has said is overwritten. An event is on the disk when the call that adds it returns
-(write-ahead log, full synchronisation), whatever happens to the process or the machine afterwards.
+nothing that a person has said is overwritten. An event is on the disk when the call that adds it returns.
 """
 
 from __future__ import annotations
@@ -15,14 +14,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from refpair._sqlite import open_tables, writing
-
-__all__ = ["AnswerStore", "Earlier", "Event", "Label", "Said", "StoredRound", "parse_time"]
 
 Said = Literal["labels", "skip"]
 Earlier = Literal["absent", "unknown"]  # how answers are read that were given before there was a label
@@ -41,23 +38,18 @@ _TABLES = (
 
 
 class Event(NamedTuple):
-    """Something that a person has said, numbered as it came.
-
-    `row` is the id as JSON, `labels` the places of the labels that the row has, of the `n_labels` that there
-    were to choose from. `undone` is the event that an undo takes back. `holder` is the session object or page
-    that it was said in, `at` a time in ISO 8601, UTC, and `model` the model that asked, empty if none did.
-    """
+    """Something that a person has said, numbered as it came."""
 
     number: int
-    row: str
+    row: str  # the id as JSON
     kind: Literal["labels", "skip", "undo"]
-    labels: tuple[int, ...]
-    n_labels: int
-    undone: int | None
+    labels: tuple[int, ...]  # the places of the labels that the row has
+    n_labels: int  # that there were to choose from
+    undone: int | None  # the event that an undo takes back
     who: str
-    holder: str
-    at: str
-    model: str
+    holder: str  # the session object or page that it was said in
+    at: str  # a time in ISO 8601, UTC
+    model: str  # that asked, empty if none did
 
 
 class Label(NamedTuple):
@@ -68,15 +60,12 @@ class Label(NamedTuple):
 
 
 class StoredRound(NamedTuple):
-    """What was learnt from all answers up to an event.
-
-    `sample` names the rows that the expected cost and the packed predictions are of.
-    """
+    """What was learnt from all answers up to an event."""
 
     event: int
     n_labelled: int
     expected_cost: float | None
-    sample: str
+    sample: str  # names the rows that the expected cost and the packed predictions are of
     predictions: bytes | None
 
 
@@ -99,12 +88,6 @@ class AnswerStore:
             durable=True,
         )  # fmt: skip
         self.read()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the file."""
@@ -192,12 +175,9 @@ class AnswerStore:
         """Add labels behind those that there are; one that is there already stays as it is."""
         with self._writing() as connection:
             known = {name for (name,) in connection.execute("SELECT name FROM labels")}
-            new = [label for label in labels if label.name not in known]
-            places = range(len(known), len(known) + len(new))
-            connection.executemany(
-                "INSERT INTO labels VALUES (?, ?, ?)",
-                [(place, *label) for place, label in zip(places, new, strict=True)],
-            )
+            new = (label for label in labels if label.name not in known)
+            rows = [(place, *label) for place, label in enumerate(new, start=len(known))]
+            connection.executemany("INSERT INTO labels VALUES (?, ?, ?)", rows)
 
     def say(
         self,
@@ -214,8 +194,7 @@ class AnswerStore:
         """Store answers or skips, all or none, but for those that repeat the last word of a person on a row.
 
         A page says it again if it does not know whether the first time arrived. The rows are no longer
-        leased. `labels` are the places of those that each row has, of the `n_labels` there were to choose
-        from. If `said_in` is given, only what was said in that session object or page counts as said before.
+        leased. If `said_in` is given, only what was said in that session object or page counts as said.
         """
         with self._writing() as connection:
             self.read()
@@ -230,15 +209,13 @@ class AnswerStore:
                 if before.get(row) == word:
                     continue
                 before[row] = word
-                lease = connection.execute(
-                    "DELETE FROM leases WHERE row = ? RETURNING model", [row]
-                ).fetchone()
+                lease = connection.execute("DELETE FROM leases WHERE row = ? RETURNING model", [row])
+                (model,) = lease.fetchone() or ("",)
                 connection.execute(
                     "INSERT INTO events (row, kind, labels, n_labels, who, holder, at, model) "
                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    [row, kind, json.dumps(list(places)), n_labels, who, holder, at or _now(),
-                     lease[0] if lease else ""],
-                )  # fmt: skip
+                    [row, kind, json.dumps(list(places)), n_labels, who, holder, at or _now(), model],
+                )
 
     def undo(self, *, who: str, said_in: str | None, holder: str, lease: float) -> Event | None:
         """Take back what a person said last, in one session object or page if it is given, and return it.
@@ -268,8 +245,8 @@ class AnswerStore:
     ) -> list[str]:
         """Lease rows to a holder: those that it has already, then the first ones in order that are free.
 
-        Nobody else gets them before that expires. `rows` are all that there are, and `order` those that may
-        be asked for, the best one first; those that were closed since are passed over.
+        `rows` are all that there are, and `order` those that may be asked for, the best one first; those that
+        were closed since are passed over.
         """
         with self._writing() as connection:
             self.read()

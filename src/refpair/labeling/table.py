@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -21,29 +23,11 @@ from refpair.tables._names import check_unique, unknown_name
 from refpair.tables.columns import find_kinds
 from refpair.tables.labels import LabelFormat, read_labels, truth_values
 
-__all__ = [
-    "LabelColumns",
-    "Settings",
-    "check_column_names",
-    "read_answers",
-    "read_names",
-    "read_rows",
-    "refuse_strangers",
-    "session_labels",
-    "session_names",
-    "table_answers",
-    "take_over",
-    "with_text_names",
-]
-
 _TABLE = "table"  # what the settings are noted under, and who said what the table has already
 
 
 class LabelColumns(NamedTuple):
-    """How a table has its labels, and predictions are to have them.
-
-    Either one column of joined names, such as "joy|calm", or a column of 0 and 1 for each label.
-    """
+    """How a table has its labels: in one column of joined names ("joy|calm"), or 0 and 1 in one for each."""
 
     joined: str | None = None
     separator: str = "|"
@@ -69,10 +53,8 @@ class LabelColumns(NamedTuple):
         """Return 0 and 1 of each label in this form."""
         if self.joined is None:
             return answers
-        written: pd.DataFrame = self._joined_names(answers.columns, "frame").write(
-            answers.to_numpy(dtype=np.uint8), answers
-        )
-        return written
+        how = self._joined_names(answers.columns, "frame")
+        return pd.DataFrame(how.write(answers.to_numpy(dtype=np.uint8), answers))
 
     def _joined_names(self, labels: Any, within: Literal["series", "frame"]) -> LabelFormat:
         names, dtype = np.asarray(labels, str), np.dtype(np.uint8)
@@ -81,11 +63,7 @@ class LabelColumns(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """How a session reads its table, as its file remembers it.
-
-    `folder`, where paths of images start, and the file with `features` are as seen from the folder of the
-    session.
-    """
+    """How a session reads its table, as its file remembers it; paths are relative to the session's folder."""
 
     ids: IdRule | None = None
     labels: LabelColumns = field(default_factory=LabelColumns)
@@ -130,11 +108,11 @@ class Settings:
 
 def with_text_names(X: Any) -> Any:
     """Return a table whose columns have names that are texts, all different; anything else as it is."""
-    if not isinstance(X, pd.DataFrame):
-        return X
-    names = [str(name) for name in X.columns]
-    check_unique(names, "X")
-    return X.set_axis(pd.Index(names, dtype=object), axis=1)
+    if isinstance(X, pd.DataFrame):
+        names = [str(name) for name in X.columns]
+        check_unique(names, "X")
+        X = X.set_axis(pd.Index(names, dtype=object), axis=1)
+    return X
 
 
 def read_rows(
@@ -186,7 +164,7 @@ def session_labels(
     known: list[str] = []
     columns = LabelColumns()
     if path.exists():
-        with AnswerStore(path) as store:
+        with closing(AnswerStore(path)) as store:
             known, columns = store.names, Settings.read(store).labels
     names, _ = _find_labels(X, labels, known, columns, separator)
     return [*(name for name in known if name in names), *(name for name in names if name not in known)]
@@ -239,9 +217,7 @@ def read_names(labels: Any) -> list[str]:
 def check_column_names(labels: Sequence[str]) -> None:
     """Refuse labels whose columns in the table of all rows would have the names of others."""
     own = {label: [label, f"{label}_predicted", f"{label}_probability"] for label in labels}
-    times = Counter(["id", "skipped", "who", "at", "expected_cost"])
-    for columns in own.values():
-        times.update(columns)
+    times = Counter(["id", "skipped", "who", "at", "expected_cost", *chain(*own.values())])
     for label, columns in reversed(own.items()):  # names that are there already stay
         for column in columns:
             if times[column] > 1:
@@ -258,20 +234,14 @@ def _find_labels(
     columns: LabelColumns,
     separator: str | None = None,
 ) -> tuple[list[str], LabelColumns]:
-    """Return all labels of a session, and how its table has them.
-
-    `labels` are those that are named, or one column of joined names; `known` and `columns` are what the
-    session has already.
-    """
+    """Return all labels, and how the table has them; `known` and `columns` are what the session has."""
     named = None if labels is None else read_names(labels)
     there = [str(name) for name in X.columns] if isinstance(X, pd.DataFrame) else []
     if named is None or named == [columns.joined]:
-        named = None
-        column = columns.joined
+        named, column = None, columns.joined
     else:
         column = named[0] if len(named) == 1 and named[0] not in known else None
-    if column in there:
-        assert column is not None
+    if column is not None and column in there:
         cells = _filled(X[[column]])
         if cells.empty and not known:
             raise ValueError(
@@ -285,7 +255,7 @@ def _find_labels(
         names = _names_in(cells, separator)
         if names is not None:
             found, separator = names
-            return [*known, *(name for name in found if name not in known)], LabelColumns(column, separator)
+            return list(dict.fromkeys([*known, *found])), LabelColumns(column, separator)
     if named is None:
         return list(known), columns
     _check_columns(named, known, there)
@@ -329,8 +299,8 @@ def _names_in(cells: pd.DataFrame, separator: str | None) -> tuple[list[str], st
 def table_answers(X: Any, labels: Sequence[str], columns: LabelColumns) -> tuple[dict[int, list[int]], int]:
     """Return the places of the labels of rows all of whose cells of labels are filled, by the row's place.
 
-    And how many labels there were to choose from: those that were added later may have no columns. If others
-    than the last ones have none, no row counts.
+    And how many labels these cells are of: the last ones may have no columns. If others have none, no row
+    counts.
     """
     there = [name for name in columns.of(labels) if isinstance(X, pd.DataFrame) and name in X.columns]
     if not there or (columns.joined is None and there != list(labels[: len(there)])):
