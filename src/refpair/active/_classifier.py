@@ -14,8 +14,8 @@ from sklearn.utils.validation import _num_samples
 
 from refpair._saved import Savable, require
 from refpair.active._pool import Floats, Labels
-from refpair.bits import LogisticBank
 from refpair.bits.binning import Matrix
+from refpair.bits.logistic import LogisticBank
 from refpair.classifiers import BinaryRelevance
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._base_learners import BinaryLearners, Targets

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from refpair._parallel import chunks_of
 from refpair.active._classifier import LabelLearners
 from refpair.active._pool import Floats, Indices, Labels, Pool, stacked
 from refpair.active._strategy import LearningStrategy
-from refpair.bits import BitProblems, LogisticBank
 from refpair.bits.binning import Matrix
-from refpair.bits.problem import chunks_of
+from refpair.bits.logistic import LogisticBank
+from refpair.bits.problem import BitProblems
 from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import check_base_learner
 
