@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.common import best_time, load, print_machine, print_table
 from refpair import CSRPEClassifier, save
 from refpair import load as load_model
-from refpair.bits import TreeBank
+from refpair.bits.trees import TreeBank
 
 
 def measure_loading(path: str, warm: str) -> None:

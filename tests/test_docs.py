@@ -20,7 +20,7 @@ PACKAGES = [
     "refpair",
     *(f"refpair.{found.name}" for found in pkgutil.iter_modules(refpair.__path__) if found.ispkg),
 ]
-NOT_PYTHON = {"refpair._kernels", "refpair.cli"}  # commands, and what is private
+NOT_PYTHON = {"refpair._kernels", "refpair.bits", "refpair.cli"}  # commands, and what is private
 ALL_PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",

@@ -31,11 +31,14 @@ from rich.progress import (
 )
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["Pickled", "in_memory", "is_lazy", "is_on_worker", "one_blas_thread", "progress_bar", "run_chunks"]
-
 _MOST_VAIN = 3  # times that the work is sent again although no chunk was done the last time
 
 Result = TypeVar("Result")
+
+
+def chunks_of(n: int, size: int) -> list[slice]:
+    """Cut 0 … n−1 into slices of at most `size`; at least one, if an empty one."""
+    return [slice(start, min(start + size, n)) for start in range(0, max(n, 1), size)]
 
 
 def run_chunks(

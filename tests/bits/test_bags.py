@@ -5,7 +5,10 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from refpair._kernels.rng import draw_rows
-from refpair.bits import Bags, BitProblems, EstimatorBank, LogisticBank, TreeBank
+from refpair.bits.estimator import EstimatorBank
+from refpair.bits.logistic import LogisticBank
+from refpair.bits.problem import Bags, BitProblems
+from refpair.bits.trees import TreeBank
 
 
 @settings(deadline=None, max_examples=80)

@@ -14,10 +14,11 @@ from sklearn.model_selection import train_test_split
 from refpair._kernels import grow_classes
 from refpair._kernels.class_features import MOST_CLASSES, are_used, make_counts, n_counted_sparse, with_bits
 from refpair._kernels.rng import draw_rows
-from refpair.bits import ClassProblems, ClassTreeBank, binning
+from refpair.bits import binning
 from refpair.bits.binning import find_bins
 from refpair.bits.nodes import ClassTrees
-from refpair.bits.problem import resolve_max_features
+from refpair.bits.problem import ClassProblems, resolve_max_features
+from refpair.bits.trees import ClassTreeBank
 from tests import naive
 from tests.kernels.growing import naive_codes
 

@@ -6,8 +6,10 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 from refpair._kernels.binning import MISSING
-from refpair.bits import BitProblems, EstimatorBank, TreeBank
+from refpair.bits.estimator import EstimatorBank
 from refpair.bits.nodes import Trees
+from refpair.bits.problem import BitProblems
+from refpair.bits.trees import TreeBank
 
 N_BITS = 60  # more than are grown at a time
 DEPTHS = [0, 1, 2, 3, 100]

@@ -9,7 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from refpair._kernels.rng import draw_rows
-from refpair.bits import BitProblems, EstimatorBank
+from refpair.bits.estimator import EstimatorBank
+from refpair.bits.problem import BitProblems
 
 N_VECTORS, N_BITS = 9, 11
 

@@ -10,8 +10,9 @@ from sklearn.linear_model import LogisticRegression
 
 from refpair._kernels.newton import logistic_terms
 from refpair._kernels.rng import draw_rows
-from refpair.bits import BitProblems, LogisticBank, logistic
-from refpair.bits.logistic import find_axes, minimise_logistic
+from refpair.bits import logistic
+from refpair.bits.logistic import LogisticBank, find_axes, minimise_logistic
+from refpair.bits.problem import BitProblems
 
 CONSTANT = {3: 1, 4: -1, 5: -1}  # bits of `make_problems` whose rows agree, or tie
 

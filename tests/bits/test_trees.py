@@ -7,9 +7,10 @@ import scipy.sparse as sp
 from joblib import parallel_config
 
 from refpair._kernels.rng import draw_rows
-from refpair.bits import BitProblems, TreeBank
+from refpair._parallel import chunks_of
 from refpair.bits.nodes import Trees
-from refpair.bits.problem import chunks_of, resolve_max_features, resolve_share
+from refpair.bits.problem import BitProblems, resolve_max_features, resolve_share
+from refpair.bits.trees import TreeBank
 from tests import naive
 from tests.kernels.growing import assert_same_tree, integer_weights, limits_for, naive_codes
 
@@ -134,7 +135,7 @@ def test_a_bit_uses_its_first_features_as_if_there_were_no_others(kind, max_feat
             for trees in some:
                 for field in vars(trees):
                     np.testing.assert_array_equal(getattr(trees, field), getattr(alone.trees_, field))
-            assert_same_bags(bank.bags_.take(bits), alone.bags_)
+            assert_same_bags(bank.take(bits).bags_, alone.bags_)
 
 
 def one_tree(trees, tree):

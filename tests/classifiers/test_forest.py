@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from refpair import BinaryRelevance, CondensedFilterTree, CSRPEClassifier, Forest, LabelPowerset
-from refpair.bits import ClassTreeBank, TreeBank
+from refpair.bits.trees import ClassTreeBank, TreeBank
 from refpair.classifiers._base_learners import ClassLearners
 from refpair.classifiers._filter_levels import TreeLevels
 from refpair.classifiers._reduction import ReductionClassifier

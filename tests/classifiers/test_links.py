@@ -7,9 +7,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from refpair._kernels import walk
-from refpair.bits import TreeBank
 from refpair.bits.binning import find_bins
 from refpair.bits.nodes import Trees
+from refpair.bits.trees import TreeBank
 from refpair.classifiers import _links
 from refpair.classifiers._links import EstimatorLinks, TreeLinks, append_labels
 

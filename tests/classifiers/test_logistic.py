@@ -15,7 +15,7 @@ from refpair import (
     Logistic,
     ProbabilisticChain,
 )
-from refpair.bits import LogisticBank
+from refpair.bits.logistic import LogisticBank
 from refpair.classifiers import base_estimators
 
 

@@ -8,11 +8,10 @@ from scipy.linalg import solve_triangular
 from sklearn.preprocessing import normalize
 
 from refpair._kernels.coverage import products_to_likenesses
-from refpair._parallel import one_blas_thread, run_chunks
+from refpair._parallel import chunks_of, one_blas_thread, run_chunks
 from refpair.active._pool import Floats, Indices
 from refpair.bits.binning import Matrix
 from refpair.bits.logistic import products
-from refpair.bits.problem import chunks_of
 
 _LOOKED_AT = 5000  # rows that may be chosen; of more, some at random
 _STOOD_FOR = 2000  # rows that they are to stand for; of more, some at random

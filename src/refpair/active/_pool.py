@@ -16,9 +16,8 @@ import scipy.sparse as sp
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples
 
-from refpair._parallel import in_memory, is_lazy
+from refpair._parallel import chunks_of, in_memory, is_lazy
 from refpair.bits.binning import Matrix
-from refpair.bits.problem import chunks_of
 from refpair.classifiers._dask import is_frame, row_blocks
 
 Indices = npt.NDArray[np.intp]

@@ -8,11 +8,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from refpair._parallel import chunks_of
 from refpair.active._pool import Floats, Indices, Labels, Pool, stacked
 from refpair.active._strategy import LearningStrategy
-from refpair.bits import BitProblems, LogisticBank
 from refpair.bits.binning import Matrix
-from refpair.bits.problem import chunks_of
+from refpair.bits.logistic import LogisticBank
+from refpair.bits.problem import BitProblems
 from refpair.classifiers._base import check_count, check_positive
 from refpair.classifiers._base_learners import BinaryLearners, Targets, check_base_learner
 

@@ -9,15 +9,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from refpair._parallel import one_blas_thread
+from refpair._parallel import chunks_of, one_blas_thread
 from refpair.active._classifier import WrappedClassifier, check_classifier
 from refpair.active._coverage import variance_removed
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import LearningStrategy
-from refpair.bits import BitLearner, BitProblems, LogisticBank
 from refpair.bits.binning import Matrix
-from refpair.bits.logistic import check_finite
-from refpair.bits.problem import chunks_of
+from refpair.bits.logistic import LogisticBank, check_finite
+from refpair.bits.problem import BitLearner, BitProblems
 from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance, Logistic
 from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import as_base_learner

@@ -17,8 +17,6 @@ from refpair._kernels.sparse import SparseBins
 from refpair._saved import Savable, require, starts_in_order
 from refpair.on_disk import RowsOnDisk
 
-__all__ = ["Bins", "Features", "bin_for_training", "find_bins"]
-
 Matrix: TypeAlias = Any  # a float ndarray, a csr_array without duplicates or rows on disk; SciPy has no types
 Features: TypeAlias = DenseBins | SparseBins
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from functools import partial
 from typing import Any, Self, TypeVar
 
@@ -12,57 +11,25 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
 
 from refpair._kernels.rng import draw_rows
-from refpair._parallel import run_chunks
-from refpair._saved import Savable, require
+from refpair._parallel import chunks_of, run_chunks
+from refpair._saved import require
 from refpair.bits.binning import Matrix
-from refpair.bits.problem import ALL, Bags, BitProblems, chunks_of, resolve_share
-
-__all__ = ["EstimatorBank", "check_features", "fit_clones", "is_answer"]
+from refpair.bits.problem import ALL, Bags, BitLearner, BitProblems, resolve_share
 
 _BITS_A_CALL = 4
 
 Number = TypeVar("Number", np.int8, np.float32)
 
 
-class EstimatorBank(Savable):
+class EstimatorBank(BitLearner):
     """Learn every bit by a clone of one scikit-learn classifier.
 
-    Parameters
-    ----------
-    estimator : classifier
-        Its ``fit`` takes ``sample_weight``, unless all weights are 1. Where it or a part of it has a
-        ``random_state`` that is None, each bit sets its own.
-    max_samples : int or float, optional
-        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is
-        None.
-    n_jobs : int, optional
-        How many bits are learnt at once, through joblib.
-    verbose : int, default=0
-        1 shows a progress bar.
-
-    Attributes
-    ----------
-    estimators_ : list
-        One a bit: a fitted classifier, or 0 (−1) or 1 (+1) where all rows agree.
-    bags_ : Bags or None
-        Which rows each bit was learnt from; None if from all.
-    n_features_ : ndarray of int32, shape (n_bits,), or None
-        How many of the first features each bit uses; None if all.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from refpair.bits import BitProblems
-    >>> targets = np.array([[-1.0], [2.0]])  # of two distinct label vectors
-    >>> problems = BitProblems(np.int32([0, 0, 1, 1]), 1, lambda bits: targets[:, bits], np.uint64([7]))
-    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
-    >>> EstimatorBank(LogisticRegression()).fit(X, problems).predict(X).ravel()
-    array([-1, -1,  1,  1], dtype=int8)
+    Its ``fit`` must take ``sample_weight``, unless all weights are 1. Where it or a part of it has a
+    ``random_state`` that is None, each bit sets its own.
     """
 
-    estimators_: list[Any]
-    n_features_: npt.NDArray[np.int32] | None
-    bags_: Bags | None
+    estimators_: list[Any]  # a fitted classifier a bit, or 0 (−1) or 1 (+1) where all rows agree
+    n_features_: npt.NDArray[np.int32] | None  # how many of the first features each bit uses; None: all
 
     def __init__(
         self,
@@ -96,30 +63,23 @@ class EstimatorBank(Savable):
         """Return how sure each bit is: 2p − 1 by ``predict_proba``, or −1 and +1 where there is none."""
         return self._ask(X, bits, _value, np.float32)
 
-    def predict_and_values(
-        self, X: Matrix, n_signs: int
-    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
-        """Return the first bits as by `predict` and the others as by `values`."""
-        return self.predict(X, slice(0, n_signs)), self.values(X, slice(n_signs, None))
-
     def take(self, bits: npt.NDArray[np.intp]) -> Self:
         """Return the bank of some of the bits, as they were learnt."""
-        bank = copy(self)
+        bank = super().take(bits)
         bank.estimators_ = [self.estimators_[bit] for bit in bits]
         bank.n_features_ = None if self.n_features_ is None else self.n_features_[bits]
-        bank.bags_ = None if self.bags_ is None else self.bags_.take(bits)
         return bank
 
     def __len__(self) -> int:
         return len(self.estimators_)
 
     def _check_saved(self) -> None:
+        super()._check_saved()
         require(hasattr(self.estimator, "fit"), "the bits have no estimator")
         require(all(map(is_answer, self.estimators_)), "a bit is neither a classifier, 0 nor 1")
         if self.n_features_ is not None:
             right = self.n_features_.shape == (len(self),) and self.n_features_.min(initial=1) >= 1
             require(right, "there is not a number of features for each bit")
-        require(self.bags_ is None or len(self.bags_) == len(self), "there is not a bag for each bit")
 
     def check_n_features(self, n_features: int) -> None:
         """Refuse a bank that was learnt from other features, as far as its classifiers tell."""

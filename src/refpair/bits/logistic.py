@@ -17,12 +17,10 @@ from sklearn.utils import assert_all_finite
 
 from refpair._kernels.newton import Csr, minimise_logistic_losses
 from refpair._kernels.rng import draw_rows
-from refpair._parallel import one_blas_thread, run_chunks
-from refpair._saved import Savable, check_weights, require
+from refpair._parallel import chunks_of, one_blas_thread, run_chunks
+from refpair._saved import check_weights, require
 from refpair.bits.binning import Matrix
-from refpair.bits.problem import ALL, Bags, BitProblems, chunks_of, resolve_share
-
-__all__ = ["LogisticBank", "check_finite", "find_axes", "minimise_logistic", "products"]
+from refpair.bits.problem import ALL, Bags, BitLearner, BitProblems, resolve_share
 
 _BITS_A_CALL = 256
 _ROWS_A_CALL = 512
@@ -32,61 +30,22 @@ _NEGLIGIBLE = 1e-10  # of the largest variance
 Floats = npt.NDArray[np.float64]
 
 
-class LogisticBank(Savable):
+class LogisticBank(BitLearner):
     """Learn every bit by a weighted logistic regression with an L2 penalty.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        How little the weights of features are held down, as in scikit-learn's ``LogisticRegression``.
-    max_samples : int or float, optional
-        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is
-        None.
-    tol : float, default=1e-2
-        A bit is done once the gradient of ½|w|² + C Σ loss, by the weights of centred features and the
-        intercept, is no longer than this, or than this part of C Σ weight if that is less. Its weights are
-        then no farther than this from the best ones for their mean decision.
-    max_iter : int, default=100
-        How many Newton steps at most.
-    n_jobs : int, optional
-        Threads.
-    verbose : int, default=0
-        1 shows a progress bar.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_bits, m)
-        Of the rows of the basis.
-    basis_ : ndarray or CSR matrix of shape (m, n_features), or None
-        The rows that weights of features are sums of, the training rows if they are fewer than the features;
-        None stands for single features: then `weights_` are their weights.
-    intercept_ : ndarray of shape (n_bits,)
-        −∞ or ∞ where all rows agree.
-    bags_ : Bags or None
-        Which rows each bit was learnt from; None if from all.
-
-    Notes
-    -----
     Each bit has the minimum that ``LogisticRegression(C)`` has with the bit's weights, scaled so that their
-    mean is 1: how much a bit is held down does not depend on the size of its costs.
+    mean is 1: how much a bit is held down does not depend on the size of its costs. It is done once the
+    gradient of ½|w|² + C Σ loss, by the weights of centred features and the intercept, is no longer than
+    `tol`, or than this part of C Σ weight if that is less. Its weights are then no farther than this from the
+    best ones for their mean decision.
 
     The regressions are solved in coordinates along the principal axes of the training rows, of which there
     are no more than rows or features, all at once by products of matrices.
-
-    Examples
-    --------
-    >>> from refpair.bits import BitProblems
-    >>> targets = np.array([[-1.0], [2.0]])  # of two distinct label vectors
-    >>> problems = BitProblems(np.int32([0, 0, 1, 1]), 1, lambda bits: targets[:, bits], np.uint64([7]))
-    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> LogisticBank().fit(X, problems).values(X).round(2).ravel()
-    array([-0.4 ,  0.03,  0.45,  0.74], dtype=float32)
     """
 
-    weights_: Floats
-    basis_: Any
-    intercept_: Floats
-    bags_: Bags | None
+    weights_: Floats  # (n_bits, m), of the rows of the basis
+    basis_: Any  # (m, n_features): what weights of features are sums of, training rows; None: single features
+    intercept_: Floats  # (n_bits,): −∞ or ∞ where all rows agree
 
     def __init__(
         self,
@@ -106,16 +65,9 @@ class LogisticBank(Savable):
         self.verbose = verbose
 
     def fit(self, X: Matrix, problems: BitProblems, start: LogisticBank | None = None) -> Self:
-        """Learn every bit.
+        """Learn every bit, the sooner the nearer those of `start` are to it, learnt from whatever rows.
 
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, n_features)
-        problems : BitProblems
-        start : LogisticBank, optional
-            Of as many bits, where to begin: the nearer its bits are to what is to be learnt, the sooner it
-            is. It may have been learnt from other rows, and is left as it is. Not used where bits have
-            features of their own.
+        Where bits have features of their own, `start` is not used.
         """
         if problems.n_features is not None:
             return self._fit_by_features(X, problems)
@@ -206,17 +158,10 @@ class LogisticBank(Savable):
             n_jobs=self.n_jobs, verbose=0, title="deciding", in_place=True,
         )  # fmt: skip
 
-    def predict_and_values(
-        self, X: Matrix, n_signs: int
-    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
-        """Return the first bits as by `predict` and the others as by `values`."""
-        return self.predict(X, slice(0, n_signs)), self.values(X, slice(n_signs, None))
-
     def take(self, bits: npt.NDArray[np.intp]) -> Self:
         """Return the bank of some of the bits, as they were learnt."""
-        bank = copy(self)
+        bank = super().take(bits)
         bank.weights_, bank.intercept_ = self.weights_[bits], self.intercept_[bits]
-        bank.bags_ = None if self.bags_ is None else self.bags_.take(bits)
         return bank
 
     def renumbered(self, places: npt.NDArray[np.intp]) -> Self:
@@ -234,6 +179,7 @@ class LogisticBank(Savable):
         return len(self.intercept_)
 
     def _check_saved(self) -> None:
+        super()._check_saved()
         if self.basis_ is not None:
             is_matrix = isinstance(self.basis_, np.ndarray | sp.csr_array) and self.basis_.ndim == 2
             require(is_matrix and self.basis_.dtype.kind == "f", "a basis is not a matrix of floats")
@@ -245,7 +191,6 @@ class LogisticBank(Savable):
         require(same, "the weights have a wrong shape")
         check_weights(self.weights_)
         require(not np.isnan(self.intercept_).any(), "an intercept is not a number")
-        require(self.bags_ is None or len(self.bags_) == len(self), "there is not a bag for each bit")
 
     def check_n_features(self, n_features: int) -> None:
         """Refuse a bank that was learnt from other features."""

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from refpair._kernels.walk import ClassCounts, Nodes
 from refpair._saved import Savable, require, starts_in_order
 
-__all__ = ["ClassTrees", "Trees"]
-
 
 @dataclass(frozen=True, eq=False)
 class _FlatTrees(Savable):

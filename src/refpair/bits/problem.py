@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, Protocol, Self, TypeAlias, runtime_checkable
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,19 +16,6 @@ import numpy.typing as npt
 from refpair._kernels.rng import draw_rows, write_out_of_bag
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
-
-__all__ = [
-    "ALL",
-    "Bags",
-    "BitLearner",
-    "BitProblems",
-    "ClassProblems",
-    "MaxFeatures",
-    "choose_max_features",
-    "chunks_of",
-    "resolve_max_features",
-    "resolve_share",
-]
 
 ALL = slice(None)  # bits
 MaxFeatures: TypeAlias = int | float | Literal["sqrt", "log2"] | None
@@ -39,25 +28,16 @@ class BitProblems:
     Targets are given by distinct label vector, not by row: rows of the same label vector have the same bits
     and weights.
 
-    Attributes
-    ----------
-    vector_of_row : ndarray of shape (n,)
-        Which of the distinct label vectors each training row carries.
-    n_bits : int
-    differences : callable
-        ``differences(slice)`` gives C(y, β) − C(y, α) of the bits in the slice, one row a distinct vector.
-        The sign is the bit, the size is its weight, and 0 leaves the row out.
-    seeds : ndarray of uint64
-        One a bit: whatever a learner draws for a bit comes from its seed alone.
-    n_features : ndarray of int32, optional
-        How many of the first features of X each bit may use, at least one; all, if it is None.
+    Whatever a learner draws for a bit comes from the bit's seed alone.
     """
 
-    vector_of_row: npt.NDArray[np.int32]
+    vector_of_row: npt.NDArray[np.int32]  # which of the distinct label vectors each training row carries
     n_bits: int
+    # Gives C(y, β) − C(y, α) of the bits in a slice, one row a distinct vector. The sign is the bit, the size
+    # is its weight, and 0 leaves the row out.
     differences: Callable[[slice], npt.NDArray[np.float64]]
-    seeds: npt.NDArray[np.uint64]
-    n_features: npt.NDArray[np.int32] | None = None
+    seeds: npt.NDArray[np.uint64]  # (n_bits,)
+    n_features: npt.NDArray[np.int32] | None = None  # how many of the first ones each bit may use; None: all
 
     def at_hand(self) -> BitProblems:
         """Return the same problems with the differences of all bits computed, once."""
@@ -87,34 +67,12 @@ def _taken(
 
 @dataclass(frozen=True, eq=False)
 class ClassProblems:
-    """B problems of several classes on the same rows, to be learnt by a forest each.
+    """Problems of several classes on the same rows, to be learnt by a forest each."""
 
-    Attributes
-    ----------
-    classes : ndarray of int32, shape (n, B)
-        The class of each row in each problem, from 0.
-    n_classes : ndarray of int, shape (B,)
-        The number of classes of each problem.
-    n_trees : int
-        The number of trees of each problem.
-    seeds : ndarray of uint64, shape (B * n_trees,)
-        One a tree, problem by problem: whatever a tree draws comes from its seed alone.
-
-    Examples
-    --------
-    >>> classes = np.int32([[0, 1], [2, 0], [1, 1]])
-    >>> ClassProblems(classes, np.array([3, 2]), 5, np.arange(10, dtype=np.uint64)).n_problems
-    2
-    >>> ClassProblems(classes, np.array([2, 2]), 5, np.arange(10, dtype=np.uint64))
-    Traceback (most recent call last):
-        ...
-    ValueError: problem 0 has the class 2, but its classes are 0 to 1
-    """
-
-    classes: npt.NDArray[np.int32]
-    n_classes: npt.NDArray[np.int64]
-    n_trees: int
-    seeds: npt.NDArray[np.uint64]
+    classes: npt.NDArray[np.int32]  # (n, n_problems): the class of each row in each problem, from 0
+    n_classes: npt.NDArray[np.int64]  # (n_problems,)
+    n_trees: int  # of each problem
+    seeds: npt.NDArray[np.uint64]  # one a tree, problem by problem: whatever a tree draws comes from it alone
 
     def __post_init__(self) -> None:
         """Refuse what kernels would read or write beyond the end of an array for."""
@@ -137,39 +95,17 @@ class ClassProblems:
                 f"but its classes are 0 to {self.n_classes[problem] - 1}"
             )
 
-    @property
-    def n_problems(self) -> int:
-        """Return the number of problems."""
-        return int(self.classes.shape[1])
-
 
 @dataclass(frozen=True, eq=False)
 class Bags(Savable):
     """The rows that bits drew, without replacement, of all training rows.
 
     They are not kept: a bit draws them from its seed, and draws them again whenever they are asked for.
-
-    Attributes
-    ----------
-    seeds : ndarray of uint64, shape (n_bits,)
-    n_rows : int
-        How many training rows there were.
-    n_sampled : int
-        How many of them each bit drew.
-
-    Examples
-    --------
-    >>> bags = Bags(np.uint64([7, 8]), n_rows=10, n_sampled=3)
-    >>> bags.rows(0)
-    array([5, 6, 3], dtype=int32)
-    >>> bags.leave_out(np.array([3, 8]))
-    array([[False,  True],
-           [ True, False]])
     """
 
-    seeds: npt.NDArray[np.uint64]
-    n_rows: int
-    n_sampled: int
+    seeds: npt.NDArray[np.uint64]  # (n_bits,)
+    n_rows: int  # of the training data
+    n_sampled: int  # of these, for each bit
 
     @classmethod
     def of(cls, seeds: npt.NDArray[np.uint64], n_rows: int, n_sampled: int) -> Bags | None:
@@ -189,10 +125,6 @@ class Bags(Savable):
         write_out_of_bag(self.n_rows, self.n_sampled, self.seeds, place, out)
         return out[which]
 
-    def take(self, bits: npt.NDArray[np.intp]) -> Bags:
-        """Return the bags of some of the bits."""
-        return replace(self, seeds=self.seeds[bits])
-
     def __len__(self) -> int:
         return len(self.seeds)
 
@@ -201,39 +133,45 @@ class Bags(Savable):
         require(fine, "a bag is empty or too large")
 
 
-@runtime_checkable
-class BitLearner(Protocol):
+class BitLearner(Savable, ABC):
     """Learns all bits, then predicts them."""
 
-    bags_: Bags | None
+    bags_: Bags | None  # which rows each bit was learnt from; None: from all
 
+    @abstractmethod
     def fit(self, X: Matrix, problems: BitProblems) -> Self:
         """Learn every bit from the rows of X."""
 
+    @abstractmethod
     def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
         """Return the predicted code of each row, or some bits of it: −1 and +1, one column a bit."""
+
+    @abstractmethod
+    def values(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.float32]:
+        """Return how sure each bit is: from −1 to +1, with the sign of the predicted bit."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of bits."""
+
+    @abstractmethod
+    def check_n_features(self, n_features: int) -> None:
+        """Raise a ValueError if the bits were learnt from another number of features."""
 
     def predict_and_values(
         self, X: Matrix, n_signs: int
     ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
         """Return the first bits as by `predict` and the others as by `values`."""
-
-    def values(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.float32]:
-        """Return how sure each bit is: from −1 to +1, with the sign of the predicted bit."""
-
-    def __len__(self) -> int:
-        """Return the number of bits."""
+        return self.predict(X, slice(0, n_signs)), self.values(X, slice(n_signs, None))
 
     def take(self, bits: npt.NDArray[np.intp]) -> Self:
         """Return a learner of some of the bits, as they were learnt."""
+        bank = copy(self)
+        bank.bags_ = None if self.bags_ is None else replace(self.bags_, seeds=self.bags_.seeds[bits])
+        return bank
 
-    def check_n_features(self, n_features: int) -> None:
-        """Raise a ValueError if the bits were learnt from another number of features."""
-
-
-def chunks_of(n: int, size: int) -> list[slice]:
-    """Cut 0 … n−1 into slices of at most `size`; at least one, if an empty one."""
-    return [slice(start, min(start + size, n)) for start in range(0, max(n, 1), size)]
+    def _check_saved(self) -> None:
+        require(self.bags_ is None or len(self.bags_) == len(self), "there is not a bag for each bit")
 
 
 def choose_max_features(

@@ -18,24 +18,22 @@ from refpair._kernels.grow_classes import grow_class_trees
 from refpair._kernels.packed import Limits, field_widths
 from refpair._kernels.rng import draw_rows
 from refpair._kernels.walk import Nodes, class_votes, find_leaves, leaf_signs, leaf_values, most_voted
-from refpair._parallel import run_chunks
+from refpair._parallel import chunks_of, run_chunks
 from refpair._saved import Savable, require
 from refpair.bits.binning import Bins, Features, Matrix, bin_for_training, find_bins
 from refpair.bits.nodes import ClassTrees, Trees
 from refpair.bits.problem import (
     ALL,
     Bags,
+    BitLearner,
     BitProblems,
     ClassProblems,
     MaxFeatures,
     choose_max_features,
-    chunks_of,
     resolve_max_features,
     resolve_share,
 )
 from refpair.on_disk import RowsOnDisk
-
-__all__ = ["ClassTreeBank", "TreeBank"]
 
 _TREES_A_CALL = 50
 _CELLS_A_CALL = 1 << 24  # rows × trees of classes: bounds the memory that a call asks for
@@ -45,7 +43,11 @@ _ANY_DEPTH = np.iinfo(np.int32).max
 
 
 class _TreeBank(Savable):
-    """What banks of trees share, whatever their leaves say: the parameters, the bins and the way down."""
+    """What banks of trees share, whatever their leaves say: the parameters, the bins and the way down.
+
+    `max_features` may be "auto" or "forest", see `choose_max_features`. 0.632 as `max_samples` is about what
+    a bootstrap sample holds. A feature with fewer values than `max_bins` is kept exactly.
+    """
 
     bins_: Bins
     trees_: Any
@@ -96,6 +98,7 @@ class _TreeBank(Savable):
         )  # fmt: skip
 
     def _check_saved(self) -> None:
+        super()._check_saved()
         require(self.trees_.feature.max(initial=-1) < self.bins_.n_features, "a node asks for no feature")
 
     def check_n_features(self, n_features: int) -> None:
@@ -103,57 +106,13 @@ class _TreeBank(Savable):
         require(self.bins_.n_features == n_features, "the bins are not those of the features")
 
 
-class TreeBank(_TreeBank):
-    """Learn every bit by a weighted decision tree on binned features.
-
-    Parameters
-    ----------
-    max_depth : int, optional
-        Trees grow until their leaves are pure if it is None.
-    min_samples_leaf : int, default=1
-    max_features : int, float, "sqrt", "log2", "auto" or "forest", optional
-        How many features a split looks at: a number, a share, or all if it is None. "auto" and "forest" take
-        the square root if most features have more than two values, else "auto" all and "forest" a third.
-    max_samples : int or float, optional
-        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or all if it is
-        None.
-    max_bins : int, default=64
-        How finely numeric features are cut; a feature with fewer values is kept exactly.
-    n_jobs : int, optional
-        Threads.
-    verbose : int, default=0
-        1 shows a progress bar.
-
-    Attributes
-    ----------
-    bins_ : Bins
-    trees_ : Trees
-    bags_ : Bags or None
-        Which rows each bit was learnt from; None if from all.
-    """
+class TreeBank(_TreeBank, BitLearner):
+    """Learn every bit by a weighted decision tree on binned features."""
 
     trees_: Trees
-    bags_: Bags | None
 
     def fit(self, X: Matrix, problems: BitProblems, bins: Bins | None = None) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, n_features)
-        problems : BitProblems
-        bins : Bins, optional
-            Of these features, where they are known; else they are found in X.
-
-        Examples
-        --------
-        >>> from refpair.bits import BitProblems, TreeBank
-        >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-        >>> targets = np.array([[-1.0], [2.0]])  # of two distinct label vectors
-        >>> problems = BitProblems(np.int32([0, 0, 1, 1]), 1, lambda bits: targets[:, bits], np.uint64([7]))
-        >>> TreeBank().fit(X, problems).predict(X).ravel()
-        array([-1, -1,  1,  1], dtype=int8)
-        """
+        """Grow the trees; the bins of the features are found in X unless they are given."""
         n_rows, n_features = X.shape
         if n_rows != len(problems.vector_of_row):
             raise ValueError(f"{n_rows} rows of X are given, but targets of {len(problems.vector_of_row)}")
@@ -216,17 +175,12 @@ class TreeBank(_TreeBank):
 
     def take(self, bits: npt.NDArray[np.intp]) -> Self:
         """Return the bank of some of the bits, as they were learnt."""
-        bank = copy(self)
+        bank = super().take(bits)
         bank.trees_ = self.trees_.take(bits)
-        bank.bags_ = None if self.bags_ is None else self.bags_.take(bits)
         return bank
 
     def __len__(self) -> int:
         return len(self.trees_)
-
-    def _check_saved(self) -> None:
-        super()._check_saved()
-        require(self.bags_ is None or len(self.bags_) == len(self), "there is not a bag for each bit")
 
     def _n_bits(self, bits: slice) -> int:
         return len(range(*bits.indices(len(self))))
@@ -291,21 +245,7 @@ def _by_bit(problems: BitProblems, bits: slice) -> npt.NDArray[np.float64]:
 
 
 class ClassTreeBank(_TreeBank):
-    """Learn every problem of several classes by a forest of trees on binned features.
-
-    Parameters
-    ----------
-    max_depth, min_samples_leaf, max_features, max_samples, max_bins, n_jobs, verbose
-        As of :class:`TreeBank`. 0.632 as `max_samples` is about what a bootstrap sample holds.
-
-    Attributes
-    ----------
-    bins_ : Bins
-    trees_ : ClassTrees
-    n_classes_ : ndarray of int64, shape (n_problems,)
-    n_trees_ : int
-        Of each problem.
-    """
+    """Learn every problem of several classes by a forest of trees on binned features."""
 
     _what = "forests"
     trees_: ClassTrees
@@ -313,21 +253,7 @@ class ClassTreeBank(_TreeBank):
     n_trees_: int
 
     def fit(self, X: Matrix, problems: ClassProblems) -> Self:
-        """Grow the trees.
-
-        Examples
-        --------
-        >>> from refpair.bits import ClassProblems, ClassTreeBank
-        >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-        >>> classes = np.int32([[0, 1], [2, 1], [1, 0], [1, 0]])
-        >>> problems = ClassProblems(classes, np.array([3, 2]), 2, np.arange(4, dtype=np.uint64))
-        >>> bank = ClassTreeBank().fit(X, problems)
-        >>> bank.predict(X)
-        array([[0, 1],
-               [2, 1],
-               [1, 0],
-               [1, 0]], dtype=int32)
-        """
+        """Grow the trees."""
         n_rows, n_features = X.shape
         if n_rows != len(problems.classes):
             raise ValueError(f"{n_rows} rows of X are given, but classes of {len(problems.classes)}")
@@ -347,7 +273,7 @@ class ClassTreeBank(_TreeBank):
             resolve_max_features(choose_max_features(self.max_features, self.bins_.n_bins), n_features),
         )
         at_once = max(1, min(_TREES_A_CALL, _CELLS_A_CALL // n_rows))
-        self.trees_ = ClassTrees.join(self._grow(grow, problems.n_problems * problems.n_trees, at_once))
+        self.trees_ = ClassTrees.join(self._grow(grow, len(problems.seeds), at_once))
         return self
 
     def predict_proba(self, X: Matrix, problem: int) -> npt.NDArray[np.float64]:

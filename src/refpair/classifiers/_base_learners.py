@@ -20,9 +20,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from refpair._saved import Savable, require
-from refpair.bits import BitProblems, ClassProblems, ClassTreeBank, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Matrix
-from refpair.bits.estimator import check_features, fit_clones
+from refpair.bits.estimator import EstimatorBank, check_features, fit_clones
+from refpair.bits.logistic import LogisticBank
+from refpair.bits.problem import BitProblems, ClassProblems
+from refpair.bits.trees import ClassTreeBank, TreeBank
 from refpair.classifiers.base_estimators import Forest, Logistic
 
 __all__ = [

@@ -13,8 +13,11 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from refpair._kernels.code_words import pack_signs
-from refpair.bits import Bags, BitLearner, BitProblems, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Matrix
+from refpair.bits.estimator import EstimatorBank
+from refpair.bits.logistic import LogisticBank
+from refpair.bits.problem import Bags, BitLearner, BitProblems
+from refpair.bits.trees import TreeBank
 from refpair.classifiers._distinct_labels import DistinctLabels
 from refpair.classifiers.base_estimators import Logistic
 from refpair.coding import ReferencePairCode

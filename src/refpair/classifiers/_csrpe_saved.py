@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from refpair._saved import IfThere, require
-from refpair.bits import BitLearner
+from refpair.bits.problem import BitLearner
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._posterior_selection import SEARCH
 from refpair.coding import CodeBook, ReferencePairCode

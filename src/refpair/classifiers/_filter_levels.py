@@ -11,10 +11,12 @@ import numpy.typing as npt
 
 from refpair._kernels.rng import draw_rows
 from refpair._kernels.walk import vote
-from refpair.bits import BitProblems, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Bins, Matrix, find_bins
+from refpair.bits.estimator import EstimatorBank
+from refpair.bits.logistic import LogisticBank
 from refpair.bits.nodes import Trees
-from refpair.bits.problem import choose_max_features, resolve_share
+from refpair.bits.problem import BitProblems, choose_max_features, resolve_share
+from refpair.bits.trees import TreeBank
 from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_learner
 from refpair.classifiers._links import EstimatorLinks, Links, TreeLinks, append_labels
 from refpair.classifiers.base_estimators import Forest, classifiers_of

@@ -16,12 +16,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._kernels.walk import sum_values
-from refpair._parallel import run_chunks
+from refpair._parallel import chunks_of, run_chunks
 from refpair._saved import Savable, require
-from refpair.bits import LogisticBank, TreeBank
 from refpair.bits.binning import Bins, Matrix
 from refpair.bits.estimator import check_features, is_answer
-from refpair.bits.problem import chunks_of
+from refpair.bits.logistic import LogisticBank
+from refpair.bits.trees import TreeBank
 from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_learner
 from refpair.classifiers._distinct_labels import DistinctLabels
 from refpair.classifiers.base_estimators import classifiers_of

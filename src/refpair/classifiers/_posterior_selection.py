@@ -12,7 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from refpair._parallel import run_chunks
-from refpair.bits import BitLearner, TreeBank
+from refpair.bits.problem import BitLearner
+from refpair.bits.trees import TreeBank
 from refpair.classifiers._code_bits import (
     LABEL_SHARES,
     Learn,

@@ -13,8 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from refpair._saved import IfThere, Savable, check_weights, require
-from refpair.bits import LogisticBank
-from refpair.bits.logistic import find_axes, minimise_logistic
+from refpair.bits.logistic import LogisticBank, find_axes, minimise_logistic
 from refpair.bits.problem import MaxFeatures
 from refpair.classifiers._base import check_amount, check_count, check_positive, is_integer
 
@@ -119,15 +118,15 @@ class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  
     """Logistic regression with an L2 penalty, for two classes.
 
     On its own it finds the minimum that scikit-learn's ``LogisticRegression`` finds. As the base learner of a
-    reduction or of CSRPE, all problems are solved at once, in a :class:`refpair.bits.LogisticBank`.
+    reduction or of CSRPE, all problems are solved at once, by products of matrices.
 
     Parameters
     ----------
     C : float, default=1.0
         How little the weights of features are held down. Features should be of like scales.
     tol : float, optional
-        Done once the gradient of ½|w|² + C Σ loss is no longer than this, as in
-        :class:`refpair.bits.LogisticBank`. By default 1e-2 for the bits of
+        Done once the gradient of ½|w|² + C Σ loss, by the weights of centred features and the intercept, is
+        no longer than this, or than this part of C Σ weight if that is less. By default 1e-2 for the bits of
         CSRPE, whose signs alone matter, else 1e-8.
 
     Attributes

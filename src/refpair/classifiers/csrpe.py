@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from refpair._parallel import is_lazy
-from refpair.bits import BitLearner, BitProblems
+from refpair.bits.problem import BitLearner, BitProblems
 from refpair.classifiers._base import check_amount, check_count, check_running
 from refpair.classifiers._code_bits import Training, bit_problems, check_bit_learner, count_votes, make_bank
 from refpair.classifiers._csrpe_saved import SavableCSRPE

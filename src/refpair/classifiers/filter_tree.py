@@ -17,8 +17,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import has_fit_parameter
 
-from refpair._parallel import progress_bar, run_chunks
-from refpair.bits.problem import chunks_of
+from refpair._parallel import chunks_of, progress_bar, run_chunks
 from refpair.classifiers._base import check_count
 from refpair.classifiers._chain_search import follow
 from refpair.classifiers._filter_levels import Levels, bit_of, levels_of

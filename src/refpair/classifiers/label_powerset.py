@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from refpair._parallel import chunks_of
 from refpair._saved import require
-from refpair.bits.problem import chunks_of
 from refpair.classifiers._base_learners import ClassLearners
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier

@@ -8,9 +8,9 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
+from refpair._parallel import chunks_of
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
-from refpair.bits.problem import chunks_of
 from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import BinaryLearners, ClassLearners, Targets
 from refpair.classifiers._distinct_labels import DistinctLabels, distinct_labels

@@ -13,8 +13,7 @@ import pandas as pd
 import typer
 from sklearn.pipeline import Pipeline
 
-from refpair._parallel import run_chunks
-from refpair.bits.problem import chunks_of
+from refpair._parallel import chunks_of, run_chunks
 from refpair.costs import Cost, get_cost
 from refpair.datasets import read_data
 from refpair.tables import Table, TableOptions, TableVectorizer

@@ -13,13 +13,12 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from refpair._parallel import run_chunks
+from refpair._parallel import chunks_of, run_chunks
 from refpair.active import RepresentativeUncertainty, SubSampled
 from refpair.active._classifier import KernelFeatures, WrappedClassifier, check_classifier
 from refpair.active._pool import Floats, Indices, Labels
 from refpair.active._strategy import QueryStrategy
 from refpair.bits.binning import Matrix
-from refpair.bits.problem import chunks_of
 from refpair.classifiers import CSRPEClassifier, Logistic
 from refpair.classifiers._base import MultiLabelClassifier, check_count
 from refpair.costs import Cost

@@ -23,11 +23,10 @@ import numpy.typing as npt
 from refpair._kernels import code_words
 from refpair._kernels.code_words import pack_bits, pack_signs, unpack_bits
 from refpair._kernels.posterior import keep_large, partial_agreements, sum_labels, sum_votes, tilt, weigh
-from refpair._parallel import run_chunks
+from refpair._parallel import chunks_of, run_chunks
 from refpair._saved import Savable, require
-from refpair.bits import BitLearner
 from refpair.bits.binning import Matrix
-from refpair.bits.problem import chunks_of
+from refpair.bits.problem import BitLearner
 from refpair.coding import ReferencePairCode
 from refpair.posterior.distribution import Distribution, IndependentLabels, LabelDistribution, label_lists
 
