@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from refpair.datasets import read_arff
+from refpair.datasets.arff import read_arff
 from refpair.tables._arff import read_label_names
 
 HEADER = """\

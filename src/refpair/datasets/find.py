@@ -25,29 +25,9 @@ def read_data(
     sep: str | None = None,
     encoding: str | None = None,
 ) -> Table:
-    """Read a table: a file, standard input, or a data set by its name.
+    """Read a table: a file that `read_table` can read, ``-`` for standard input, or a data set by its name.
 
-    Parameters
-    ----------
-    data : str
-        A file that `read_table` can read, ``-`` for standard input, or a name that `load_dataset` knows.
-    labels : sequence of str, optional
-        The label columns of a file.
-    drop : sequence of str, default=()
-        Columns to leave out.
-    sep, encoding : str, optional
-        How a file of text is written; see `read_table`.
-
-    Returns
-    -------
-    Table
-        Data sets by name have columns of numbers (sparse if the data set is) and labels of 0 and 1.
-
-    Examples
-    --------
-    >>> from refpair.datasets import read_data
-    >>> read_data("digits")
-    Table('digits': 3000 rows, 64 columns, 10 label columns)
+    Data sets by name have columns of numbers (sparse if the data set is) and labels of 0 and 1.
     """
     if is_file(data):
         return read_table(data, labels, drop=drop, sep=sep, encoding=encoding)

@@ -118,7 +118,8 @@ def load_dataset(name: str, *, download: bool = True) -> MultiLabelData:
     Returns
     -------
     MultiLabelData
-        The data; see `read_arff` for what is sparse, and how nominal features become numbers.
+        The data. Features are a ``scipy.sparse.csr_array`` if the file is sparse or less than 10 % of them
+        are not zero.
 
     Raises
     ------
@@ -133,6 +134,9 @@ def load_dataset(name: str, *, download: bool = True) -> MultiLabelData:
     The folder ``$REFPAIR_DATA`` comes first, if it has ``<name>/<name>.arff`` and ``<name>/<name>.xml``;
     these are taken as they are. Then comes the user's cache, then the repository of Mulan on GitHub or
     the mirror ``$REFPAIR_DATA_URL``; these files are checked against known checksums at every use.
+
+    Nominal features whose values are all whole numbers, such as ``{1, 2, 3}``, are these numbers; of others
+    they are the places of the values in the declared list, from 0. Missing values are NaN.
 
     Examples
     --------

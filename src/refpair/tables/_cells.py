@@ -120,6 +120,14 @@ def frame_of_matrix(matrix: Matrix, names: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(matrix, columns=columns)
 
 
+def with_short_indices(matrix: sp.csr_array) -> sp.csr_array:
+    """Return a matrix with sorted indices of 32 bits: scikit-learn's trees take no others."""
+    indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    matrix = sp.csr_array((matrix.data, indices, indptr), shape=matrix.shape)
+    matrix.sort_indices()
+    return matrix
+
+
 def row_name(index: pd.Index, place: int) -> str:
     """Return what a row is called in an error: its number from 1 on, or its name if rows have names."""
     return str(index[place] + 1 if isinstance(index, pd.RangeIndex) else index[place])

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, TextIO
+from typing import BinaryIO, TextIO
 
 from ._names import TableError
 
@@ -28,13 +28,6 @@ _MAX_WRITTEN_CELLS_PER_BYTE = 20
 _ALWAYS_ALLOWED_COLUMNS = 10_000
 # Tables of zeros with a few ones are packed to a hundredth of their size.
 _MAX_GROWTH = 200
-
-
-class TextSize(NamedTuple):
-    """How large a text is, unpacked: bytes, and lines at most."""
-
-    n_bytes: int
-    n_lines: int
 
 
 @dataclass(frozen=True)
@@ -73,8 +66,8 @@ class Source:
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                 raise TableError(f"it is not a whole .gz file ({error}); pack it again") from error
 
-    def check_text(self, encoding: str | None) -> TextSize:
-        """Refuse what is no text in this encoding, or grows too much; the default is UTF-8."""
+    def check_text(self, encoding: str | None) -> tuple[int, int]:
+        """Return the bytes, unpacked, and lines at most; refuse what is no text, or grows too much."""
         try:
             decoder = codecs.getincrementaldecoder(encoding or "utf-8")()
             b"".decode(encoding or "utf-8")  # refuses codecs that make no text
@@ -99,7 +92,7 @@ class Source:
             decoder.decode(b"", final=True)
         except UnicodeDecodeError as error:
             raise TableError(self._not_text(encoding, error.object[error.start], n_lines + 1)) from error
-        return TextSize(n_bytes, n_lines + 1)
+        return n_bytes, n_lines + 1
 
     def _not_text(self, encoding: str | None, byte: int, line: int) -> str:
         with self.open() as file:

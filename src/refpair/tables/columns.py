@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ._cells import Floats, numbers_of, parsed_numbers, strings_of, truth_values
-from ._dates import date_format
+from ._encoders import date_format
 from ._names import unknown_name
 from .images import PIXEL_NAME, are_file_names, find_pictures, leads_to_pictures
 

@@ -14,8 +14,7 @@ import pandas as pd
 
 from refpair.tables._arff import arff_frame, labels_beside, parse_arff
 from refpair.tables._cells import frame_of_matrix
-from refpair.tables._csv import read_csv
-from refpair.tables._formats import read_excel, read_json_lines, read_parquet, read_svmlight
+from refpair.tables._formats import read_csv, read_excel, read_json_lines, read_parquet, read_svmlight
 from refpair.tables._names import TableError, check_known, clean_names, naming
 from refpair.tables._source import Source, check_cells, open_source
 from refpair.tables.columns import Kind

@@ -24,8 +24,15 @@ from sklearn.utils.validation import (  # fmt: skip
 from refpair._saved import IfThere, Savable, require
 
 from ._cells import Matrix, dense, frame_of_matrix, from_polars, is_missing, listed
-from ._dates import DateEncoder
-from ._encoders import BooleanEncoder, CategoryEncoder, Encoder, MissingEncoder, NumberEncoder, PixelEncoder
+from ._encoders import (
+    BooleanEncoder,
+    CategoryEncoder,
+    DateEncoder,
+    Encoder,
+    MissingEncoder,
+    NumberEncoder,
+    PixelEncoder,
+)
 from ._names import unknown_name
 from .columns import ColumnKind, Kind, check_kinds, find_kinds
 from .images import ImageEncoder
