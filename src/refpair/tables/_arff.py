@@ -130,8 +130,7 @@ def _unique(names: Sequence[str]) -> list[str]:
 
 def labels_beside(path: Path) -> list[str] | None:
     """Return the labels that the XML file of the same name lists, if there is one."""
-    name = path.name[: -len(".gz")] if path.suffix.lower() == ".gz" else path.name
-    xml = path.with_name(name).with_suffix(".xml")
+    xml = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).with_suffix(".xml")
     return read_label_names(xml) if xml.is_file() else None
 
 

@@ -16,16 +16,18 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_svmlight_file
 
-from refpair.tables._cells import Matrix, with_short_indices
+from refpair.tables._cells import Matrix, clean_frame, frame_of_cells, with_short_indices
 from refpair.tables._names import TableError, clean_names
-from refpair.tables._source import Source, check_cells, check_columns, check_growth
-from refpair.tables._values import clean_frame, frame_of_cells
+from refpair.tables._source import Source, check_cells, check_growth
 
 _MAX_EXCEL_ROWS = 1 << 20
 _INDEX = re.compile(r"__index_level_\d+__")  # an index without a name, as pandas writes it
 _ALWAYS_ALLOWED_FEATURES, _MAX_FEATURES_PER_VALUE = 50_000, 100  # a column of a table takes kilobytes
 _TOO_LARGE_LABEL = 2.0**53  # from here on, two labels may come out of the parser as one float
 
+_HEAD = 1 << 18  # characters that are looked at to find the separator
+# A name and a comma take a byte or more, even when packed; nobody can wait for those who have none.
+_ALWAYS_ALLOWED_COLUMNS = 10_000
 _TOO_MANY = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 _LEADING_ZERO = re.compile(rb"(?<![0-9.])0[0-9]")
 _OPEN_QUOTE = re.compile(r"EOF inside string starting at row (\d+)")
@@ -41,11 +43,16 @@ _NUMBER = re.compile(r"[+-]?[0-9]*[.,]?[0-9]+(?:[eE][+-]?[0-9]+)?")
 def read_csv(source: Source, sep: str | None, encoding: str | None, labels: Sequence[str]) -> pd.DataFrame:
     """Read a text table; ``sep=None`` finds the separator out. ``3,5`` in a label column is no number."""
     n_bytes, n_lines = source.check_text(encoding)
-    head, is_whole = source.head(encoding)
+    with source.open_text(encoding) as text:
+        head = text.read(_HEAD) + text.readline()
+        is_whole = not text.read(1)
     if not head.strip():
         raise TableError("it is empty; the first line names the columns")
     first = head[: re.search(r"[\r\n]|$", head).start()]  # type: ignore[union-attr]  # it always matches
-    check_columns(source.n_bytes, 1 + max(map(first.count, _USUAL)))
+    n_columns = 1 + max(map(first.count, _USUAL))
+    if n_columns > _ALWAYS_ALLOWED_COLUMNS + source.n_bytes:
+        told = f"{n_columns:,} columns are too many for a file of {source.n_bytes:,} bytes; is it broken?"
+        raise TableError(told)
     given = None if sep is None else _check_separator(sep)
     found = _find_separator(head, is_whole, given, is_tsv=source.has_ending(".tsv"))
     frame = _parse(source, encoding, found, n_bytes, n_lines)

@@ -17,15 +17,12 @@ from typing import BinaryIO, TextIO
 from ._names import TableError
 
 _MAGIC = b"\x1f\x8b"
-_HEAD = 1 << 18  # characters that are looked at to find the separator
 
 # A few bytes must not ask for gigabytes.
 # Half a million rows with as many labels are 250 GB, and come in files of hundreds of MB: less than this.
 _MAX_CELLS_PER_BYTE, _ALWAYS_ALLOWED = 1000, 1 << 24
 # Where each cell takes a byte, if only a comma; but rows may leave out their last cells, and JSON any.
 _MAX_WRITTEN_CELLS_PER_BYTE = 20
-# A name and a comma take a byte or more, even when packed; nobody can wait for those who have none.
-_ALWAYS_ALLOWED_COLUMNS = 10_000
 # Tables of zeros with a few ones are packed to a hundredth of their size.
 _MAX_GROWTH = 200
 
@@ -112,19 +109,6 @@ class Source:
         ):
             yield text
 
-    def read_text(self, encoding: str | None) -> str:
-        """Return all of the text, once it is checked."""
-        self.check_text(encoding)
-        with self.open_text(encoding) as text:
-            return text.read()
-
-    def head(self, encoding: str | None) -> tuple[str, bool]:
-        """Return the first lines of a text that is checked, and whether that is all."""
-        with self.open_text(encoding) as text:
-            head = text.read(_HEAD)
-            head += text.readline()
-            return head, not text.read(1)
-
 
 def open_source(source: str | os.PathLike[str]) -> Source:
     """Return the source of a name: ``-`` is standard input, which is read at once."""
@@ -147,12 +131,6 @@ def check_cells(n_bytes: int, n_rows: int, n_columns: int, what: str = "") -> No
             f"{n_rows:,} rows times {n_columns:,} {what or 'columns'} are too many for a file of "
             f"{n_bytes:,} bytes; is it broken? Otherwise split it into files of fewer rows"
         )
-
-
-def check_columns(n_bytes: int, n_columns: int) -> None:
-    """Refuse a header of more columns than a file of its size can tell apart."""
-    if n_columns > _ALWAYS_ALLOWED_COLUMNS + n_bytes:
-        raise TableError(f"{n_columns:,} columns are too many for a file of {n_bytes:,} bytes; is it broken?")
 
 
 def check_growth(n_bytes: int, n_unpacked: int) -> None:

@@ -19,8 +19,6 @@ from refpair.tables._names import TableError, check_known, clean_names, naming
 from refpair.tables._source import Source, check_cells, open_source
 from refpair.tables.columns import Kind
 
-__all__ = ["Table", "TableOptions", "read_table"]
-
 _ENDINGS = {
     "csv": (".csv", ".tsv"),
     "json": (".jsonl", ".ndjson"),
@@ -241,7 +239,9 @@ def _from_arff(source: Source, labels: list[str] | None, drop: list[str], encodi
     assert source.path is not None
     if labels is None:
         labels = _asked_for(labels_beside(source.path), "label")
-    file = parse_arff(source.read_text(encoding), source.n_bytes)
+    source.check_text(encoding)
+    with source.open_text(encoding) as text:
+        file = parse_arff(text.read(), source.n_bytes)
     for label in labels or ():
         if label in file.repeated:
             raise TableError(f"several attributes are named {label!r}; rename all but the label")
