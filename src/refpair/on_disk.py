@@ -6,7 +6,7 @@ import os
 import struct
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -71,14 +71,13 @@ class RowsOnDisk(ABC):
     @cached_property
     def has_missing(self) -> npt.NDArray[np.bool_]:
         """Which features have a missing value; found by looking at all rows, once. None may be infinite."""
-        n_rows, n_features = self.shape
-        missing = np.zeros(n_features, bool)
-        step = self._n_a_block
-        for first in range(0, n_rows, step):
-            block = self[first : first + step]
+        missing = np.zeros(self.shape[1], bool)
+        for first, block in self._blocks():
             stored = block.data if sp.issparse(block) else block
             if np.isinf(stored).any():
-                raise ValueError(f"{self.path}: a value in rows {first} to {first + step} is infinite")
+                raise ValueError(
+                    f"{self.path}: a value in rows {first} to {first + block.shape[0]} is infinite"
+                )
             nan = np.isnan(stored)
             missing[block.indices[nan] if sp.issparse(block) else nan.any(axis=0)] = True
         return missing
@@ -94,14 +93,14 @@ class RowsOnDisk(ABC):
         about = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": self.shape}
         with written_whole(Path(path)) as file:
             np.lib.format.write_array_header_1_0(file, about)
-            for first in range(0, self.shape[0], self._n_a_block):
-                block = self[first : first + self._n_a_block]
+            for _, block in self._blocks():
                 dense = block.toarray() if sp.issparse(block) else block
                 file.write(np.ascontiguousarray(dense, dtype).data)
 
-    @property
-    def _n_a_block(self) -> int:
-        return max(1, _CELLS_A_BLOCK // self.shape[1])
+    def _blocks(self) -> Iterator[tuple[int, Block]]:
+        step = max(1, _CELLS_A_BLOCK // self.shape[1])
+        for first in range(0, self.shape[0], step):
+            yield first, self[first : first + step]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.path)!r}: {self.shape[0]} rows, {self.shape[1]} features)"
@@ -178,8 +177,7 @@ class NpyRows(RowsOnDisk):
 
     def _read(self, rows: Rows) -> npt.NDArray[np.floating]:
         with self.path.open("rb", buffering=0) as file:
-            found = self._array.take(file, rows)
-        return _as_floats(found)
+            return _as_floats(self._array.take(file, rows))
 
 
 class NpzRows(RowsOnDisk):
@@ -273,14 +271,12 @@ class ParquetRows(RowsOnDisk):
                 opened = path, pq.ParquetFile(path)
             table = opened[1].read_row_group(group, columns=self.feature_names)
             mine = slice(bounds[number], bounds[number + 1])
-            out[mine] = self._numbers(table)[rows[mine] - self._ends[number]]
+            try:
+                numbers = table.to_pandas().to_numpy(dtype=np.float64, na_value=np.nan)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"{self.path}: a column does not hold numbers ({error})") from error
+            out[mine] = numbers[rows[mine] - self._ends[number]]
         return out
-
-    def _numbers(self, table: Any) -> npt.NDArray[np.float64]:
-        try:
-            return np.asarray(table.to_pandas().to_numpy(dtype=np.float64, na_value=np.nan))
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{self.path}: a column does not hold numbers ({error})") from error
 
 
 def _as_floats(values: npt.NDArray[Any]) -> npt.NDArray[np.floating]:
@@ -300,10 +296,8 @@ class StoredArray:
         """Read what numpy.save wrote before the cells; the file stands where they begin then."""
         try:
             version = np.lib.format.read_magic(file)
-            if version == (1, 0):
-                shape, by_column, dtype = np.lib.format.read_array_header_1_0(file)
-            else:
-                shape, by_column, dtype = np.lib.format.read_array_header_2_0(file)
+            of_version = {(1, 0): np.lib.format.read_array_header_1_0}
+            shape, by_column, dtype = of_version.get(version, np.lib.format.read_array_header_2_0)(file)
         except ValueError as error:
             raise ValueError(f"{name}: this is no array that numpy.save wrote ({error})") from error
         if by_column and len(shape) > 1:

@@ -229,15 +229,13 @@ def _files(folder: Path, name: str) -> tuple[Path, Path]:
 
 
 def _find(name: str, source: Source) -> Path | None:
-    own = os.environ.get("REFPAIR_DATA")
-    if own:
+    if own := os.environ.get("REFPAIR_DATA"):
         arff, xml = _files(Path(own).expanduser(), name)
         if arff.is_file() and xml.is_file():
             return arff
     arff, xml = _files(cache_dir(), name)
-    if _is_intact(arff, source.arff_sha256) and _is_intact(xml, source.xml_sha256):
-        return arff
-    return None
+    is_there = _is_intact(arff, source.arff_sha256) and _is_intact(xml, source.xml_sha256)
+    return arff if is_there else None
 
 
 def _is_intact(path: Path, sha256: str) -> bool:

@@ -1,9 +1,8 @@
 """ARFF files and the XML files beside them that name the labels.
 
-Rows are read in bulk where the text is plain and cell by cell where it is not. Each form, dense and sparse,
-has two readers. The fast one splits the whole text at once and gives up (returns None) at anything unusual:
-a quote, a comment, blanks as separators, an odd value. The careful one then knows all of Weka's rules and,
-for a broken file, the line to blame.
+Each form, dense and sparse, has two readers. The fast one splits the whole text at once and gives up (returns
+None) at anything unusual: a quote, a comment, blanks as separators, an odd value. The careful one then knows
+all of Weka's rules and, for a broken file, the line to blame.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -104,16 +104,12 @@ def arff_frame(file: ArffFile) -> pd.DataFrame:
 def _values(attribute: Attribute, codes: Any) -> Any:
     """Turn codes back into what is written: numbers if all values are, else texts."""
     texts: list[str | float] = [text.strip() or np.nan for text in attribute.codes]
-    place_of = {code: place for place, code in enumerate(attribute.codes.values())}
-    if attribute.values is not None:
-        try:
-            numbers = [float(value) for value in attribute.values]
-            if len(set(numbers)) == len(numbers):
-                texts = list(numbers)
-        except ValueError:
-            pass
-    cells = [texts[place_of[code]] if code in place_of else np.nan for code in codes.tolist()]
-    return pd.Series(cells).array
+    with suppress(ValueError):
+        numbers = list(map(float, attribute.values or ()))
+        if numbers and len(set(numbers)) == len(numbers):
+            texts = list(numbers)
+    written = dict(zip(attribute.codes.values(), texts, strict=True))
+    return pd.Series([written.get(code, np.nan) for code in codes.tolist()]).array
 
 
 def _unique(names: Sequence[str]) -> list[str]:

@@ -17,18 +17,14 @@ import scipy.sparse as sp
 from ._names import TableError, clean_names
 
 Floats = npt.NDArray[np.float64]
-Strings = npt.NDArray[np.object_]
-
 Matrix: TypeAlias = Any  # a float64 ndarray or a csr_array, which carries no types
 
 _WORDS = (("0", "1"), ("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("0.0", "1.0"), ("-1", "1"))
 # Spellings of a missing number; in a column of texts they are texts.
-_MISSING_WORDS = frozenset(
-    [
-        *("#N/A", "#NA", "<NA>", "N/A", "NA", "n/a", "na", "NULL", "null", "None", "none"),
-        *("NaN", "nan", "-NaN", "-nan", "-", ".", "?"),
-    ]
-)
+_MISSING_WORDS = {
+    *("#N/A", "#NA", "<NA>", "N/A", "NA", "n/a", "na", "NULL", "null", "None", "none"),
+    *("NaN", "nan", "-NaN", "-nan", "-", ".", "?"),
+}
 _TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)", re.I)
 _NAME_OF_DIGITS = re.compile(r"[+-]?0[0-9]")  # no number is written so
@@ -89,7 +85,7 @@ def parsed_numbers(column: pd.Series) -> Floats:
     return values
 
 
-def strings_of(column: pd.Series) -> Strings:
+def strings_of(column: pd.Series) -> npt.NDArray[np.object_]:
     """Return the cells of a column as text without blanks around it, None where there is none.
 
     Whole numbers are the same text be there gaps in the column, which makes them floats, or not.

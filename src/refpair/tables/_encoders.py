@@ -58,10 +58,9 @@ class Encoder(Savable):
 
 @dataclass(frozen=True, eq=False)
 class NumberEncoder(Encoder):
-    """Numbers, each column centred and scaled, with a bend for outliers; missing ones become the centre.
+    """Numbers, centred and scaled by median and quartiles, with a bend for outliers; missing ones are 0.
 
-    The centre is the median, the scale comes from the quartiles. A column that is mostly zero keeps its
-    zeros.
+    A column that is mostly zero keeps its zeros.
     """
 
     centre: Floats
@@ -75,7 +74,6 @@ class NumberEncoder(Encoder):
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, columns: list[str]) -> Self:
-        """Find the centre and the scale of each column."""
         return cls(columns, *_centre_and_scale(_number_matrix(frame, columns)))
 
     def transform(self, frame: pd.DataFrame) -> Matrix:
@@ -99,7 +97,6 @@ class PixelEncoder(Encoder):
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, columns: list[str]) -> Self:
-        """Find the largest value."""
         return cls(columns, float(np.abs(_pixels(frame, columns)).max()) or 1.0)
 
     def transform(self, frame: pd.DataFrame) -> Matrix:
@@ -122,7 +119,6 @@ class DateEncoder(Encoder):
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, column: str) -> Self:
-        """Find the form and the first date."""
         form = date_format(frame[column], fewest=1)
         assert form is not None  # that is why it is a date
         times = read_dates(frame[column], form)
@@ -160,7 +156,6 @@ class CategoryEncoder(Encoder):
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, column: str) -> Self:
-        """Find the frequent values."""
         cells = strings_of(frame[column])
         counts = pd.Series([cell for cell in cells if cell is not None], dtype=object).value_counts()
         kept = counts[counts > 1].index[:_MOST_CATEGORIES] if (counts > 1).any() else counts.index

@@ -9,7 +9,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Any
 
 import numpy as np
@@ -53,8 +53,11 @@ def read_csv(source: Source, sep: str | None, encoding: str | None, labels: Sequ
     if n_columns > _ALWAYS_ALLOWED_COLUMNS + source.n_bytes:
         told = f"{n_columns:,} columns are too many for a file of {source.n_bytes:,} bytes; is it broken?"
         raise TableError(told)
-    given = None if sep is None else _check_separator(sep)
-    found = _find_separator(head, is_whole, given, is_tsv=source.has_ending(".tsv"))
+    if sep is not None:
+        sep = {"tab": "\t", r"\t": "\t"}.get(sep, sep)
+        if len(sep) != 1 or sep.isalnum() or sep in "\"'\r\n.":
+            raise ValueError(f"the separator {sep!r} is not one character such as ',' ';' 'tab' or '|'")
+    found = _find_separator(head, is_whole, sep, is_tsv=source.has_ending(".tsv"))
     frame = _parse(source, encoding, found, n_bytes, n_lines)
     with_comma = () if found == "," else set(frame.columns).difference(labels)
     return clean_frame(frame, written=True, decimal_comma=with_comma)
@@ -116,14 +119,6 @@ def _problem(error: str, sep: str) -> TableError:
         told = 'a quote is not closed; add it, or write "" for a quote inside a text'
         return TableError(told, f"row {open_quote[1]}")
     return TableError(f"cannot read it as a table ({error.strip()}); is it one?")
-
-
-def _check_separator(sep: str) -> str:
-    r"""Return the one character that a user means; ``tab`` and ``\t`` are tabs."""
-    sep = {"tab": "\t", r"\t": "\t"}.get(sep, sep)
-    if len(sep) != 1 or sep.isalnum() or sep in "\"'\r\n.":
-        raise ValueError(f"the separator {sep!r} is not one character such as ',' ';' 'tab' or '|'")
-    return sep
 
 
 def _find_separator(head: str, is_whole: bool, given: str | None, is_tsv: bool) -> str:
@@ -221,9 +216,8 @@ def read_json_lines(source: Source, encoding: str | None) -> pd.DataFrame:
     if not keys:
         raise TableError('its rows are empty; each line is an object such as {"tempo": 120}')
     check_cells(n_bytes, len(rows), len(keys))
-    names = clean_names(keys)
-    columns = {name: [row.get(key) for row in rows] for name, key in zip(names, keys, strict=True)}
-    return frame_of_cells(columns)
+    names = zip(clean_names(keys), keys, strict=True)
+    return frame_of_cells({name: [row.get(key) for row in rows] for name, key in names})
 
 
 def _parse_row(line: str, where: str) -> dict[str, Any]:
@@ -255,8 +249,7 @@ def read_parquet(source: Source) -> pd.DataFrame:
         ) from error
     try:
         with source.open() as raw, pq.ParquetFile(raw) as file:
-            n_rows, n_columns = file.metadata.num_rows, file.metadata.num_columns
-            check_cells(source.n_bytes, n_rows, n_columns, "columns")
+            check_cells(source.n_bytes, file.metadata.num_rows, file.metadata.num_columns, "columns")
             frame = file.read().to_pandas(ignore_metadata=True)
     except TableError:
         raise
@@ -308,12 +301,8 @@ def read_excel(source: Source) -> pd.DataFrame:
         place = next(place for place, cells in enumerate(rows) if len(cells) > len(rows[0]))
         told = f"{len(rows[place])} cells, but the header has {len(rows[0])}; name all columns"
         raise TableError(told, f"row {place}")
-    names = clean_names(rows[0])
-    columns = {
-        name: [cells[place] if place < len(cells) else None for cells in rows[1:]]
-        for place, name in enumerate(names)
-    }
-    return frame_of_cells(columns)
+    columns = zip(clean_names(rows[0]), zip_longest(*rows), strict=True)
+    return frame_of_cells({name: list(cells[1:]) for name, cells in columns})
 
 
 def _first_line(error: Exception) -> str:

@@ -67,10 +67,7 @@ def are_file_names(values: Sequence[str]) -> bool:
 
 
 def leads_to_pictures(values: Sequence[str], folder: Path) -> bool:
-    """Whether these name pictures of which at least one is in the folder, or leads out of it.
-
-    What leads out makes an error later. To take it for mere text here would hide the mistake.
-    """
+    """Whether these name pictures of which one is in the folder, or leads out of it: an error later on."""
     if not are_file_names(values):
         return False
     try:
@@ -194,7 +191,10 @@ def _grey_square(path: Path) -> Floats:
         with Image.open(path, formats=_FORMATS) as file:  # by content: no .png may start another decoder
             file.draft("L", (2 * _SIDE, 2 * _SIDE))  # JPEGs can be unpacked small
             if file.mode in ("I", "F") or file.mode.startswith("I;16"):
-                return _stretched(np.asarray(_small(file, "F"), np.float64))
+                square = np.asarray(_small(file, "F"), np.float64)
+                square = np.where(np.isfinite(square), square, 0.0)
+                low, high = square.min(), square.max()  # more than 8 bits seldom use their whole range
+                return (square - low) / (high - low) if high > low else np.zeros_like(square)
             if not (file.mode.endswith("A") or "transparency" in file.info):
                 return np.asarray(_small(file, "L"), np.float64) / 255
             paper = Image.new("RGBA", (_SIDE, _SIDE), "white")
@@ -208,10 +208,3 @@ def _small(image: Any, mode: str) -> Any:
 
     image = image if image.mode == mode else image.convert(mode)
     return ImageOps.exif_transpose(image.resize((_SIDE, _SIDE), Image.Resampling.BILINEAR))
-
-
-def _stretched(square: Floats) -> Floats:
-    """Spread brightness over 0 to 1: pictures of more than 8 bits seldom use their whole range."""
-    square = np.where(np.isfinite(square), square, 0.0)
-    low, high = square.min(), square.max()
-    return (square - low) / (high - low) if high > low else np.zeros_like(square)

@@ -74,21 +74,20 @@ class Source:
             ) from error
         n_bytes = n_lines = 0
         with self.open() as file:
-            while chunk := file.read(1 << 20):
+            is_whole = False
+            while not is_whole:
+                chunk = file.read(1 << 20)
+                is_whole = not chunk
                 n_bytes += len(chunk)
                 check_growth(self.n_bytes, n_bytes)
                 try:
-                    decoder.decode(chunk)
+                    decoder.decode(chunk, final=is_whole)
                     if encoding is None and b"\0" in chunk:
                         raise UnicodeDecodeError("utf-8", chunk, chunk.index(b"\0"), len(chunk), "")
                 except UnicodeDecodeError as error:
                     line = n_lines + error.object.count(b"\n", 0, error.start) + 1
                     raise TableError(self._not_text(encoding, error.object[error.start], line)) from error
                 n_lines += chunk.count(b"\n")
-        try:
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError as error:
-            raise TableError(self._not_text(encoding, error.object[error.start], n_lines + 1)) from error
         return n_bytes, n_lines + 1
 
     def _not_text(self, encoding: str | None, byte: int, line: int) -> str:
@@ -103,10 +102,7 @@ class Source:
     @contextmanager
     def open_text(self, encoding: str | None) -> Iterator[TextIO]:
         """Open it as text, without a byte order mark, with line ends as they are."""
-        with (
-            self.open() as file,
-            io.TextIOWrapper(file, encoding=encoding or "utf-8-sig", newline="") as text,
-        ):
+        with self.open() as file, io.TextIOWrapper(file, encoding or "utf-8-sig", newline="") as text:
             yield text
 
 

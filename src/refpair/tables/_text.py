@@ -92,7 +92,6 @@ class EmbeddingEncoder(Encoder):
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, column: str, model: str) -> Self:
-        """Find out how many numbers the model gives."""
         return cls([column], model, _embed_texts([""], model).shape[1])
 
     def transform(self, frame: pd.DataFrame) -> Matrix:

@@ -63,8 +63,7 @@ def find_kinds(
     if folder is not None and not folder.is_dir():
         raise ValueError(f"folder must be the directory of the images, and {str(folder)!r} is none")
     pixels = _pixels(frame, asked)
-    names = [str(name) for name in frame.columns]
-    return {name: pixels.get(name) or _find_kind(frame[name], asked.get(name), folder) for name in names}
+    return {n: pixels.get(n) or _find_kind(frame[n], asked.get(n), folder) for n in map(str, frame.columns)}
 
 
 def _pixels(frame: pd.DataFrame, asked: Mapping[str, Kind]) -> dict[str, ColumnKind]:

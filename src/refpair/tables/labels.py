@@ -85,10 +85,8 @@ class LabelFormat(Savable):
         if self.values is not None:
             columns = [np.array(pair, self.dtype)[labels[:, i]] for i, pair in enumerate(self.values)]
             matrix = np.column_stack(columns)
-        if self.kind == "sparse":
-            return sp.csr_array(matrix)
-        if self.kind == "spmatrix":
-            return sp.csr_matrix(matrix)
+        if self.kind in ("sparse", "spmatrix"):
+            return (sp.csr_array if self.kind == "sparse" else sp.csr_matrix)(matrix)
         if self.kind == "pandas":
             frame = pd.DataFrame(matrix, columns=self.classes, index=index)
             return frame if self.values is None else frame.infer_objects()
@@ -125,7 +123,11 @@ class LabelFormat(Savable):
     def read_more(self, Y: Any, name: str = "Y") -> LabelMatrix:
         """Read more labels, those of this format; names and matrices may stand for each other."""
         if self.kind == "classes":
-            return self._read_more_classes(Y)
+            y = column_or_1d(np.asarray(Y))
+            if len(self.classes) == 2 and not (known := np.isin(y, self.classes)).all():
+                raise ValueError(f"y has the class {y[known.argmin()]!r}, but the model knows {self.classes}")
+            # A model of a single class knows no other: whatever else y holds is not that class.
+            return np.asarray(y != self.classes[0], np.uint8)[:, None]
         if self.kind != "names" and len(self.classes) == 1 and _is_one_column(Y):
             Y = np.asarray(Y)[:, None]
         classes = self.classes.tolist()
@@ -149,13 +151,6 @@ class LabelFormat(Savable):
                 )
             labels = labels[:, [columns.index(one) for one in classes]]
         return labels
-
-    def _read_more_classes(self, y: Any) -> npt.NDArray[np.uint8]:
-        y = column_or_1d(np.asarray(y))
-        if len(self.classes) == 2 and not (known := np.isin(y, self.classes)).all():
-            raise ValueError(f"y has the class {y[known.argmin()]!r}, but the model knows {self.classes}")
-        # A model of a single class knows no other: whatever else y holds is not that class.
-        return np.asarray(y != self.classes[0], np.uint8)[:, None]
 
 
 def label_columns(Y: pd.DataFrame, separator: str | None = None) -> pd.DataFrame:

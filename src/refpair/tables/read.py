@@ -6,6 +6,7 @@ import codecs
 import os
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -162,8 +163,9 @@ def read_table(
     """
     found = open_source(source)
     labels, drop = _asked_for(labels, "label"), _asked_for(drop, "column to drop") or []
-    if encoding is not None and _is_utf_8(encoding):
-        encoding = None
+    with suppress(LookupError):  # told when it is used
+        if encoding is not None and codecs.lookup(encoding).name in ("utf-8", "utf-8-sig"):
+            encoding = None
     with naming(found.name):
         form = _format(found)
         if form == "libsvm":
@@ -190,13 +192,6 @@ def _asked_for(names: Sequence[str] | None, what: str) -> list[str] | None:
         if times > 1:
             raise ValueError(f"the {what} {name!r} is named twice; remove one")
     return asked
-
-
-def _is_utf_8(encoding: str) -> bool:
-    try:
-        return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
-    except LookupError:
-        return False  # told when it is used
 
 
 def _format(source: Source) -> str:

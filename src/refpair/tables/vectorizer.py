@@ -323,7 +323,6 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
 
     @property
     def _n_features_out(self) -> int:
-        """The number of features, by the name that scikit-learn has for it."""
         return sum(len(one.feature_names()) for one in self._encoders)
 
     def _get_saved(self) -> dict[str, Any]:
