@@ -10,7 +10,7 @@ import numpy as np
 
 from fuzz.choices import Choices
 from fuzz.scratch import check_data, check_table, result_or_refusal, scratch_folder
-from refpair.datasets import read_arff
+from refpair.datasets.arff import read_arff
 from refpair.tables import _arff as rows_code
 from refpair.tables import read_table
 from refpair.tables._arff import read_label_names

@@ -16,7 +16,7 @@ from fuzz.scratch import check_table, result_or_refusal, scratch_folder
 from refpair.tables import read_table
 
 INSTRUMENTED = (
-    "refpair.tables._csv", "refpair.tables._source", "refpair.tables._values",
+    "refpair.tables._formats", "refpair.tables._source", "refpair.tables._cells",
     "refpair.tables._names", "refpair.tables.read",
 )  # fmt: skip
 _TABLE = b'title,tempo,live,joy,anger\n"Hey, you",120.5,True,1,false\nOh,,False,0,TRUE\n'

@@ -13,7 +13,7 @@ from fuzz.scratch import check_table, result_or_refusal, scratch_folder
 from refpair.tables import read_table
 
 INSTRUMENTED = (
-    "refpair.tables._formats", "refpair.tables._source", "refpair.tables._values", "refpair.tables._names",
+    "refpair.tables._formats", "refpair.tables._source", "refpair.tables._cells", "refpair.tables._names",
     "refpair.tables.read",
 )  # fmt: skip
 _ROWS = b'{"title": "Hey", "tempo": 120.5, "joy": true, "tags": ["a", "b"]}\n{"joy": null, "tempo": 3}\n'

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from refpair.datasets import read_arff
+from refpair.datasets.arff import read_arff
 from refpair.tables._arff import read_label_names
 
 HEADER = """\
@@ -207,7 +207,7 @@ TWO = "@relation r\n@attribute x numeric\n@attribute y {0,1}\n@data\n"
             1,
             "of type string; drop it, or use read_table",
         ),
-        ("@attribute x date 'yyyy'\n@data\n", 1, "of type date"),
+        ("@attribute x date 'yyyy'\n@data\n2020\n", 1, "of type date"),
         (TWO, 4, "no rows follow @data"),
         (TWO + "1,0\n1\n", 6, "1 values for 2 attributes"),
         (TWO + "1,0\n\n1,0,1\n", 7, "3 values for 2 attributes"),

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refpair.datasets import read_arff
+from refpair.datasets.arff import read_arff
 
 texts = st.text(st.characters(codec="utf-8"), max_size=6)
 floats = st.floats(allow_nan=False, allow_infinity=False)

@@ -13,8 +13,8 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from refpair.datasets import DatasetUnavailableError, list_datasets, load_dataset, mulan
-from refpair.datasets.mulan import Source
+from refpair.datasets import DatasetUnavailableError, list_datasets, load, load_dataset
+from refpair.datasets.load import Source
 
 ARFF = b"@relation toy\n@attribute x real\n@attribute y {0,1}\n@data\n" + b"0.5,1\n" * 500
 XML = b'<labels><label name="y"></label></labels>'
@@ -61,7 +61,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server(cache, monkeypatch):
     source = Source(1, 500, 1, "far/toy-sparse.arff", sha256(ARFF), "far/toy.xml", sha256(XML))
-    monkeypatch.setattr(mulan, "REGISTRY", {"toy": source})
+    monkeypatch.setattr(load, "REGISTRY", {"toy": source})
     with Server() as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()

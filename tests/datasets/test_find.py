@@ -6,7 +6,7 @@ import sys
 import pandas as pd
 import pytest
 
-from refpair.datasets.find import find_data, read_data
+from refpair.datasets.load import find_data, read_data
 
 
 @pytest.fixture

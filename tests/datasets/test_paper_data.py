@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from refpair.datasets import list_datasets, load_dataset, read_arff
-from refpair.datasets.mulan import REGISTRY, _is_intact
+from refpair.datasets import list_datasets, load_dataset
+from refpair.datasets.arff import read_arff
+from refpair.datasets.load import REGISTRY, _is_intact
 from refpair.tables import _arff
 
 # Table "Dataset statistics" of the paper: labels, instances, features, density, distinct label vectors.

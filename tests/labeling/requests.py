@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from refpair.datasets import read_data
+from refpair.datasets.load import read_data
 from refpair.labeling import Session
 from refpair.labeling.server import Worker, make_app
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from refpair.datasets import read_data
+from refpair.datasets.load import read_data
 from refpair.labeling import Session
 from refpair.labeling.label_studio import import_annotations, write_project
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refpair.datasets import read_data
+from refpair.datasets.load import read_data
 from refpair.labeling import Session
 from refpair.labeling.rows import _checksums
 from tests.labeling.sessions import Commonest

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pandas as pd
 import pytest
 
-from refpair.datasets import read_data
+from refpair.datasets.load import read_data
 from refpair.labeling import Session
 from refpair.labeling.shown import ShownRows
 from tests.labeling.requests import LabelServer

@@ -58,7 +58,7 @@ def test_rows_are_those_of_the_matrix(name, seed, n_rows, n_features, tmp_path_f
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_are_saved_as_an_array(name, tmp_path, monkeypatch):
-    monkeypatch.setattr("refpair.on_disk.rows._CELLS_A_BLOCK", 20)
+    monkeypatch.setattr("refpair.on_disk._CELLS_A_BLOCK", 20)
     X = np.random.default_rng(0).integers(0, 3, (50, 6)).astype(float)
     rows = write(X, tmp_path / name)
     rows.save(tmp_path / "saved.npy")
@@ -80,8 +80,8 @@ def test_rows_are_floats(dtype, tmp_path):
 def test_rows_far_apart_and_long_runs_are_read(tmp_path, monkeypatch):
     X = np.arange(4000.0).reshape(1000, 4)
     rows = write(X, tmp_path / "X.npy")
-    monkeypatch.setattr("refpair.on_disk.files._GAP", 100)
-    monkeypatch.setattr("refpair.on_disk.files._MOST", 333)
+    monkeypatch.setattr("refpair.on_disk._GAP", 100)
+    monkeypatch.setattr("refpair.on_disk._MOST", 333)
     some = np.array([0, 1, 2, 5, 6, 100, 101, 500, *range(600, 700), 999])
     np.testing.assert_array_equal(rows[some], X[some])
 

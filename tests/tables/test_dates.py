@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from refpair import TableVectorizer
-from refpair.tables._dates import date_format, date_parts, read_dates
+from refpair.tables._encoders import date_format, date_parts, read_dates
 
 DAYS = pd.Series(pd.to_datetime(["2023-12-25", "2024-02-29", "2024-11-03"]))
 FORMS = {

@@ -9,7 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from refpair.datasets import read_arff
+from refpair.datasets.arff import read_arff
 from refpair.tables import _source, read_table
 from refpair.tables._arff import read_label_names
 

@@ -15,8 +15,8 @@ from PIL import Image
 from sklearn.linear_model import LogisticRegression
 
 from refpair import TableVectorizer
+from refpair.tables._images import find_file, find_picture
 from refpair.tables.columns import find_kinds
-from refpair.tables.images import find_file, find_picture
 
 N_FEATURES = 3 * 3 * 4 * 9 + 64
 

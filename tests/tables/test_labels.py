@@ -13,7 +13,8 @@ from hypothesis.extra.numpy import arrays
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from refpair import CSRPEClassifier, load, save
-from refpair.tables.labels import label_columns, labelled_rows, read_labels, truth_values
+from refpair.tables._cells import truth_values
+from refpair.tables.labels import label_columns, labelled_rows, read_labels
 
 rng = np.random.default_rng(0)
 NAMES = ["anger", "calm", "joy"]  # sorted, as names are

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from refpair._parallel import chunks_of, run_chunks
 from refpair.costs import Cost, get_cost
-from refpair.datasets import read_data
+from refpair.datasets.load import read_data
 from refpair.tables import Table, TableOptions, TableVectorizer
 from refpair.tables._cells import strings_of
 from refpair.tables._names import unknown_name

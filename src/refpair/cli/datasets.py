@@ -17,7 +17,7 @@ __all__ = ["datasets"]
 def datasets() -> None:
     """List the data sets that can be used by name."""
     from refpair.datasets import list_datasets
-    from refpair.datasets.mulan import cache_dir
+    from refpair.datasets.load import cache_dir
 
     def where(info: DatasetInfo) -> str:
         own = os.environ.get("REFPAIR_DATA")

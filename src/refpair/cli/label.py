@@ -105,8 +105,7 @@ def label(
     from refpair._files import check_output
     from refpair.active import Budget
     from refpair.cli.data import cost_of, table_options
-    from refpair.datasets import read_data
-    from refpair.datasets.find import is_file
+    from refpair.datasets.load import is_file, read_data
     from refpair.labeling import Session
     from refpair.labeling.label_studio import check_tasks_name, import_annotations, write_project
     from refpair.labeling.table import session_labels

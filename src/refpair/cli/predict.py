@@ -48,7 +48,7 @@ def predict(
 
     from refpair import load
     from refpair.cli.data import TableModel
-    from refpair.datasets import read_data
+    from refpair.datasets.load import read_data
     from refpair.tables import write_table
     from refpair.tables._names import check_known
     from refpair.tables.write import check_table_path, csv_text

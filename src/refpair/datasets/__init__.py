@@ -1,10 +1,6 @@
-"""Multi-label data: the paper's data sets, an embedded one, and what a user names."""
+"""Multi-label data: the paper's data sets and an embedded one."""
 
-from .arff import MultiLabelData, read_arff
-from .find import read_data
-from .mulan import DatasetInfo, DatasetUnavailableError, list_datasets, load_dataset
+from .arff import MultiLabelData
+from .load import DatasetInfo, DatasetUnavailableError, list_datasets, load_dataset
 
-__all__ = [
-    "DatasetInfo", "DatasetUnavailableError", "MultiLabelData", "list_datasets", "load_dataset", "read_arff",
-    "read_data",
-]  # fmt: skip
+__all__ = ["DatasetInfo", "DatasetUnavailableError", "MultiLabelData", "list_datasets", "load_dataset"]

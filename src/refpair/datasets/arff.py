@@ -57,54 +57,11 @@ class MultiLabelData:
 def read_arff(
     path: str | os.PathLike[str], labels: Sequence[str] | None = None, *, drop: Sequence[str] = ()
 ) -> MultiLabelData:
-    r"""Read a multi-label data set from an ARFF file, dense or sparse.
+    """Read a multi-label data set from an ARFF file, dense or sparse, in UTF-8 or else Latin-1.
 
-    Parameters
-    ----------
-    path : path-like
-        The ARFF file.
-    labels : sequence of str, optional
-        The names of the attributes that are labels. By default they come from the XML file of the same
-        name beside the ARFF file.
-    drop : sequence of str, default=()
-        Attributes to leave out, such as texts.
-
-    Returns
-    -------
-    MultiLabelData
-        Labels are matched by name and stand in the order of ``labels`` (so: of the XML file), features in
-        that of the columns. These are a ``scipy.sparse.csr_array`` if the file is sparse or less than 10 % of
-        them are not zero.
-
-    Raises
-    ------
-    ValueError
-        If something cannot be read: the message has the file, the line and what to do.
-
-    Notes
-    -----
-    Numeric attributes are taken as they are and ``?`` becomes NaN. A nominal attribute whose values are all
-    whole numbers, such as ``{0,1}`` or ``{1, 2, 3}``, becomes that number; any other becomes the position of
-    the value in the declared list, from 0, so that ``{YES, NO}`` gives 0 for YES. A value left out of a
-    sparse row is 0 for a numeric attribute and the *first* declared value for a nominal one. Labels must
-    be 0 or 1. A name that several features share gets ``#2``, ``#3``, ... from its second use on.
-    Files are UTF-8, or else Latin-1.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from refpair.datasets import read_arff
-    >>> text = "@relation mood\n@attribute tempo real\n@attribute joy {0,1}\n@data\n0.5,1\n?,0\n"
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "mood.arff")
-    ...     _ = path.write_text(text)
-    ...     data = read_arff(path, labels=["joy"])
-    >>> data
-    MultiLabelData('mood': 2 instances, 1 features, 1 labels)
-    >>> data.X
-    array([[0.5],
-           [nan]])
+    Labels stand in the order of `labels`, by default those of the XML file of the same name beside the ARFF
+    file; see `load_dataset` for the features. A name that several features share gets ``#2``, ``#3``, ...
+    from its second use on.
     """
     path = Path(path)
     labels = labels_beside(path) if labels is None else labels
@@ -116,15 +73,20 @@ def read_arff(
     except UnicodeDecodeError:
         text = raw.decode("latin-1")
     with naming(str(path)):
-        file = parse_arff(text, len(raw), numbers_but=drop)
-        check_known(drop, file.names)
-        X, Y, names = _split_labels(file, labels)
+        X, Y, names = _split_labels(parse_arff(text, len(raw)), labels, drop)
     return MultiLabelData(path.stem, sparsified(X), Y, names, list(labels))
 
 
-def _split_labels(file: ArffFile, labels: Sequence[str]) -> tuple[Matrix, NDArray[np.uint8], list[str]]:
+def _split_labels(
+    file: ArffFile, labels: Sequence[str], drop: Sequence[str]
+) -> tuple[Matrix, NDArray[np.uint8], list[str]]:
     """Part the columns into features, labels in the given order, and the names of the features."""
-    position = {attribute.name: i for i, attribute in enumerate(file.attributes)}
+    check_known(drop, [attribute.name for attribute in file.attributes])
+    position = {one.name: i for i, one in enumerate(file.attributes) if one.name not in drop}
+    for attribute in (file.attributes[i] for i in position.values()):
+        if not attribute.is_readable:
+            told = f"column {attribute.name!r} is of type {attribute.kind}; drop it, or use read_table"
+            raise TableError(told, f"line {attribute.line}")
     for label, times in Counter(labels).items():
         if times > 1:
             raise TableError(f"the label {label!r} is named twice; remove one")

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from refpair.datasets import MultiLabelData, list_datasets, read_arff, read_data
-from refpair.datasets.find import find_data, is_file
+from refpair.datasets import MultiLabelData, list_datasets
+from refpair.datasets.arff import read_arff
+from refpair.datasets.load import find_data, is_file, read_data
 from refpair.experiments.names import find_cost, is_own
 from refpair.tables import Table, TableOptions, TableVectorizer
 from refpair.tables.labels import label_columns, labelled_rows, read_labels

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from refpair.labeling.rows import Id, Rows, id_key
-from refpair.tables.images import OutsideError, find_file, find_picture
+from refpair.tables._images import OutsideError, find_file, find_picture
 
 # What browsers show and cannot run; no SVG, which may have scripts.
 IMAGE_TYPES = {

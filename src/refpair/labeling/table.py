@@ -19,9 +19,10 @@ from sklearn.utils import check_array
 
 from refpair.labeling.rows import IdRule, Rows, make_ids, read_features
 from refpair.labeling.store import AnswerStore
+from refpair.tables._cells import truth_values
 from refpair.tables._names import check_unique, unknown_name
 from refpair.tables.columns import find_kinds
-from refpair.tables.labels import LabelFormat, read_labels, truth_values
+from refpair.tables.labels import LabelFormat, read_labels
 
 _TABLE = "table"  # what the settings are noted under, and who said what the table has already
 

@@ -1,17 +1,16 @@
 """ARFF files and the XML files beside them that name the labels.
 
-Rows are read in bulk where the text is plain and cell by cell where it is not. Each form, dense and sparse,
-has two readers. The fast one splits the whole text at once and gives up (returns None) at anything unusual:
-a quote, a comment, blanks as separators, an odd value. The careful one then knows all of Weka's rules and,
-for a broken file, the line to blame.
+Each form, dense and sparse, has two readers. The fast one splits the whole text at once and gives up (returns
+None) at anything unusual: a quote, a comment, blanks as separators, an odd value. The careful one then knows
+all of Weka's rules and, for a broken file, the line to blame.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -23,8 +22,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ._arff_header import QUOTED, Attribute, Cell, LineError, cell_of, inside_braces, read_header, split_cells
-from ._cells import Floats, Matrix, dense, frame_of_matrix
+from ._arff_header import BRACES, QUOTED, Attribute, Cell, LineError, cell_of, read_header, split_cells
+from ._cells import Floats, Matrix, dense, frame_of_matrix, with_short_indices
 from ._source import check_cells
 
 Attributes: TypeAlias = Sequence[Attribute]
@@ -38,7 +37,7 @@ _ENTRY = re.compile(rf"\s*(\d+)\s+(?:{QUOTED}\s*(?=,|$)|([^\s,'\"][^,]*))(?:(,)|
 _MOST_DIGITS = 18  # of an index; int() refuses texts of thousands
 
 
-def read_label_names(path: str | os.PathLike[str]) -> list[str]:
+def read_label_names(path: Path) -> list[str]:
     """Read the names of the labels from a Mulan XML file; a hierarchy of labels counts as a list."""
     try:
         root = ElementTree.parse(path).getroot()
@@ -56,46 +55,33 @@ def read_label_names(path: str | os.PathLike[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class ArffFile:
-    """The columns of an ARFF file as numbers, with what messages and checks need.
+    """The columns of an ARFF file as numbers, nominal values and texts by their codes.
 
-    Nominal values and texts are there by their codes; see `Attribute`. ``names`` are all columns of the file
-    and ``repeated`` the names it uses more than once; ``lines[i]`` is the line of row ``i``.
+    ``repeated`` are names that the file uses more than once; ``lines[i]`` is the line of row ``i``.
     """
 
     n_bytes: int
     attributes: list[Attribute]
     matrix: Matrix
-    names: list[str]
     repeated: set[str]
     lines: list[int]
 
 
-def parse_arff(text: str, n_bytes: int, numbers_but: Sequence[str] | None = None) -> ArffFile:
-    """Read the columns of an ARFF file; if some are to be left out, all others must be numbers or nominal."""
+def parse_arff(text: str, n_bytes: int) -> ArffFile:
+    """Read the columns of an ARFF file."""
     # Not splitlines(): that also splits at characters that may stand inside a quoted value.
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     attributes, start = read_header(lines)
-    counts = Counter(attribute.name for attribute in attributes)
-    names = _unique([attribute.name for attribute in attributes])
-    dropped = set(numbers_but or ())
-    wanted = [i for i, name in enumerate(names) if name not in dropped]
-    for attribute in (attributes[i] for i in wanted):
-        if numbers_but is not None and not attribute.is_readable:
-            raise LineError(
-                attribute.line,
-                f"column {attribute.name!r} is of type {attribute.kind}; drop it, or use read_table",
-            )
+    names = [attribute.name for attribute in attributes]
     stripped = ((number, line.strip()) for number, line in enumerate(lines[start:], start=start + 1))
     rows = [(number, line) for number, line in stripped if line and line[0] != "%"]
     if not rows:
         raise LineError(start, "no rows follow @data; is the file whole?")
-    matrix = _read_rows(rows, attributes, n_bytes)
     return ArffFile(
         n_bytes,
-        [replace(attributes[i], name=names[i]) for i in wanted],
-        matrix if len(wanted) == len(names) else matrix[:, wanted],
-        names,
-        {name for name, times in counts.items() if times > 1},
+        [replace(one, name=name) for one, name in zip(attributes, _unique(names), strict=True)],
+        _read_rows(rows, attributes, n_bytes),
+        {name for name, times in Counter(names).items() if times > 1},
         [number for number, _ in rows],
     )
 
@@ -103,32 +89,27 @@ def parse_arff(text: str, n_bytes: int, numbers_but: Sequence[str] | None = None
 def arff_frame(file: ArffFile) -> pd.DataFrame:
     """Make a table: nominal values as they are written, numbers in sparse columns if they are sparse."""
     names = [attribute.name for attribute in file.attributes]
-    decoded: dict[str, Any] = {}
-    numbers = []
-    for place, attribute in enumerate(file.attributes):
-        if attribute.is_number:
-            numbers.append(place)
-        else:
-            decoded[attribute.name] = _values(attribute, dense(file.matrix[:, [place]])[:, 0])
-    if not decoded:
+    numbers = [place for place, attribute in enumerate(file.attributes) if attribute.is_number]
+    if len(numbers) == len(names):
         return frame_of_matrix(sparsified(file.matrix), names)
     frame = frame_of_matrix(sparsified(file.matrix[:, numbers]), [names[place] for place in numbers])
+    decoded = {
+        attribute.name: _values(attribute, dense(file.matrix[:, [place]])[:, 0])
+        for place, attribute in enumerate(file.attributes)
+        if not attribute.is_number
+    }
     return pd.concat([frame, pd.DataFrame(decoded)], axis=1)[names]
 
 
 def _values(attribute: Attribute, codes: Any) -> Any:
     """Turn codes back into what is written: numbers if all values are, else texts."""
     texts: list[str | float] = [text.strip() or np.nan for text in attribute.codes]
-    place_of = {code: place for place, code in enumerate(attribute.codes.values())}
-    if attribute.values is not None:
-        try:
-            numbers = [float(value) for value in attribute.values]
-            if len(set(numbers)) == len(numbers):
-                texts = list(numbers)
-        except ValueError:
-            pass
-    cells = [texts[place_of[code]] if code in place_of else np.nan for code in codes.tolist()]
-    return pd.Series(cells).array
+    with suppress(ValueError):
+        numbers = list(map(float, attribute.values or ()))
+        if numbers and len(set(numbers)) == len(numbers):
+            texts = list(numbers)
+    written = dict(zip(attribute.codes.values(), texts, strict=True))
+    return pd.Series([written.get(code, np.nan) for code in codes.tolist()]).array
 
 
 def _unique(names: Sequence[str]) -> list[str]:
@@ -145,8 +126,7 @@ def _unique(names: Sequence[str]) -> list[str]:
 
 def labels_beside(path: Path) -> list[str] | None:
     """Return the labels that the XML file of the same name lists, if there is one."""
-    name = path.name[: -len(".gz")] if path.suffix.lower() == ".gz" else path.name
-    xml = path.with_name(name).with_suffix(".xml")
+    xml = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).with_suffix(".xml")
     return read_label_names(xml) if xml.is_file() else None
 
 
@@ -207,13 +187,9 @@ def _fast_dense(texts: Sequence[str], attributes: Attributes) -> Floats | None:
     try:
         matrix[:, numbers] = numeric.astype(np.float64)
         for i, attribute in enumerate(attributes):
-            if not attribute.is_readable:
-                matrix[:, i] = [
-                    np.nan if cell == "?" else attribute.code_of_text(cell) for cell in table[:, i]
-                ]
-            elif not attribute.is_number:
-                codes = {**attribute.codes, "?": np.nan}
-                matrix[:, i] = [codes[cell] for cell in table[:, i]]
+            if not attribute.is_number:
+                code = attribute.codes.__getitem__ if attribute.is_readable else attribute.code_of_text
+                matrix[:, i] = [np.nan if cell == "?" else code(cell) for cell in table[:, i]]
     except (KeyError, ValueError):
         return None
     if not np.array_equal(np.isnan(matrix[:, numbers]), missing):  # someone wrote "nan"
@@ -264,12 +240,12 @@ def _fast_sparse(texts: Sequence[str], attributes: Attributes) -> Triples | None
 def _careful_sparse(rows: Sequence[Row], attributes: Attributes) -> Triples:
     entries: list[tuple[int, int, float]] = []
     for i, (line, text) in enumerate(rows):
-        inside = inside_braces(text)
-        if inside is None:
+        braces = BRACES.fullmatch(text)
+        if braces is None:
             raise LineError(
                 line, "a sparse row is {index value, ...} and nothing more; close quotes and braces"
             )
-        seen: set[int] = set()
+        inside, seen = braces[1], set[int]()
         position, more = 0, bool(inside.strip())
         while more:
             match = _ENTRY.match(inside, position)
@@ -306,11 +282,7 @@ def _to_csr(triples: Triples, n_rows: int, attributes: Attributes, n_bytes: int)
         more = csr_array((defaults[filled[which]], (more_rows, filled[which])), shape=shape)
         matrix = (matrix + more).tocsr()
     matrix.eliminate_zeros()
-    matrix.sort_indices()
-    # scikit-learn's trees take 32-bit indices only.
-    return csr_array(
-        (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)), shape=shape
-    )
+    return with_short_indices(matrix)
 
 
 def _all_allowed(values: Floats, columns: NDArray[np.int64], attributes: Attributes) -> bool:
@@ -321,10 +293,8 @@ def _all_allowed(values: Floats, columns: NDArray[np.int64], attributes: Attribu
         [lists.setdefault(a.allowed if a.is_integer and a.values else None, len(lists)) for a in attributes]
     )
     held_list = list_of[columns]
-    order = np.argsort(held_list, kind="stable")
-    ends = np.searchsorted(held_list[order], np.arange(len(lists)), side="right")
-    for allowed, places in zip(lists, np.split(order, ends[:-1]), strict=True):
-        held = values[..., places]
-        if allowed is not None and not np.isin(held[~np.isnan(held)], list(allowed)).all():
+    for allowed, number in lists.items():
+        held = values[..., held_list == number] if allowed is not None else values[:0]
+        if not np.isin(held[~np.isnan(held)], list(allowed or ())).all():
             return False
     return True

@@ -15,7 +15,7 @@ COMMENT = r"(?:%.*)?$"
 
 _KEYWORD = re.compile(r"@(relation|attribute|data)(?=\s|$|%)", re.IGNORECASE)
 _NAME = re.compile(rf"\s+(?:{QUOTED}|([^\s{{'\"%][^\s{{]*))\s*")
-_BRACES = re.compile(rf"\{{((?:{QUOTED}|[^'\"}}%])*)\}}\s*{COMMENT}")
+BRACES = re.compile(rf"\{{((?:{QUOTED}|[^'\"}}%])*)\}}\s*{COMMENT}")
 # A bare value goes up to the separator, blanks and all: a pattern that left them out would try each of them
 # as the end, and a line of 100,000 blanks would take minutes.
 _CELL = re.compile(rf"\s*(?:{QUOTED}\s*(?=[,%]|$)|([^,%]*))(?:(,)|{COMMENT})")
@@ -73,10 +73,9 @@ def cell_of(single: str | None, double: str | None, bare: str | None) -> Cell:
 
 
 def split_cells(text: str, expected: int | None = None) -> list[Cell] | None:
-    """Split at commas, or at blanks where commas do not give the expected number.
+    """Split at commas, or at blanks where commas do not give the expected number, as bare values have blanks.
 
-    Weka takes both; commas come first since bare values with blanks are common. None if the text
-    has an open quote or something behind a closing one.
+    None if the text has an open quote or something behind a closing one.
     """
     cells = _at_commas(text)
     if cells is not None and (len(cells) == expected if expected else len(cells) > 1):
@@ -114,12 +113,6 @@ def _at_blanks(text: str) -> list[Cell] | None:
     return cells
 
 
-def inside_braces(text: str) -> str | None:
-    """Return what stands between ``{`` and ``}``; None if they do not enclose the whole text."""
-    match = _BRACES.fullmatch(text)
-    return None if match is None else match[1]
-
-
 def read_header(lines: Sequence[str]) -> tuple[list[Attribute], int]:
     """Read the attributes and the number of lines up to and including ``@data``."""
     attributes: list[Attribute] = []
@@ -150,8 +143,8 @@ def _attribute(text: str, line: int) -> Attribute:
             raise LineError(line, f"attribute {name!r} has no type; add numeric or {{0,1}}")
         return Attribute(name, "numeric" if word in ("numeric", "real", "integer") else word, line)
 
-    inside = inside_braces(kind)
-    cells = split_cells(inside) if inside is not None and inside.strip() else None
+    inside = BRACES.fullmatch(kind)
+    cells = split_cells(inside[1]) if inside and inside[1].strip() else None
     if cells is None:
         raise LineError(
             line,

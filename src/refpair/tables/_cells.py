@@ -1,8 +1,10 @@
-"""The cells of one column, read as numbers, as text, or as yes and no."""
+"""Cells: the same types from every format of files, then read as numbers, as text, or as yes and no."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import datetime as dt
+import re
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any, TypeAlias
@@ -12,12 +14,23 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
-Floats = npt.NDArray[np.float64]
-Strings = npt.NDArray[np.object_]
+from ._names import TableError, clean_names
 
+Floats = npt.NDArray[np.float64]
 Matrix: TypeAlias = Any  # a float64 ndarray or a csr_array, which carries no types
 
 _WORDS = (("0", "1"), ("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("0.0", "1.0"), ("-1", "1"))
+# Spellings of a missing number; in a column of texts they are texts.
+_MISSING_WORDS = {
+    *("#N/A", "#NA", "<NA>", "N/A", "NA", "n/a", "na", "NULL", "null", "None", "none"),
+    *("NaN", "nan", "-NaN", "-nan", "-", ".", "?"),
+}
+_TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
+_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)", re.I)
+_NAME_OF_DIGITS = re.compile(r"[+-]?0[0-9]")  # no number is written so
+_COMMA_NUMBER = re.compile(r"[+-]?[0-9]+(?:,[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_CLEAN = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(bool))
+_SCALARS = (str, bool, int, float, dt.date, dt.time, dt.timedelta)  # a datetime is a date
 
 
 def numbers_of(column: pd.Series) -> Floats | None:
@@ -72,7 +85,7 @@ def parsed_numbers(column: pd.Series) -> Floats:
     return values
 
 
-def strings_of(column: pd.Series) -> Strings:
+def strings_of(column: pd.Series) -> npt.NDArray[np.object_]:
     """Return the cells of a column as text without blanks around it, None where there is none.
 
     Whole numbers are the same text be there gaps in the column, which makes them floats, or not.
@@ -112,12 +125,17 @@ def dense(matrix: Matrix) -> npt.NDArray[Any]:
 def frame_of_matrix(matrix: Matrix, names: Sequence[str]) -> pd.DataFrame:
     """Make a table of a matrix, with sparse columns if it is sparse."""
     columns = pd.Index(list(names), dtype=object)
-    if sp.issparse(matrix):
-        frame: pd.DataFrame = pd.DataFrame.sparse.from_spmatrix(  # type: ignore[attr-defined]
-            matrix, columns=columns
-        )
-        return frame
-    return pd.DataFrame(matrix, columns=columns)
+    make: Any = pd.DataFrame.sparse.from_spmatrix if sp.issparse(matrix) else pd.DataFrame  # type: ignore[attr-defined]
+    frame: pd.DataFrame = make(matrix, columns=columns)
+    return frame
+
+
+def with_short_indices(matrix: sp.csr_array) -> sp.csr_array:
+    """Return a matrix with sorted indices of 32 bits: scikit-learn's trees take no others."""
+    indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    matrix = sp.csr_array((matrix.data, indices, indptr), shape=matrix.shape)
+    matrix.sort_indices()
+    return matrix
 
 
 def row_name(index: pd.Index, place: int) -> str:
@@ -132,11 +150,7 @@ def listed(names: Sequence[str], most: int = 4) -> str:
 
 
 def truth_values(column: Iterable[Any]) -> list[Any] | None:
-    """Return how a column says that a label is absent and present, or None if it says something else.
-
-    >>> truth_values(["no", "yes", "no"]), truth_values([True, False]), truth_values(["joy", "calm"])
-    (['no', 'yes'], [False, True], None)
-    """
+    """Return how a column says that a label is absent and present, or None if it says something else."""
     written = {_word(cell): cell for cell in column}
     for words in _WORDS:
         if written and written.keys() <= set(words):
@@ -185,3 +199,129 @@ def _spelled(written: dict[Any, Any], words: tuple[str, str], which: int) -> Any
         same = str.upper if other.isupper() else str.title if other.istitle() else str
         return same(words[which])
     return which == 1 if isinstance(other, bool | np.bool_) else int(words[which])
+
+
+def frame_of_cells(columns: dict[str, list[Any]]) -> pd.DataFrame:
+    """Make a table of columns of Python values."""
+    return pd.DataFrame({name: _column(_plain(cells, name)) for name, cells in columns.items()})
+
+
+def clean_frame(
+    frame: pd.DataFrame, *, written: bool = False, decimal_comma: Collection[str] = ()
+) -> pd.DataFrame:
+    """Return a table that a library has read with the same types, whatever format it comes from.
+
+    Blanks around texts go, empty texts are missing. Numbers are int64, or float64 if some are missing;
+    columns of texts and numbers are texts. If the cells are `written`, as in CSV, texts may stand for numbers
+    and truths, and in columns of `decimal_comma` ``3,5`` for a number, if all cells are so.
+    """
+    names = clean_names(frame.columns)
+    if not len(frame):
+        raise TableError("there are no rows below the header")
+    if all(dtype in _CLEAN for dtype in frame.dtypes.unique()):
+        return frame.set_axis(names, axis=1).reset_index(drop=True)
+    cleaned: dict[str, Any] = {}
+    for place, name in enumerate(names):
+        column = frame.iloc[:, place]
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            column = column.astype(column.dtype.categories.dtype)
+        cleaned[name] = _by_dtype(column)
+        if cleaned[name] is None:
+            cells = _plain(column.tolist(), name)
+            cleaned[name] = _written(cells, name in decimal_comma) if written else _column(cells)
+    return pd.DataFrame(cleaned)
+
+
+def _by_dtype(column: pd.Series) -> Any:
+    """Return columns of numbers, truths and times as numpy has them; None if cells must be looked at."""
+    dtype = column.dtype
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return column.array
+    if pd.api.types.is_bool_dtype(dtype):
+        return None if column.hasnans else column.to_numpy(dtype=bool)
+    if not pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_complex_dtype(dtype):
+        return None
+    is_whole = pd.api.types.is_integer_dtype(dtype) and not column.hasnans
+    if is_whole and column.max() < 1 << 63:
+        return column.to_numpy(dtype=np.int64)
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _plain(cells: Iterable[Any], name: str) -> list[Any]:
+    """Return cells as Python's own values; None where one is missing."""
+    plain: list[Any] = []
+    for cell in cells:
+        if isinstance(cell, str):
+            cell = cell.strip() or None
+        elif isinstance(cell, np.ndarray | tuple | set | frozenset):
+            cell = [one.item() if isinstance(one, np.generic) else one for one in cell]
+        elif isinstance(cell, Decimal):
+            cell = float(cell)
+        elif isinstance(cell, np.generic):
+            cell = cell.item()
+        if cell is not None and not isinstance(cell, list):
+            if isinstance(cell, dict) or not (isinstance(cell, _SCALARS) or pd.isna(cell)):
+                raise TableError(
+                    f"column {name!r}, row {len(plain) + 1}: a cell cannot be "
+                    f"{type(cell).__name__} ({str(cell)[:40]}); make it text, a number or a list"
+                )
+            if pd.isna(cell):
+                cell = None
+        plain.append(cell)
+    return plain
+
+
+def _written(cells: list[str | Any], decimal_comma: bool) -> Any:
+    """Make a column of texts that may stand for numbers and truths."""
+    filled = [cell for cell in cells if cell is not None]
+    if filled and all(isinstance(cell, str) for cell in filled):
+        if all(cell in _TRUTH for cell in filled):
+            return _column([None if cell is None else _TRUTH[cell] for cell in cells])
+        numbers = [cell for cell in filled if cell not in _MISSING_WORDS]
+        if not numbers or any(_NAME_OF_DIGITS.match(cell) for cell in numbers):
+            return _column(cells)
+        if all(_NUMBER.fullmatch(cell) for cell in numbers):
+            return _floats(cells)
+        if decimal_comma and all(_COMMA_NUMBER.fullmatch(cell) for cell in numbers):
+            return _floats([cell if cell is None else cell.replace(",", ".") for cell in cells])
+    return _column(cells)
+
+
+def _floats(cells: Sequence[Any]) -> Any:
+    return np.array([np.nan if one is None or one in _MISSING_WORDS else _float_or_inf(one) for one in cells])
+
+
+def _float_or_inf(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # an int of hundreds of digits
+        return np.inf if number > 0 else -np.inf
+
+
+def _column(cells: list[Any]) -> Any:
+    """Make a column of Python values, None where one is missing."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    has_gaps = any(cell is None for cell in cells)
+    if not kinds:
+        return np.full(len(cells), np.nan)
+    if list in kinds:  # a single value among lists is a list of one
+        return _objects([cell if cell is None or isinstance(cell, list) else [cell] for cell in cells])
+    if kinds == {bool}:
+        return _objects(cells) if has_gaps else np.array(cells, dtype=bool)
+    if kinds <= {int, float}:
+        if has_gaps or float in kinds or not all(-(1 << 63) <= cell < 1 << 63 for cell in cells):
+            return _floats(cells)
+        return np.array(cells, dtype=np.int64)
+    if all(issubclass(kind, dt.date) for kind in kinds):
+        try:
+            return pd.to_datetime(pd.Series(cells, dtype=object)).array
+        except (ValueError, TypeError, OverflowError):  # of several time zones, or too far away
+            pass
+    texts = [cell.isoformat() if isinstance(cell, dt.date | dt.time) else str(cell) for cell in cells]
+    return pd.Series([np.nan if one is None else text for one, text in zip(cells, texts, strict=True)]).array
+
+
+def _objects(cells: list[Any]) -> Any:
+    column = np.empty(len(cells), dtype=object)
+    column[:] = [np.nan if cell is None else cell for cell in cells]
+    return column

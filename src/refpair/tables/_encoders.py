@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self, cast
@@ -20,6 +21,18 @@ _FARTHEST = 1e7
 _SPREAD = 1.349  # from the first to the third quartile of a normal distribution
 _YES = {"1", "1.0", "yes", "y", "true", "t"}
 _MOST_CATEGORIES = 100
+
+PARTS = ("days since the first", "year", "month", "weekday", "hour")
+
+_DAYS = (
+    "ISO8601", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y", "%Y.%m.%d", "%d.%m.%y", "%m/%d/%y",
+    "%d/%m/%y", "%d %b %Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y", "%d-%b-%Y", "%a, %d %b %Y",
+)  # fmt: skip
+_TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %H:%M:%S %z")
+_TIMED = "timed"  # the format of what pandas knows as times already
+_LOOKS = re.compile(r"\d.*[-./\s].*\d")
+_FEWEST = 3  # dates, to be sure that they are some
+_LOOKED_AT = 200  # cells, to find the formats that may be it
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +58,9 @@ class Encoder(Savable):
 
 @dataclass(frozen=True, eq=False)
 class NumberEncoder(Encoder):
-    """Numbers, each column centred and scaled, with a bend for outliers; missing ones become the centre.
+    """Numbers, centred and scaled by median and quartiles, with a bend for outliers; missing ones are 0.
 
-    The centre is the median, the scale comes from the quartiles. A column that is mostly zero keeps its
-    zeros.
+    A column that is mostly zero keeps its zeros.
     """
 
     centre: Floats
@@ -62,7 +74,6 @@ class NumberEncoder(Encoder):
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, columns: list[str]) -> Self:
-        """Find the centre and the scale of each column."""
         return cls(columns, *_centre_and_scale(_number_matrix(frame, columns)))
 
     def transform(self, frame: pd.DataFrame) -> Matrix:
@@ -86,12 +97,42 @@ class PixelEncoder(Encoder):
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, columns: list[str]) -> Self:
-        """Find the largest value."""
         return cls(columns, float(np.abs(_pixels(frame, columns)).max()) or 1.0)
 
     def transform(self, frame: pd.DataFrame) -> Matrix:
         with np.errstate(over="ignore"):
             return np.clip(_pixels(frame, self.columns) / self.largest, -_FARTHEST, _FARTHEST)
+
+
+@dataclass(frozen=True, eq=False)
+class DateEncoder(Encoder):
+    """Dates: days since the first one, year, month, weekday, and the hour if there are times."""
+
+    form: str
+    first: str
+    numbers: NumberEncoder
+
+    def _check_saved(self) -> None:
+        require(not pd.isna(pd.Timestamp(self.first)), "the first date is none")
+        require(set(self.numbers.columns) <= set(PARTS), "dates have other parts")
+        read_dates(pd.Series(["1"], dtype=object), self.form)  # raises unless it is a form
+
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, column: str) -> Self:
+        form = date_format(frame[column], fewest=1)
+        assert form is not None  # that is why it is a date
+        times = read_dates(frame[column], form)
+        parts = pd.DataFrame(date_parts(times, times.min()), columns=list(PARTS))
+        varied = [str(name) for name in parts if parts[name].nunique() > 1] or [PARTS[0]]
+        return cls([column], form, times.min().isoformat(), NumberEncoder.fit(parts, varied))
+
+    def transform(self, frame: pd.DataFrame) -> Matrix:
+        times = read_dates(frame[self.column], self.form)
+        parts = pd.DataFrame(date_parts(times, pd.Timestamp(self.first)), columns=list(PARTS))
+        return self.numbers.transform(parts)
+
+    def feature_names(self) -> list[str]:
+        return [f"{self.column}: {part}" for part in self.numbers.columns]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +156,6 @@ class CategoryEncoder(Encoder):
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, column: str) -> Self:
-        """Find the frequent values."""
         cells = strings_of(frame[column])
         counts = pd.Series([cell for cell in cells if cell is not None], dtype=object).value_counts()
         kept = counts[counts > 1].index[:_MOST_CATEGORIES] if (counts > 1).any() else counts.index
@@ -196,3 +236,58 @@ def _bent(z: Floats) -> Floats:
     z = np.clip(np.nan_to_num(z, nan=0.0), -_FARTHEST, _FARTHEST)
     bent: Floats = z / np.sqrt(1.0 + np.square(z / _BEND))
     return bent
+
+
+def _are_times(column: pd.Series) -> bool:
+    """Whether the cells are dates or times already, not texts."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return True
+    kind = pd.api.types.infer_dtype(column, skipna=True) if column.dtype == object else ""
+    return kind in ("datetime", "date", "datetime64")
+
+
+def date_format(column: pd.Series, fewest: int = _FEWEST) -> str | None:
+    """Return the form of the dates in a column, or None if it does not hold dates, at least so many.
+
+    Of days and months that could be either, the month comes first in 3/4/2024 and the day in 3.4.2024.
+    """
+    if _are_times(column):
+        return _TIMED
+    if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
+        return None
+    filled = [text for text in strings_of(column) if text is not None]
+    if len(filled) < fewest or not all(_LOOKS.search(text) and len(text) < 40 for text in filled):
+        return None
+    some, all_of_them = pd.Series(filled[:_LOOKED_AT], dtype=object), pd.Series(filled, dtype=object)
+    for day in _DAYS:
+        for time in _TIMES if day != "ISO8601" else ("",):
+            form = day + time
+            if _parsed(some, form).notna().all() and _parsed(all_of_them, form).notna().all():
+                return form
+    return None
+
+
+def read_dates(column: pd.Series, form: str) -> pd.Series:
+    """Return a column of dates in a form as times; what is not one is missing."""
+    if _are_times(column):
+        times = pd.to_datetime(column, utc=True, errors="coerce")
+    else:  # texts in a table that is to hold times are as a CSV file writes these
+        form = "ISO8601" if form == _TIMED else form
+        times = _parsed(pd.Series(strings_of(column), dtype=object), form)
+    return times.reset_index(drop=True).dt.tz_localize(None)
+
+
+def _parsed(texts: pd.Series, form: str) -> pd.Series:
+    return pd.to_datetime(texts, format=form, errors="coerce", utc=True)
+
+
+def date_parts(times: pd.Series, first: pd.Timestamp) -> Floats:
+    """Return the numbers of :data:`PARTS` for each time, NaN where there is none."""
+    parts = [
+        (times - first) / pd.Timedelta(days=1),
+        times.dt.year,
+        times.dt.month,
+        times.dt.day_of_week,
+        times.dt.hour + times.dt.minute / 60,
+    ]
+    return np.column_stack([np.asarray(part, np.float64) for part in parts])

@@ -48,11 +48,7 @@ def check_known(names: Sequence[str], known: Collection[str], source: str = "") 
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
-    """Say that a name is unknown, with the names it may have meant.
-
-    >>> unknown_name("column", "angr", ["joy", "anger"])
-    "unknown column 'angr'; did you mean 'anger'?"
-    """
+    """Say that a name is unknown, with the names it may have meant."""
     known = list(known)
     small = {one.lower(): one for one in known}
     near = get_close_matches(name, known) or [small[one] for one in get_close_matches(name.lower(), small)]

@@ -12,29 +12,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, TextIO
+from typing import BinaryIO, TextIO
 
 from ._names import TableError
 
 _MAGIC = b"\x1f\x8b"
-_HEAD = 1 << 18  # characters that are looked at to find the separator
 
 # A few bytes must not ask for gigabytes.
 # Half a million rows with as many labels are 250 GB, and come in files of hundreds of MB: less than this.
 _MAX_CELLS_PER_BYTE, _ALWAYS_ALLOWED = 1000, 1 << 24
 # Where each cell takes a byte, if only a comma; but rows may leave out their last cells, and JSON any.
 _MAX_WRITTEN_CELLS_PER_BYTE = 20
-# A name and a comma take a byte or more, even when packed; nobody can wait for those who have none.
-_ALWAYS_ALLOWED_COLUMNS = 10_000
 # Tables of zeros with a few ones are packed to a hundredth of their size.
 _MAX_GROWTH = 200
-
-
-class TextSize(NamedTuple):
-    """How large a text is, unpacked: bytes, and lines at most."""
-
-    n_bytes: int
-    n_lines: int
 
 
 @dataclass(frozen=True)
@@ -73,8 +63,8 @@ class Source:
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                 raise TableError(f"it is not a whole .gz file ({error}); pack it again") from error
 
-    def check_text(self, encoding: str | None) -> TextSize:
-        """Refuse what is no text in this encoding, or grows too much; the default is UTF-8."""
+    def check_text(self, encoding: str | None) -> tuple[int, int]:
+        """Return the bytes, unpacked, and lines at most; refuse what is no text, or grows too much."""
         try:
             decoder = codecs.getincrementaldecoder(encoding or "utf-8")()
             b"".decode(encoding or "utf-8")  # refuses codecs that make no text
@@ -84,22 +74,21 @@ class Source:
             ) from error
         n_bytes = n_lines = 0
         with self.open() as file:
-            while chunk := file.read(1 << 20):
+            is_whole = False
+            while not is_whole:
+                chunk = file.read(1 << 20)
+                is_whole = not chunk
                 n_bytes += len(chunk)
                 check_growth(self.n_bytes, n_bytes)
                 try:
-                    decoder.decode(chunk)
+                    decoder.decode(chunk, final=is_whole)
                     if encoding is None and b"\0" in chunk:
                         raise UnicodeDecodeError("utf-8", chunk, chunk.index(b"\0"), len(chunk), "")
                 except UnicodeDecodeError as error:
                     line = n_lines + error.object.count(b"\n", 0, error.start) + 1
                     raise TableError(self._not_text(encoding, error.object[error.start], line)) from error
                 n_lines += chunk.count(b"\n")
-        try:
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError as error:
-            raise TableError(self._not_text(encoding, error.object[error.start], n_lines + 1)) from error
-        return TextSize(n_bytes, n_lines + 1)
+        return n_bytes, n_lines + 1
 
     def _not_text(self, encoding: str | None, byte: int, line: int) -> str:
         with self.open() as file:
@@ -113,24 +102,8 @@ class Source:
     @contextmanager
     def open_text(self, encoding: str | None) -> Iterator[TextIO]:
         """Open it as text, without a byte order mark, with line ends as they are."""
-        with (
-            self.open() as file,
-            io.TextIOWrapper(file, encoding=encoding or "utf-8-sig", newline="") as text,
-        ):
+        with self.open() as file, io.TextIOWrapper(file, encoding or "utf-8-sig", newline="") as text:
             yield text
-
-    def read_text(self, encoding: str | None) -> str:
-        """Return all of the text, once it is checked."""
-        self.check_text(encoding)
-        with self.open_text(encoding) as text:
-            return text.read()
-
-    def head(self, encoding: str | None) -> tuple[str, bool]:
-        """Return the first lines of a text that is checked, and whether that is all."""
-        with self.open_text(encoding) as text:
-            head = text.read(_HEAD)
-            head += text.readline()
-            return head, not text.read(1)
 
 
 def open_source(source: str | os.PathLike[str]) -> Source:
@@ -154,12 +127,6 @@ def check_cells(n_bytes: int, n_rows: int, n_columns: int, what: str = "") -> No
             f"{n_rows:,} rows times {n_columns:,} {what or 'columns'} are too many for a file of "
             f"{n_bytes:,} bytes; is it broken? Otherwise split it into files of fewer rows"
         )
-
-
-def check_columns(n_bytes: int, n_columns: int) -> None:
-    """Refuse a header of more columns than a file of its size can tell apart."""
-    if n_columns > _ALWAYS_ALLOWED_COLUMNS + n_bytes:
-        raise TableError(f"{n_columns:,} columns are too many for a file of {n_bytes:,} bytes; is it broken?")
 
 
 def check_growth(n_bytes: int, n_unpacked: int) -> None:

@@ -12,11 +12,9 @@ import numpy as np
 import pandas as pd
 
 from ._cells import Floats, numbers_of, parsed_numbers, strings_of, truth_values
-from ._dates import date_format
+from ._encoders import date_format
+from ._images import PIXEL_NAME, are_file_names, find_pictures, leads_to_pictures
 from ._names import unknown_name
-from .images import PIXEL_NAME, are_file_names, find_pictures, leads_to_pictures
-
-__all__ = ["UNSPACED", "ColumnKind", "Kind", "check_kinds", "find_kinds"]
 
 Kind = Literal["number", "boolean", "date", "category", "string", "text", "image", "ignored"]
 
@@ -57,24 +55,15 @@ def find_kinds(
 ) -> dict[str, ColumnKind]:
     """Find out what each column of a table is, but for those whose kinds are known.
 
-    - "number": numbers, unless all are missing, the same, or row numbers.
-    - "boolean": booleans, yes/no, true/false.
-    - "date": times, and strings in one of the usual forms of dates.
-    - "category": strings of few different values: at most 100, each for ten rows on average, or at most
-      10, each for two rows.
-    - "string": strings without blanks of many values, whose parts recur: names, addresses, codes.
-    - "text": strings of several words.
-    - "image": paths of images of which some are in the folder, or a column of a picture whose pixels are
-      columns, see :func:`find_picture`.
-    - "ignored": no value or only one; ids, which are different in each row and share no parts.
+    Categories are strings of few different values; other strings without blanks are "string" if their parts
+    recur (names, addresses, codes), else ids. Images are paths of which some are in the folder, or pixels.
     """
     asked = dict(kinds or {})
     check_kinds(asked, list(frame.columns))
     if folder is not None and not folder.is_dir():
         raise ValueError(f"folder must be the directory of the images, and {str(folder)!r} is none")
     pixels = _pixels(frame, asked)
-    names = [str(name) for name in frame.columns]
-    return {name: pixels.get(name) or _find_kind(frame[name], asked.get(name), folder) for name in names}
+    return {n: pixels.get(n) or _find_kind(frame[n], asked.get(n), folder) for n in map(str, frame.columns)}
 
 
 def _pixels(frame: pd.DataFrame, asked: Mapping[str, Kind]) -> dict[str, ColumnKind]:
@@ -98,8 +87,15 @@ def _find_kind(column: pd.Series, asked: Kind | None, folder: Path | None) -> Co
         return _of_numbers(str(column.name), values)
     if asked == "ignored":
         return ColumnKind("ignored", "as asked for")
-    if asked == "image":
-        _check_image(column, folder)
+    if asked == "image" and numbers_of(column) is not None:
+        raise ValueError(
+            f"column {column.name!r} cannot be an image: it holds numbers, and is no pixel of a full "
+            "rectangle of columns named like pixel_0_0; choose the kind 'number'"
+        )
+    if asked == "image" and folder is None:
+        raise ValueError(
+            f"column {column.name!r} cannot be an image without a folder; give that of the images"
+        )
     if asked == "number":
         parsed_numbers(column)  # raises if there are others
     if asked == "date" and date_format(column, fewest=1) is None:
@@ -120,18 +116,6 @@ def _find_kind(column: pd.Series, asked: Kind | None, folder: Path | None) -> Co
         return ColumnKind("boolean", "true or false")
     values = numbers_of(column)
     return _of_strings(column, folder) if values is None else _of_numbers(str(column.name), values)
-
-
-def _check_image(column: pd.Series, folder: Path | None) -> None:
-    if numbers_of(column) is not None:
-        raise ValueError(
-            f"column {column.name!r} cannot be an image: it holds numbers, and is no pixel of a full "
-            "rectangle of columns named like pixel_0_0; choose the kind 'number'"
-        )
-    if folder is None:
-        raise ValueError(
-            f"column {column.name!r} cannot be an image without a folder; give that of the images"
-        )
 
 
 def _of_numbers(name: str, values: Floats) -> ColumnKind:
@@ -167,7 +151,8 @@ def _of_strings(column: pd.Series, folder: Path | None) -> ColumnKind:
     if are_file_names(different):
         where = "and no folder is given" if folder is None else f"and none of them is in {folder}"
         return ColumnKind("ignored", f"names of images, {where}")
-    if sum(map(_has_words, filled)) >= 0.5 * len(filled):
+    n_with_words = sum(UNSPACED.search(text) is not None or len(text.split()) > 1 for text in filled)
+    if n_with_words >= 0.5 * len(filled):
         return ColumnKind("text", "strings of several words")
     if len(different) >= _ALMOST_ALL * len(filled) and not _parts_recur(different):
         return ColumnKind("ignored", "ids: different in each row, and without parts that recur")
@@ -180,10 +165,6 @@ def _are_categories(column: pd.Series, n_different: int, n_filled: int) -> bool:
     if n_different <= _FEW_CATEGORIES:
         return _ROWS_IF_FEW * n_different <= n_filled
     return n_different <= _MOST_CATEGORIES and _ROWS_A_CATEGORY * n_different <= n_filled
-
-
-def _has_words(text: str) -> bool:
-    return UNSPACED.search(text) is not None or len(text.split()) > 1
 
 
 def _parts_recur(different: list[str]) -> bool:

@@ -11,13 +11,10 @@ import pandas as pd
 
 from ._cells import is_empty, listed, row_name, truth_values
 
-__all__ = ["CONTAINERS", "Container", "container_of", "names_matrix", "rows_of_names", "split_rows"]
-
 Container = Literal["list", "tuple", "set", "frozenset", "joined"]
 CONTAINERS: dict[str, type] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
 
 _SEPARATORS = ("|", ";", ",", "\t")  # what may stand between names, the first one that occurs
-
 _ROWS_TO_TELL = 20  # from so many rows on, labels that occur once are a mistake
 
 
@@ -32,9 +29,6 @@ def rows_of_names(
     """Return Y, or the only column of a table, as a list if its samples are (joined) names, else None.
 
     With `names_first`, lists such as [[0, 1], [1, 0]] are names if `classes` has all of them, not a matrix.
-
-    >>> rows_of_names([["a"], ["b", "c"]]), rows_of_names([[0, 1], [1, 0]])
-    ([['a'], ['b', 'c']], None)
     """
     if not isinstance(Y, list | tuple | np.ndarray | pd.Series):
         return None
@@ -58,9 +52,11 @@ def rows_of_names(
 
 def _are_table(rows: list[Any]) -> bool:
     """Whether lists of the same length are a matrix: columns of yes and no, or numbers that are no names."""
-    if any(isinstance(row, set | frozenset) for row in rows) or len({len(row) for row in rows}) > 1:
-        return False
-    if not len(rows[0]):
+    if (
+        any(isinstance(row, set | frozenset) for row in rows)
+        or len({*map(len, rows)}) > 1
+        or not len(rows[0])
+    ):
         return False
     if all(truth_values(column) is not None for column in zip(*rows, strict=True)):
         return True

@@ -24,11 +24,6 @@ from refpair._saved import Savable, require
 from ._cells import from_polars, is_empty, is_present, listed, not_a_truth, row_name, truth_values
 from .label_names import CONTAINERS, Container, container_of, names_matrix, rows_of_names, split_rows
 
-__all__ = [
-    "LabelFormat", "LabelMatrix", "label_columns", "labelled_rows", "read_labels", "read_predictions",
-    "truth_values",
-]  # fmt: skip
-
 Kind = Literal["classes", "array", "sparse", "spmatrix", "pandas", "polars", "names"]
 Within = Literal["list", "array", "series", "frame", "polars series", "polars frame"]
 LabelMatrix: TypeAlias = Any  # an ndarray of uint8 or a csr_array of ones, which carries no types
@@ -90,10 +85,8 @@ class LabelFormat(Savable):
         if self.values is not None:
             columns = [np.array(pair, self.dtype)[labels[:, i]] for i, pair in enumerate(self.values)]
             matrix = np.column_stack(columns)
-        if self.kind == "sparse":
-            return sp.csr_array(matrix)
-        if self.kind == "spmatrix":
-            return sp.csr_matrix(matrix)
+        if self.kind in ("sparse", "spmatrix"):
+            return (sp.csr_array if self.kind == "sparse" else sp.csr_matrix)(matrix)
         if self.kind == "pandas":
             frame = pd.DataFrame(matrix, columns=self.classes, index=index)
             return frame if self.values is None else frame.infer_objects()
@@ -130,12 +123,18 @@ class LabelFormat(Savable):
     def read_more(self, Y: Any, name: str = "Y") -> LabelMatrix:
         """Read more labels, those of this format; names and matrices may stand for each other."""
         if self.kind == "classes":
-            return self._read_more_classes(Y)
+            y = column_or_1d(np.asarray(Y))
+            if len(self.classes) == 2 and not (known := np.isin(y, self.classes)).all():
+                raise ValueError(f"y has the class {y[known.argmin()]!r}, but the model knows {self.classes}")
+            # A model of a single class knows no other: whatever else y holds is not that class.
+            return np.asarray(y != self.classes[0], np.uint8)[:, None]
         if self.kind != "names" and len(self.classes) == 1 and _is_one_column(Y):
             Y = np.asarray(Y)[:, None]
         classes = self.classes.tolist()
         separator = self.separator if self.container == "joined" else None
-        labels, given = _read(Y, name, classes, separator, names_first=self.kind == "names")
+        labels, given = read_labels(
+            Y, name, classes=classes, separator=separator, names_first=self.kind == "names"
+        )
         if given.kind == "classes":
             raise ValueError(f"{name} must have the labels of the model: {listed(list(map(str, classes)))}")
         if labels.shape[1] != len(classes):
@@ -152,13 +151,6 @@ class LabelFormat(Savable):
                 )
             labels = labels[:, [columns.index(one) for one in classes]]
         return labels
-
-    def _read_more_classes(self, y: Any) -> npt.NDArray[np.uint8]:
-        y = column_or_1d(np.asarray(y))
-        if len(self.classes) == 2 and not (known := np.isin(y, self.classes)).all():
-            raise ValueError(f"y has the class {y[known.argmin()]!r}, but the model knows {self.classes}")
-        # A model of a single class knows no other: whatever else y holds is not that class.
-        return np.asarray(y != self.classes[0], np.uint8)[:, None]
 
 
 def label_columns(Y: pd.DataFrame, separator: str | None = None) -> pd.DataFrame:
@@ -190,7 +182,12 @@ def labelled_rows(Y: pd.DataFrame) -> tuple[npt.NDArray[np.bool_], str]:
 
 
 def read_labels(
-    Y: Any, name: str = "Y", *, classes: Sequence[Any] | None = None, separator: str | None = None
+    Y: Any,
+    name: str = "Y",
+    *,
+    classes: Sequence[Any] | None = None,
+    separator: str | None = None,
+    names_first: bool = True,
 ) -> tuple[LabelMatrix, LabelFormat]:
     """Read Y into a 0/1 matrix, dense or CSR, and note the form it was given in.
 
@@ -198,38 +195,8 @@ def read_labels(
     words such as "yes" and "no"; or names of labels: lists, tuples, sets or joined strings (``"a|b"``), one
     for each sample, in a list, array, Series or DataFrame of one column. A one-dimensional y of two values is
     a single label. `name` is what messages call it; names beyond `classes` are refused; `separator` is found
-    out by default.
-
-    >>> matrix, form = read_labels(["joy|calm", "calm", "anger"])
-    >>> matrix.tolist(), form.classes.tolist()
-    ([[0, 1, 1], [0, 1, 0], [1, 0, 0]], ['anger', 'calm', 'joy'])
-    >>> form.write(matrix[:1], None)
-    ['calm|joy']
+    out by default. With `names_first`, lists that could be either are names, if `classes` has them all.
     """
-    return _read(Y, name, classes, separator, names_first=True)
-
-
-def read_predictions(model: Any, predicted: Any, y: Any) -> tuple[LabelMatrix, LabelMatrix, list[Any]]:
-    """Return true and predicted labels, in whatever form, as 0/1 matrices, and the names of the labels.
-
-    A model of this package tells the form, also within pipelines and searches; for others it is that of y.
-    """
-    while not hasattr(model, "_label_format"):
-        steps = getattr(model, "steps", None)
-        model = steps[-1][1] if steps else getattr(model, "best_estimator_", None)
-        if model is None:
-            # Some rows may lack one of two classes.
-            known = np.concatenate([np.ravel(y), predicted]) if np.ndim(predicted) == 1 else y
-            _, form = read_labels(known, "y")
-            break
-    else:
-        form = model._label_format
-    return form.read_more(y, "y"), form.read_more(predicted, "the prediction"), form.label_names
-
-
-def _read(
-    Y: Any, name: str, classes: Sequence[Any] | None, separator: str | None, *, names_first: bool
-) -> tuple[LabelMatrix, LabelFormat]:
     if Y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     if sp.issparse(Y):
@@ -252,8 +219,27 @@ def _read(
         dtype = np.dtype(np.uint8)
         return matrix, LabelFormat("names", labels, dtype, None, within, container_of(rows), separator, title)
     if is_frame:
-        return _read_frame(given, name, "polars" if is_polars else "pandas")
-    return _read_array(np.asarray(given), name)
+        return _read_matrix(given, "polars" if is_polars else "pandas", name)
+    array = np.asarray(given)
+    return _read_classes(array) if array.ndim == 1 else _read_matrix(array, "array", name)
+
+
+def read_predictions(model: Any, predicted: Any, y: Any) -> tuple[LabelMatrix, LabelMatrix, list[Any]]:
+    """Return true and predicted labels, in whatever form, as 0/1 matrices, and the names of the labels.
+
+    A model of this package tells the form, also within pipelines and searches; for others it is that of y.
+    """
+    while not hasattr(model, "_label_format"):
+        steps = getattr(model, "steps", None)
+        model = steps[-1][1] if steps else getattr(model, "best_estimator_", None)
+        if model is None:
+            # Some rows may lack one of two classes.
+            known = np.concatenate([np.ravel(y), predicted]) if np.ndim(predicted) == 1 else y
+            _, form = read_labels(known, "y")
+            break
+    else:
+        form = model._label_format
+    return form.read_more(y, "y"), form.read_more(predicted, "the prediction"), form.label_names
 
 
 def _is_one_column(Y: Any) -> bool:
@@ -263,23 +249,15 @@ def _is_one_column(Y: Any) -> bool:
     return np.ndim(Y) == 1 if isinstance(Y, np.ndarray) else truth_values(Y) is not None
 
 
-def _read_array(array: npt.NDArray[Any], name: str) -> tuple[LabelMatrix, LabelFormat]:
-    if array.ndim == 1:
-        return _read_classes(array)
-    _check_shape(array.shape, name)
-    labels = np.arange(array.shape[1])
-    if array.dtype.kind in "biuf":
-        return _read_numbers(array, labels, "array", name)
-    return _read_columns(list(array.T), labels, "array", name)
-
-
-def _read_frame(Y: pd.DataFrame, name: str, kind: Kind) -> tuple[LabelMatrix, LabelFormat]:
+def _read_matrix(Y: Any, kind: Kind, name: str) -> tuple[LabelMatrix, LabelFormat]:
+    """Read an array, or a DataFrame whose columns may be of several types."""
     _check_shape(Y.shape, name)
-    names = np.asarray(Y.columns)
-    array = Y.to_numpy()
+    array, index = np.asarray(Y), getattr(Y, "index", None)
+    names = np.arange(array.shape[1]) if index is None else np.asarray(Y.columns)
     if array.dtype.kind in "biuf":
-        return _read_numbers(array, names, kind, name, Y.index)
-    return _read_columns([Y.iloc[:, i] for i in range(len(names))], names, kind, name, Y.index)
+        return _read_numbers(array, names, kind, name, index)
+    columns = array.T if index is None else [Y.iloc[:, i] for i in range(len(names))]
+    return _read_columns(list(columns), names, kind, name, index)
 
 
 def _check_shape(shape: tuple[int, ...], name: str) -> None:

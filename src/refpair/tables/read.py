@@ -6,6 +6,7 @@ import codecs
 import os
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,10 @@ import pandas as pd
 
 from refpair.tables._arff import arff_frame, labels_beside, parse_arff
 from refpair.tables._cells import frame_of_matrix
-from refpair.tables._csv import read_csv
-from refpair.tables._formats import read_excel, read_json_lines, read_parquet, read_svmlight
+from refpair.tables._formats import read_csv, read_excel, read_json_lines, read_parquet, read_svmlight
 from refpair.tables._names import TableError, check_known, clean_names, naming
 from refpair.tables._source import Source, check_cells, open_source
 from refpair.tables.columns import Kind
-
-__all__ = ["Table", "TableOptions", "read_table"]
 
 _ENDINGS = {
     "csv": (".csv", ".tsv"),
@@ -165,8 +163,9 @@ def read_table(
     """
     found = open_source(source)
     labels, drop = _asked_for(labels, "label"), _asked_for(drop, "column to drop") or []
-    if encoding is not None and _is_utf_8(encoding):
-        encoding = None
+    with suppress(LookupError):  # told when it is used
+        if encoding is not None and codecs.lookup(encoding).name in ("utf-8", "utf-8-sig"):
+            encoding = None
     with naming(found.name):
         form = _format(found)
         if form == "libsvm":
@@ -193,13 +192,6 @@ def _asked_for(names: Sequence[str] | None, what: str) -> list[str] | None:
         if times > 1:
             raise ValueError(f"the {what} {name!r} is named twice; remove one")
     return asked
-
-
-def _is_utf_8(encoding: str) -> bool:
-    try:
-        return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
-    except LookupError:
-        return False  # told when it is used
 
 
 def _format(source: Source) -> str:
@@ -242,7 +234,9 @@ def _from_arff(source: Source, labels: list[str] | None, drop: list[str], encodi
     assert source.path is not None
     if labels is None:
         labels = _asked_for(labels_beside(source.path), "label")
-    file = parse_arff(source.read_text(encoding), source.n_bytes)
+    source.check_text(encoding)
+    with source.open_text(encoding) as text:
+        file = parse_arff(text.read(), source.n_bytes)
     for label in labels or ():
         if label in file.repeated:
             raise TableError(f"several attributes are named {label!r}; rename all but the label")

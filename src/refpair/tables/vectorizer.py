@@ -24,19 +24,19 @@ from sklearn.utils.validation import (  # fmt: skip
 from refpair._saved import IfThere, Savable, require
 
 from ._cells import Matrix, dense, frame_of_matrix, from_polars, is_missing, listed
-from ._dates import DateEncoder
-from ._encoders import BooleanEncoder, CategoryEncoder, Encoder, MissingEncoder, NumberEncoder, PixelEncoder
+from ._encoders import (
+    BooleanEncoder,
+    CategoryEncoder,
+    DateEncoder,
+    Encoder,
+    MissingEncoder,
+    NumberEncoder,
+    PixelEncoder,
+)
+from ._images import ImageEncoder
 from ._names import unknown_name
+from ._text import EmbeddingEncoder, TextEncoder
 from .columns import ColumnKind, Kind, check_kinds, find_kinds
-from .images import ImageEncoder
-from .text import EmbeddingEncoder, TextEncoder
-
-__all__ = ["ENCODERS", "TableVectorizer"]
-
-ENCODERS = (
-    BooleanEncoder, CategoryEncoder, DateEncoder, EmbeddingEncoder, ImageEncoder, MissingEncoder,
-    NumberEncoder, PixelEncoder, TextEncoder,
-)  # fmt: skip
 
 _ROW = (str, str, str, int, int)
 _SPARSE_BELOW = 0.3  # of the values are not zero: the features are sparse
@@ -271,11 +271,11 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         if not len(X):
             raise ValueError(f"the table has no rows: Found array with 0 sample(s) (shape={X.shape})")
         frame = X.set_axis(pd.Index(names, dtype=object), axis=1)
-        if reset:
-            _check_feature_names(self, frame, reset=True)
-            _check_n_features(self, frame, reset=True)
-            return frame
-        return self._with_needed(frame)
+        if not reset:
+            return self._with_needed(frame)
+        _check_feature_names(self, frame, reset=True)
+        _check_n_features(self, frame, reset=True)
+        return frame
 
     def _read_array(self, X: Any, *, reset: bool) -> pd.DataFrame:
         array: Any = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False, estimator=self)
@@ -286,8 +286,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
             _check_feature_names(self, array, reset=True)
         names = [f"x{i}" for i in range(array.shape[1])]
         if sp.issparse(array):
-            values = sp.csr_array(array, dtype=np.float64)
-            return frame_of_matrix(values, names)
+            return frame_of_matrix(sp.csr_array(array, dtype=np.float64), names)
         frame = pd.DataFrame(array, columns=names)
         return frame.infer_objects() if array.dtype == object else frame
 
@@ -324,7 +323,6 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
 
     @property
     def _n_features_out(self) -> int:
-        """The number of features, by the name that scikit-learn has for it."""
         return sum(len(one.feature_names()) for one in self._encoders)
 
     def _get_saved(self) -> dict[str, Any]:
@@ -341,7 +339,9 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         kinds = {row[0]: row[1] for row in self._found}
         require(set(kinds.values()) <= set(get_args(Kind)), "a column is of no kind")
         encoders = self._encoders
-        fits = all(isinstance(one, ENCODERS) for one in encoders) and len(encoders) > 0
+        fits = len(encoders) > 0 and all(
+            isinstance(one, Encoder) and type(one) is not Encoder for one in encoders
+        )
         require(fits and self._weights.shape == (len(encoders),), "columns have no encoders or weights")
         require(np.isfinite(self._weights).all(), "a weight is not a number")
         known = all(set(one.columns) <= kinds.keys() and one.feature_names() for one in encoders)
@@ -354,9 +354,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.string = True
         tags.transformer_tags.preserves_dtype = []
         return tags
 

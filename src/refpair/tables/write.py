@@ -14,8 +14,6 @@ import pandas as pd
 
 from refpair._files import check_output, written_whole
 
-__all__ = ["check_table_path", "csv_text", "write_table"]
-
 _ENDINGS = (".csv", ".tsv", ".csv.gz", ".jsonl", ".parquet")
 
 

@@ -22,13 +22,15 @@ from ._cells import Floats, Matrix, strings_of
 from ._encoders import Encoder
 from .columns import UNSPACED
 
-__all__ = ["EmbeddingEncoder", "TextEncoder"]
-
 _MOST_TERMS = 20_000
 _UNSPACED_SHARE = 0.3
 
-_WAYS = ("words", "parts", "characters", "characters of words")
-"""What can be counted: words of texts; parts of strings; 1 to 3 characters; 3 or 4 characters of a word."""
+_WAYS: dict[str, dict[str, Any]] = {  # what can be counted, and how TfidfVectorizer is told so
+    "words": {},  # by `_word_pattern`
+    "parts": {"token_pattern": r"[^\W\d_]+|\d+"},
+    "characters": {"analyzer": "char", "ngram_range": (1, 3)},
+    "characters of words": {"analyzer": "char_wb", "ngram_range": (3, 4)},
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,32 +57,28 @@ class TextEncoder(Encoder):
             for ways in _ways_of(kind, texts):
                 fitted = []
                 for way in ways:
-                    counter = _make_tfidf(way, min_df=min_df)
                     try:
-                        fitted.append((way, counter.fit(texts)))
+                        fitted.append(_make_tfidf(way, min_df=min_df).fit(texts))
                     except ValueError:  # no terms, or none in as many rows
                         break
                 else:
-                    terms = [one.get_feature_names_out().tolist() for _, one in fitted]
-                    return cls([column], [way for way, _ in fitted], terms, [one.idf_ for _, one in fitted])
+                    terms = [one.get_feature_names_out().tolist() for one in fitted]
+                    return cls([column], list(ways), terms, [one.idf_ for one in fitted])
         return None
 
     def transform(self, frame: pd.DataFrame) -> Matrix:
-        """Return the features of a table."""
         texts = _texts(frame[self.column])
         parts = []
         for way, terms, idf in zip(self.ways, self.terms, self.idf, strict=True):
-            counter = _make_tfidf(way, terms, min_df=1)
+            counter = _make_tfidf(way, terms)
             counter.idf_ = idf
             parts.append(sp.csr_array(counter.transform(texts)))
         return sp.csr_array(sp.hstack(parts, format="csr"))
 
     def feature_names(self) -> list[str]:
-        """Return their names."""
-        told = ["" if way in ("words", "parts") else "characters " for way in self.ways]
         return [
-            f"{self.column}: {before}{term}"
-            for before, terms in zip(told, self.terms, strict=True)
+            f"{self.column}: {'' if way in ('words', 'parts') else 'characters '}{term}"
+            for way, terms in zip(self.ways, self.terms, strict=True)
             for term in terms
         ]
 
@@ -94,18 +92,15 @@ class EmbeddingEncoder(Encoder):
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, column: str, model: str) -> Self:
-        """Find out how many numbers the model gives."""
         return cls([column], model, _embed_texts([""], model).shape[1])
 
     def transform(self, frame: pd.DataFrame) -> Matrix:
-        """Return the features of a table."""
         found = _embed_texts(_texts(frame[self.column]), self.model)
         if found.shape[1] != self.n_features:
             raise ValueError(f"the model {self.model} gives {found.shape[1]} numbers, not {self.n_features}")
         return found
 
     def feature_names(self) -> list[str]:
-        """Return their names."""
         return [f"{self.column}: embedding {i}" for i in range(self.n_features)]
 
 
@@ -113,24 +108,17 @@ def _texts(column: pd.Series) -> list[str]:
     return [text or "" for text in strings_of(column)]
 
 
-def _make_tfidf(way: str, terms: Sequence[str] | None = None, *, min_df: int = 2) -> TfidfVectorizer:
-    """Return what counts terms in one of the `_WAYS`, each weighted by how rare it is."""
-    options: dict[str, dict[str, Any]] = {
-        "words": {"token_pattern": _word_pattern()},
-        "parts": {"token_pattern": r"[^\W\d_]+|\d+"},
-        "characters": {"analyzer": "char", "ngram_range": (1, 3)},
-        "characters of words": {"analyzer": "char_wb", "ngram_range": (3, 4)},
-    }
+def _make_tfidf(way: str, terms: Sequence[str] | None = None, *, min_df: int = 1) -> TfidfVectorizer:
+    how = _WAYS[way] or {"token_pattern": _word_pattern()}
     return TfidfVectorizer(
-        sublinear_tf=True, max_features=_MOST_TERMS, min_df=min_df, vocabulary=terms, **options[way]
+        sublinear_tf=True, max_features=_MOST_TERMS, min_df=min_df, vocabulary=terms, **how
     )
 
 
 def _ways_of(kind: str, texts: Sequence[str]) -> list[tuple[str, ...]]:
     """Return what to count of a text or string, the best first; later ones are for tables of few rows.
 
-    Single words, for pairs are mostly noise. On 3,000 package descriptions, characters of texts lose .02 of
-    F1 for trees; characters of names win .01, together with their parts.
+    Pairs of words are mostly noise. Characters lose F1 on texts, and win on names, together with their parts.
     """
     if kind == "string":
         return [("parts", "characters of words"), ("parts",), ("characters",)]
@@ -141,10 +129,9 @@ def _ways_of(kind: str, texts: Sequence[str]) -> list[tuple[str, ...]]:
 
 @cache
 def _word_pattern() -> str:
-    r"""Return what a word is: two letters or digits or more, marks and apostrophes inside; or one emoji.
+    """Return what a word is: two letters or digits or more, marks and apostrophes inside; or one emoji.
 
-    scikit-learn's own pattern cuts words of Indian scripts at each vowel sign, which is no letter to Python's
-    ``\w``.
+    scikit-learn's own pattern cuts words of Indian scripts at each vowel sign, which is a mark, no letter.
     """
     codes = [code for code in range(0x300, 0x20000) if unicodedata.category(chr(code)).startswith("M")]
     # As ranges: single letters beyond 0xFFFF would be compared one by one.
@@ -170,20 +157,13 @@ def _load(model: str) -> Any:
             "embeddings of texts need sentence-transformers: pip install 'refpair[text]'"
         ) from error
     try:
-        return SentenceTransformer(str(_folder(model)), device="cpu", local_files_only=True)
+        where = Path(model).expanduser()
+        if not where.is_dir() and model.isidentifier() and (package := find_spec(model)) and package.origin:
+            where = Path(package.origin).parent / "model"
+        name = str(where) if where.is_dir() else model  # it may be in the cache
+        return SentenceTransformer(name, device="cpu", local_files_only=True)
     except (OSError, ValueError) as error:
         raise ValueError(
             f"the text model {model!r} is not on this machine; give the folder of a model of "
             "sentence-transformers, or the name of an installed package that holds one"
         ) from error
-
-
-def _folder(model: str) -> Path | str:
-    """Return where a model is: a folder, that of an installed package, or a name in the cache."""
-    folder = Path(model).expanduser()
-    if folder.is_dir():
-        return folder
-    package = find_spec(model) if model.isidentifier() else None
-    if package is not None and package.origin is not None:
-        return Path(package.origin).parent / "model"
-    return model

@@ -19,8 +19,6 @@ from refpair._saved import require
 from ._cells import Floats, Matrix, row_name, strings_of
 from ._encoders import Encoder
 
-__all__ = ["ImageEncoder", "OutsideError", "find_file", "find_picture"]
-
 _ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff")
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")
 _SIDE = 64
@@ -57,15 +55,10 @@ def _rectangle(group: list[tuple[int, int, str]]) -> list[list[str]] | None:
     names = {(row, column): name for row, column, name in group}
     rows, columns = (sorted({position[axis] for position in names}) for axis in (0, 1))
     is_full = len(group) == len(names) == len(rows) * len(columns)
-    if not (is_full and _counts(rows) and _counts(columns)):
-        return None
-    return [[names[row, column] for column in columns] for row in rows]
-
-
-def _counts(numbers: list[int]) -> bool:
-    """Whether these count from 0 or 1 on: sales_2020_1 to sales_2023_12 are no picture."""
-    first = numbers[0]
-    return len(numbers) > 1 and first in (0, 1) and numbers[-1] == first + len(numbers) - 1
+    for numbers in (rows, columns):  # sales_2020_1 to sales_2023_12 are no picture
+        first, n = numbers[0], len(numbers)
+        is_full = is_full and n > 1 and first in (0, 1) and numbers[-1] == first + n - 1
+    return [[names[row, column] for column in columns] for row in rows] if is_full else None
 
 
 def are_file_names(values: Sequence[str]) -> bool:
@@ -74,10 +67,7 @@ def are_file_names(values: Sequence[str]) -> bool:
 
 
 def leads_to_pictures(values: Sequence[str], folder: Path) -> bool:
-    """Whether these name pictures of which at least one is in the folder, or leads out of it.
-
-    What leads out makes an error later. To take it for mere text here would hide the mistake.
-    """
+    """Whether these name pictures of which one is in the folder, or leads out of it: an error later on."""
     if not are_file_names(values):
         return False
     try:
@@ -137,7 +127,6 @@ class ImageEncoder(Encoder):
         return np.where(found[:, None], (raw - self.mean) / scale, 0.0)
 
     def transform(self, frame: pd.DataFrame, folder: Path | None = None, verbose: int = 0) -> Matrix:
-        """Return the features of a table whose images are in the folder."""
         if folder is None:
             raise ValueError(
                 f"column {self.column!r} names images: give their folder, TableVectorizer(folder=...)"
@@ -145,7 +134,6 @@ class ImageEncoder(Encoder):
         return self._scaled(*_read_images(frame[self.column], folder, verbose))
 
     def feature_names(self) -> list[str]:
-        """Return their names."""
         outlines = [f"{self.column}: outline {i}" for i in range(_SIZES[0])]
         return outlines + [f"{self.column}: pixel {divmod(i, _THUMBNAIL)}" for i in range(_SIZES[1])]
 
@@ -156,16 +144,24 @@ def _read_images(column: pd.Series, folder: Path, verbose: int) -> tuple[Floats,
         from skimage import feature  # noqa: PLC0415  (an extra; and slow to import)
     except ImportError as error:
         raise ImportError("images need scikit-image: pip install 'refpair[image]'") from error
-    paths = _paths(column, folder)
+    paths: list[Path | None] = []
+    for row, value in enumerate(strings_of(column)):
+        try:
+            paths.append(None if value is None else find_file(value, folder))
+        except OutsideError as error:
+            raise ValueError(
+                f"column {column.name!r}, row {row_name(column.index, row)}: {value!r} leads out of the "
+                f"folder {str(folder)!r}; paths of images must be relative to it and stay in it; move the "
+                "file, or leave the column out"
+            ) from error
     different = sorted({path for path in paths if path})
     with progress_bar(visible=verbose > 0) as bar:
         tracked = bar.track(different, description=f"images of {column.name}")
         known = {path: _outlines_and_light(path, feature.hog) for path in tracked}
-    rows = [None if path is None else known[path] for path in paths]
-    found = np.array([row is not None for row in rows], bool)
-    features = np.zeros((len(rows), sum(_SIZES)))
-    if found.any():
-        features[found] = [row for row in rows if row is not None]
+    features, found = np.zeros((len(paths), sum(_SIZES))), np.zeros(len(paths), bool)
+    for row, path in enumerate(paths):
+        if path is not None and (numbers := known[path]) is not None:
+            features[row], found[row] = numbers, True
     return features, found
 
 
@@ -191,11 +187,14 @@ def _grey_square(path: Path) -> Floats:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of odd metadata
-        warnings.simplefilter("error", Image.DecompressionBombWarning)  # more than MAX_IMAGEPIXEL_NAMES
+        warnings.simplefilter("error", Image.DecompressionBombWarning)  # more than MAX_IMAGE_PIXELS
         with Image.open(path, formats=_FORMATS) as file:  # by content: no .png may start another decoder
             file.draft("L", (2 * _SIDE, 2 * _SIDE))  # JPEGs can be unpacked small
             if file.mode in ("I", "F") or file.mode.startswith("I;16"):
-                return _stretched(np.asarray(_small(file, "F"), np.float64))
+                square = np.asarray(_small(file, "F"), np.float64)
+                square = np.where(np.isfinite(square), square, 0.0)
+                low, high = square.min(), square.max()  # more than 8 bits seldom use their whole range
+                return (square - low) / (high - low) if high > low else np.zeros_like(square)
             if not (file.mode.endswith("A") or "transparency" in file.info):
                 return np.asarray(_small(file, "L"), np.float64) / 255
             paper = Image.new("RGBA", (_SIDE, _SIDE), "white")
@@ -209,24 +208,3 @@ def _small(image: Any, mode: str) -> Any:
 
     image = image if image.mode == mode else image.convert(mode)
     return ImageOps.exif_transpose(image.resize((_SIDE, _SIDE), Image.Resampling.BILINEAR))
-
-
-def _stretched(square: Floats) -> Floats:
-    """Spread brightness over 0 to 1: pictures of more than 8 bits seldom use their whole range."""
-    square = np.where(np.isfinite(square), square, 0.0)
-    low, high = square.min(), square.max()
-    return (square - low) / (high - low) if high > low else np.zeros_like(square)
-
-
-def _paths(column: pd.Series, folder: Path) -> list[Path | None]:
-    paths: list[Path | None] = []
-    for row, value in enumerate(strings_of(column)):
-        try:
-            paths.append(None if value is None else find_file(value, folder))
-        except OutsideError as error:
-            raise ValueError(
-                f"column {column.name!r}, row {row_name(column.index, row)}: {value!r} leads out of the "
-                f"folder {str(folder)!r}; paths of images must be relative to it and stay in it; move the "
-                "file, or leave the column out"
-            ) from error
-    return paths

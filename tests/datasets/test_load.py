@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from refpair.datasets import DatasetUnavailableError, list_datasets, load_dataset, mulan
-from refpair.datasets.mulan import COMMIT, REGISTRY, URL
+from refpair.datasets import DatasetUnavailableError, list_datasets, load, load_dataset
+from refpair.datasets.load import COMMIT, REGISTRY, URL
 
 
 def test_list(cache):
@@ -35,4 +35,4 @@ def test_absent_without_download(cache, monkeypatch):
 
 
 def test_cache_is_the_users(cache):
-    assert mulan.cache_dir() == cache / "datasets"
+    assert load.cache_dir() == cache / "datasets"

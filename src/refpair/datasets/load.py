@@ -1,18 +1,23 @@
-"""The ten data sets of the paper by name, from a folder, the user's cache or Mulan's repository."""
+"""DATA as a user names it: a file, a folder of data sets, or a data set, which may have to be downloaded."""
 
 from __future__ import annotations
 
 import csv
+import errno
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+import pandas as pd
 import platformdirs
 import pooch
 from rich.console import Console
 
-from refpair.tables._names import unknown_name
+from refpair.tables import Table, read_table
+from refpair.tables._cells import frame_of_matrix
+from refpair.tables._names import check_known, unknown_name
 
 from .arff import MultiLabelData, read_arff
 from .digits import N_CLASSES, N_PICTURES, make_overlaid_digits
@@ -118,7 +123,8 @@ def load_dataset(name: str, *, download: bool = True) -> MultiLabelData:
     Returns
     -------
     MultiLabelData
-        The data; see `read_arff` for what is sparse, and how nominal features become numbers.
+        The data. Features are a ``scipy.sparse.csr_array`` if the file is sparse or less than 10 % of them
+        are not zero.
 
     Raises
     ------
@@ -134,6 +140,9 @@ def load_dataset(name: str, *, download: bool = True) -> MultiLabelData:
     these are taken as they are. Then comes the user's cache, then the repository of Mulan on GitHub or
     the mirror ``$REFPAIR_DATA_URL``; these files are checked against known checksums at every use.
 
+    Nominal features whose values are all whole numbers, such as ``{1, 2, 3}``, are these numbers; of others
+    they are the places of the values in the declared list, from 0. Missing values are NaN.
+
     Examples
     --------
     >>> from refpair.datasets import load_dataset
@@ -143,7 +152,7 @@ def load_dataset(name: str, *, download: bool = True) -> MultiLabelData:
     >>> [[name for name, there in zip(data.label_names, row) if there] for row in data.Y[:3]]
     [['0', '5'], ['3'], ['0', '5', '6']]
     """
-    known = {"digits": "digits", **{each.lower(): each for each in REGISTRY}}
+    known = _known()
     if name.lower() not in known:
         raise ValueError(unknown_name("data set", name, known.values()))
     name = known[name.lower()]
@@ -151,6 +160,63 @@ def load_dataset(name: str, *, download: bool = True) -> MultiLabelData:
         return make_overlaid_digits()
     path = _find(name, REGISTRY[name]) or _bring(name, REGISTRY[name], allowed=download)
     return read_arff(path)
+
+
+def _known() -> dict[str, str]:
+    return {name.lower(): name for name in ("digits", *REGISTRY)}
+
+
+def read_data(
+    data: str,
+    labels: Sequence[str] | None = None,
+    *,
+    drop: Sequence[str] = (),
+    sep: str | None = None,
+    encoding: str | None = None,
+) -> Table:
+    """Read a table: a file that `read_table` can read, ``-`` for standard input, or a data set by its name.
+
+    Data sets by name have columns of numbers (sparse if the data set is) and labels of 0 and 1.
+    """
+    if is_file(data):
+        return read_table(data, labels, drop=drop, sep=sep, encoding=encoding)
+    try:
+        found = load_dataset(data)
+    except ValueError as error:
+        raise ValueError(f"{data}: there is no such file; {error}") from None
+    if labels is not None:
+        raise ValueError(f"the data set {found.name!r} has its own labels; leave out --labels")
+    check_known(drop, found.feature_names, data)
+    kept = [place for place, name in enumerate(found.feature_names) if name not in set(drop)]
+    X = frame_of_matrix(found.X[:, kept] if drop else found.X, [found.feature_names[place] for place in kept])
+    return Table(found.name, X, pd.DataFrame(found.Y, columns=found.label_names), None)
+
+
+def find_data(data: str) -> list[str]:
+    """Return what a word stands for: a file or data set, or all ``<name>/<name>.arff`` in that folder.
+
+    Known data sets are named as they name themselves, whatever the capitals; a folder that is called as one
+    is ``./<name>``. Of a folder, those of the paper come first, in its order.
+    """
+    folder = Path(data)
+    if data.lower() in _known() or not folder.is_dir():  # standard input, too
+        return [_known().get(data.lower(), data)]
+    order = {name: place for place, name in enumerate(REGISTRY)}
+    found = [path for path in folder.glob("*/*.arff") if path.stem == path.parent.name]
+    found += [path for path in [folder / f"{folder.resolve().name}.arff"] if path.is_file()]
+    if not found:
+        raise ValueError(f"{data}: the folder has no data sets <name>/<name>.arff; name a file instead")
+    return [str(path) for path in sorted(found, key=lambda p: (order.get(p.stem, len(order)), p.stem))]
+
+
+def is_file(data: str) -> bool:
+    """Whether a word is meant as a file; data sets have no dots and slashes in their names."""
+    path = Path(data)
+    if data == "-" or path.is_file():
+        return True
+    if path.suffix or len(path.parts) != 1:
+        raise FileNotFoundError(errno.ENOENT, "there is no such file", data)
+    return False
 
 
 def cache_dir() -> Path:
@@ -163,15 +229,13 @@ def _files(folder: Path, name: str) -> tuple[Path, Path]:
 
 
 def _find(name: str, source: Source) -> Path | None:
-    own = os.environ.get("REFPAIR_DATA")
-    if own:
+    if own := os.environ.get("REFPAIR_DATA"):
         arff, xml = _files(Path(own).expanduser(), name)
         if arff.is_file() and xml.is_file():
             return arff
     arff, xml = _files(cache_dir(), name)
-    if _is_intact(arff, source.arff_sha256) and _is_intact(xml, source.xml_sha256):
-        return arff
-    return None
+    is_there = _is_intact(arff, source.arff_sha256) and _is_intact(xml, source.xml_sha256)
+    return arff if is_there else None
 
 
 def _is_intact(path: Path, sha256: str) -> bool:

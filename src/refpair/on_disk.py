@@ -1,26 +1,109 @@
-"""Files of rows: dense ones of numpy, sparse ones of SciPy, and Parquet."""
+"""Rows that stay on the disk, more than fit into memory: files of numpy, SciPy and Parquet."""
 
 from __future__ import annotations
 
 import os
 import struct
 import zipfile
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from refpair.on_disk.rows import Block, Rows, RowsOnDisk
+from refpair._files import written_whole
 
+__all__ = ["RowsOnDisk", "open_rows"]
+
+Rows: TypeAlias = npt.NDArray[np.integer[Any]]
+Block: TypeAlias = Any  # a float ndarray or a csr_array; SciPy carries no types
+
+_CELLS_A_BLOCK = 1 << 22  # that are looked at at a time
 _GAP = 1 << 14  # bytes between two rows that are read along: to skip so few takes longer
 _MOST = 1 << 24  # bytes that are read at a time
 _PARTS = ("data", "indices", "indptr")
 _LOCAL_HEADER = 30  # bytes of a part of a zip file, then the name and what else there is
+
+
+class RowsOnDisk(ABC):
+    """A matrix of features in a file, of which only the rows asked for are read.
+
+    ``X[rows]`` reads some rows, given by a slice or by their numbers, into memory. Another process is given
+    the path, and opens the file by itself.
+
+    Attributes
+    ----------
+    path : Path
+    shape : (n_rows, n_features)
+    feature_names : list of str, or None
+    """
+
+    path: Path
+    shape: tuple[int, int]
+    feature_names: list[str] | None = None
+
+    @abstractmethod
+    def _read(self, rows: Rows) -> Block:
+        """Read rows, given by ascending numbers, none twice."""
+
+    def __getitem__(self, rows: slice | Rows) -> Block:
+        n_rows = self.shape[0]
+        if isinstance(rows, slice):
+            return self._read(np.arange(*rows.indices(n_rows)))
+        wanted = np.asarray(rows)
+        if wanted.ndim != 1 or wanted.dtype.kind not in "iu":
+            raise TypeError(f"{self.path}: rows on disk are asked for by a slice or by their numbers")
+        if len(wanted) and (wanted.min() < 0 or wanted.max() >= n_rows):
+            raise IndexError(f"{self.path}: rows are numbered from 0 to {n_rows - 1}")
+        distinct, place = np.unique(wanted, return_inverse=True)  # a disk is read in one direction
+        found = self._read(distinct)
+        return found if np.array_equal(place, np.arange(len(distinct))) else found[place]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @cached_property
+    def has_missing(self) -> npt.NDArray[np.bool_]:
+        """Which features have a missing value; found by looking at all rows, once. None may be infinite."""
+        missing = np.zeros(self.shape[1], bool)
+        for first, block in self._blocks():
+            stored = block.data if sp.issparse(block) else block
+            if np.isinf(stored).any():
+                raise ValueError(
+                    f"{self.path}: a value in rows {first} to {first + block.shape[0]} is infinite"
+                )
+            nan = np.isnan(stored)
+            missing[block.indices[nan] if sp.issparse(block) else nan.any(axis=0)] = True
+        return missing
+
+    def save(self, path: str | os.PathLike[str], dtype: npt.DTypeLike = np.float32) -> None:
+        """Write the rows to a ``.npy`` file, block by block, the whole of it or nothing.
+
+        Parameters
+        ----------
+        path : path-like
+        dtype : dtype, default=float32
+        """
+        about = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": self.shape}
+        with written_whole(Path(path)) as file:
+            np.lib.format.write_array_header_1_0(file, about)
+            for _, block in self._blocks():
+                dense = block.toarray() if sp.issparse(block) else block
+                file.write(np.ascontiguousarray(dense, dtype).data)
+
+    def _blocks(self) -> Iterator[tuple[int, Block]]:
+        step = max(1, _CELLS_A_BLOCK // self.shape[1])
+        for first in range(0, self.shape[0], step):
+            yield first, self[first : first + step]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.path)!r}: {self.shape[0]} rows, {self.shape[1]} features)"
 
 
 def open_rows(path: str | os.PathLike[str], *, columns: Sequence[str] | None = None) -> RowsOnDisk:
@@ -94,8 +177,7 @@ class NpyRows(RowsOnDisk):
 
     def _read(self, rows: Rows) -> npt.NDArray[np.floating]:
         with self.path.open("rb", buffering=0) as file:
-            found = self._array.take(file, rows)
-        return _as_floats(found)
+            return _as_floats(self._array.take(file, rows))
 
 
 class NpzRows(RowsOnDisk):
@@ -189,14 +271,12 @@ class ParquetRows(RowsOnDisk):
                 opened = path, pq.ParquetFile(path)
             table = opened[1].read_row_group(group, columns=self.feature_names)
             mine = slice(bounds[number], bounds[number + 1])
-            out[mine] = self._numbers(table)[rows[mine] - self._ends[number]]
+            try:
+                numbers = table.to_pandas().to_numpy(dtype=np.float64, na_value=np.nan)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"{self.path}: a column does not hold numbers ({error})") from error
+            out[mine] = numbers[rows[mine] - self._ends[number]]
         return out
-
-    def _numbers(self, table: Any) -> npt.NDArray[np.float64]:
-        try:
-            return np.asarray(table.to_pandas().to_numpy(dtype=np.float64, na_value=np.nan))
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{self.path}: a column does not hold numbers ({error})") from error
 
 
 def _as_floats(values: npt.NDArray[Any]) -> npt.NDArray[np.floating]:
@@ -216,10 +296,8 @@ class StoredArray:
         """Read what numpy.save wrote before the cells; the file stands where they begin then."""
         try:
             version = np.lib.format.read_magic(file)
-            if version == (1, 0):
-                shape, by_column, dtype = np.lib.format.read_array_header_1_0(file)
-            else:
-                shape, by_column, dtype = np.lib.format.read_array_header_2_0(file)
+            of_version = {(1, 0): np.lib.format.read_array_header_1_0}
+            shape, by_column, dtype = of_version.get(version, np.lib.format.read_array_header_2_0)(file)
         except ValueError as error:
             raise ValueError(f"{name}: this is no array that numpy.save wrote ({error})") from error
         if by_column and len(shape) > 1:
