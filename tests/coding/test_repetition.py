@@ -7,8 +7,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refpair.coding import HammingRepetition, LabelsetRepetition, RepetitionCode
-from refpair.coding.repetition import draw_labelsets, make_label_code
+from refpair.coding.repetition import (
+    HammingRepetition,
+    LabelsetRepetition,
+    RepetitionCode,
+    draw_labelsets,
+    make_label_code,
+)
 from tests import naive
 
 NAMES = ["rep", "rrep", "hamr"]

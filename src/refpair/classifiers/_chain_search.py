@@ -22,11 +22,10 @@ from sklearn.utils import check_array
 from refpair._kernels.walk import round_draws
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
+from refpair.bits.problem import chunks_of
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._links import Links
+from refpair.classifiers._links import Links, check_order
 from refpair.posterior import LabelDistribution
-
-__all__ = ["MOST_SAMPLES", "ChainSamples", "beam_search", "chances_along", "exact_search", "follow"]
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
@@ -44,7 +43,7 @@ _WIDEST = _FIRST_WIDTH * _WIDER**4  # enough for all vectors of 16 labels, and f
 def follow(links: Links, X: Matrix) -> Bytes:
     """Return for each row the labels as the links say them one after the other, one column a link."""
     paths = np.zeros((X.shape[0], len(links)), np.uint8)
-    for rows in _blocks(X):
+    for rows in chunks_of(X.shape[0], _ROWS):
         prepared = links.prepare(X[rows])
         mine = paths[rows]
         row = np.arange(len(mine))
@@ -56,7 +55,7 @@ def follow(links: Links, X: Matrix) -> Bytes:
 def chances_along(links: Links, X: Matrix, paths: Bytes) -> Floats:
     """Return the probability that each link's label is there, after the labels that a path has before it."""
     chances = np.empty(paths.shape)
-    for rows in _blocks(X):
+    for rows in chunks_of(X.shape[0], _ROWS):
         prepared = links.prepare(X[rows])
         row = np.arange(rows.stop - rows.start)
         for k in range(len(links)):
@@ -70,7 +69,7 @@ def beam_search(links: Links, X: Matrix, width: int) -> Bytes:
     After each link so many beginnings of paths are kept: a beam of 1 takes the likelier label each time.
     """
     paths = np.zeros((X.shape[0], len(links)), np.uint8)
-    for rows in _blocks(X):
+    for rows in chunks_of(X.shape[0], _ROWS):
         prepared = links.prepare(X[rows])
         n = rows.stop - rows.start
         paths[rows] = _beams(links, prepared, np.arange(n), width, np.full(n, -np.inf)).paths
@@ -84,7 +83,7 @@ def exact_search(links: Links, X: Matrix) -> Bytes:
     """
     paths = np.zeros((X.shape[0], len(links)), np.uint8)
     n_open = 0
-    for rows in _blocks(X):
+    for rows in chunks_of(X.shape[0], _ROWS):
         prepared = links.prepare(X[rows])
         n = rows.stop - rows.start
         width = _FIRST_WIDTH
@@ -166,11 +165,6 @@ def _ranked(of: Longs, chance: Floats) -> tuple[Longs, Longs]:
     return ranked, np.arange(len(of)) - first
 
 
-def _blocks(X: Matrix) -> Iterator[slice]:
-    for first in range(0, X.shape[0], _ROWS):
-        yield slice(first, min(first + _ROWS, X.shape[0]))
-
-
 @dataclass(frozen=True, eq=False)
 class ChainSamples(Savable):
     """Draws from a fitted chain as a distribution: P(y | x) = Π P(y_k | x, y_1 … y_{k−1}).
@@ -190,8 +184,7 @@ class ChainSamples(Savable):
         inside = (self.uniforms >= 0.0) & (self.uniforms < 1.0)
         fits = self.uniforms.shape == (len(self.links),) and inside.all()
         require(fits, "the draws of the chain are broken")
-        is_order = np.array_equal(np.sort(self.order), np.arange(len(self.links)))
-        require(is_order, "the order of the chain is broken")
+        check_order(self.order, len(self.links))
 
     def distributions(self, X: Any) -> Iterator[LabelDistribution]:
         """Yield the distributions over label vectors of blocks of rows."""

@@ -15,10 +15,9 @@ from sklearn.utils import check_array
 from refpair._kernels.walk import sum_leaves
 from refpair._parallel import run_chunks
 from refpair._saved import Savable, require, starts_in_order
+from refpair.bits.problem import chunks_of
 from refpair.classifiers._distinct_labels import DistinctLabels
 from refpair.posterior import LabelDistribution
-
-__all__ = ["LeafVectors", "read_leaves"]
 
 _WEIGHTS = 8_000_000  # about so many in a block of rows: 100 MB
 _MOST_ROWS = 8192  # in a block
@@ -68,7 +67,7 @@ class LeafVectors(Savable):
             yield self._distribution(X[first : first + self.rows_at_once], n_jobs)
 
     def _distribution(self, X: Any, n_jobs: int | None) -> LabelDistribution:
-        chunks = _chunks(X.shape[0], _ROWS)
+        chunks = chunks_of(X.shape[0], _ROWS)
         threads = n_jobs if len(chunks) > 1 else None  # to start them takes longer than a chunk
         work = partial(self._sum, X)
         parts = run_chunks(work, chunks, n_jobs=threads, verbose=0, title="Leaves", in_place=True)
@@ -107,7 +106,7 @@ def read_leaves(
             for i in range(chunk.start, chunk.stop)
         ]
 
-    chunks = _chunks(len(trees), _TREES)
+    chunks = chunks_of(len(trees), _TREES)
     read_chunks = run_chunks(read, chunks, n_jobs=n_jobs, verbose=verbose, title="Leaves", in_place=True)
     per_tree = [tree for chunk in read_chunks for tree in chunk]
     lengths, index, weight = (np.concatenate(parts) for parts in zip(*per_tree, strict=True))
@@ -153,7 +152,3 @@ def _as_trees_take_it(X: Any) -> Any:
     if sp.issparse(X):
         X = sp.csr_array((X.data, X.indices.astype(np.intc), X.indptr.astype(np.intc)), shape=X.shape)
     return X
-
-
-def _chunks(n: int, size: int) -> list[slice]:
-    return [slice(first, min(first + size, n)) for first in range(0, n, size)]

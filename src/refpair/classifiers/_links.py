@@ -26,8 +26,6 @@ from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_
 from refpair.classifiers._distinct_labels import DistinctLabels
 from refpair.classifiers.base_estimators import classifiers_of
 
-__all__ = ["EstimatorLinks", "Links", "TreeLinks", "append_labels", "check_chain", "fit_links", "read_order"]
-
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int64]
@@ -141,11 +139,9 @@ class TreeLinks(Savable):
 
     def prepare(self, X: Matrix) -> Bytes:
         """Return the bins of the features."""
-        of_all, n_features = self.bank.bins_, X.shape[1]
-        n_edges = of_all.edge_start[n_features]
-        bins = Bins(
-            of_all.edges[:n_edges], of_all.edge_start[: n_features + 1], of_all.has_missing[:n_features]
-        )
+        of_all, n = self.bank.bins_, X.shape[1]
+        edge_start = of_all.edge_start[: n + 1]
+        bins = Bins(of_all.edges[: edge_start[-1]], edge_start, of_all.has_missing[:n])
         codes = np.empty(X.shape, np.uint8)
         for block, part in bins.blocks(X):
             codes[block] = part
@@ -154,22 +150,15 @@ class TreeLinks(Savable):
     def chance(self, k: int, prepared: Bytes, row: Rows, paths: Bytes) -> Floats:
         """Send the paths down the trees of the link."""
         trees = self.bank.trees_
-        start = trees.start[k * self.n_trees : (k + 1) * self.n_trees + 1]
-        nodes = trees.nodes._replace(start=start)
+        nodes = trees.nodes._replace(start=trees.start[k * self.n_trees : (k + 1) * self.n_trees + 1])
         sums = np.empty(len(row))
 
         def follow(part: slice) -> None:
             own = np.ascontiguousarray(paths[part])
             sum_values(prepared, row[part], own, nodes, trees.value, sums[part])
 
-        run_chunks(
-            follow,
-            chunks_of(len(row), _PATHS),
-            n_jobs=self.n_jobs,
-            verbose=0,
-            title="following chains",
-            in_place=True,
-        )
+        parts = chunks_of(len(row), _PATHS)
+        run_chunks(follow, parts, n_jobs=self.n_jobs, verbose=0, title="following chains", in_place=True)
         return np.clip((1.0 + sums / self.n_trees) / 2.0, 0.0, 1.0)
 
     def labels(self, k: int, prepared: Bytes, row: Rows, paths: Bytes) -> Bytes:
@@ -203,8 +192,13 @@ def read_order(order: Any, n_labels: int, rng: np.random.Generator) -> npt.NDArr
 def check_chain(order: npt.NDArray[np.int64], links: Links, n_features: int, n_labels: int) -> None:
     """Raise a ValueError unless a chain has a link for each label, learnt from so many features."""
     require(len(links) == n_labels, "there is not a link for each label")
-    require(np.array_equal(np.sort(order), np.arange(n_labels)), "the order of the chain is broken")
+    check_order(order, n_labels)
     links.check_n_features(n_features)
+
+
+def check_order(order: npt.NDArray[np.integer], n_labels: int) -> None:
+    """Raise a ValueError unless an order has each label once."""
+    require(np.array_equal(np.sort(order), np.arange(n_labels)), "the order of the chain is broken")
 
 
 def fit_links(

@@ -12,8 +12,6 @@ from refpair.classifiers._base_learners import allowed_input, check_base_learner
 from refpair.classifiers.base_estimators import Forest
 from refpair.tables.labels import LabelMatrix
 
-__all__ = ["ReductionClassifier"]
-
 
 class ReductionClassifier(MultiLabelClassifier):
     """A classifier with the parameters ``estimator``, ``n_jobs``, ``random_state`` and ``verbose``.

@@ -18,8 +18,6 @@ from refpair.bits.logistic import find_axes, minimise_logistic
 from refpair.bits.problem import MaxFeatures
 from refpair.classifiers._base import check_amount, check_count, check_positive, is_integer
 
-__all__ = ["Forest", "Logistic"]
-
 _EXACT = 1e-8
 _STEPS = 100  # of Newton's method, at most
 

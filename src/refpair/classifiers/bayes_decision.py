@@ -28,8 +28,6 @@ from refpair.costs import Cost
 from refpair.posterior import IndependentLabels, LabelDistribution
 from refpair.tables.labels import LabelMatrix
 
-__all__ = ["BayesDecisionClassifier"]
-
 Distribution: TypeAlias = LabelDistribution | IndependentLabels
 Bytes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]
@@ -134,8 +132,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         - all others: the labels are taken to be **independent**, with the probabilities that
           ``predict_proba`` tells.
     cost : str, Cost or callable, default="f1"
-        What a prediction costs: "f1", "accuracy" (or "jaccard"), "hamming", "zero_one", "rank", "f2" and so
-        on, or a cost of your own; see :class:`refpair.Cost`.
+        What a prediction costs; see :func:`get_cost`.
     n_samples : int, default=100
         How many label vectors to draw for a row from a chain. If K labels have no more than that
         (2^K ≤ n_samples), the distribution is computed exactly instead. Other estimators do not use it.
@@ -153,13 +150,8 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         The fitted clone of the estimator. Unless it is a tree or forest, it knows only the labels that vary
         in the training set, since others make most classifiers fail; it is None if there are none.
     cost_ : Cost
-        The cost as an object.
-    classes_ : ndarray of shape (n_labels,)
-        The names of the labels: the columns of a DataFrame, else 0, 1, 2, …
-    n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if X was a DataFrame.
+    classes_, n_features_in_, feature_names_in_
+        The names of the labels, and of the features as in scikit-learn.
 
     Notes
     -----

@@ -13,8 +13,6 @@ from refpair.classifiers._links import EstimatorLinks, TreeLinks, check_chain, f
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.tables.labels import LabelMatrix
 
-__all__ = ["ChainClassifier"]
-
 
 class ChainClassifier(ReductionClassifier):
     """Predict the labels one after the other, each from the features and the labels before it.
@@ -22,9 +20,8 @@ class ChainClassifier(ReductionClassifier):
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner, of which each label gets a clone, a link of the chain. "tree" and "forest" (100
-        trees) are grown by a tree bank, many times faster than scikit-learn's; ``Forest(max_depth=8)`` and so
-        on sets how.
+        The base learner of a label, a link of the chain: a classifier to be cloned, or trees or logistic
+        regressions that are learnt all at once, which is many times faster; see :class:`Forest`.
     order : array-like of int or "random", optional
         The labels in the order of the chain, by their column numbers; by default as the columns of y are.
     n_jobs : int, optional
@@ -38,10 +35,8 @@ class ChainClassifier(ReductionClassifier):
     order_ : ndarray of int64, shape (n_labels,)
         Which label each link is for.
     links_ : TreeLinks or EstimatorLinks
-    classes_ : ndarray
-        The names of the labels.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_, n_features_in_, feature_names_in_
+        The names of the labels, and of the features as in scikit-learn.
 
     See Also
     --------

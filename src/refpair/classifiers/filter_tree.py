@@ -28,8 +28,6 @@ from refpair.classifiers.base_estimators import Forest
 from refpair.decision.expected import needs_only_marginals
 from refpair.tables.labels import LabelMatrix
 
-__all__ = ["CondensedFilterTree"]
-
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int64]
@@ -46,13 +44,11 @@ class CondensedFilterTree(ReductionClassifier):
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner, of which each label gets a clone, a level of the tree. Its ``fit`` takes
-        ``sample_weight``. "tree" and "forest" (100 trees) are grown by a tree bank, many times faster than
-        scikit-learn's; ``Forest(max_depth=8)`` and so on sets how. What the notes say of "forest" holds for
-        every :class:`Forest` of several trees whose `max_samples` leaves rows out.
+        The base learner of a label, a level of the tree, as in :class:`ChainClassifier`; its ``fit`` takes
+        ``sample_weight``. What the notes say of "forest" holds for every :class:`Forest` of several trees
+        whose `max_samples` leaves rows out.
     cost : str, Cost or callable, default="f1"
-        What a prediction costs: a name ("f1", "accuracy", "hamming", "rank", "zero_one", "f2"), a
-        :class:`Cost`, or a function of truths and predictions as in :meth:`Cost.from_function`.
+        What a prediction costs; see :func:`get_cost`.
     n_rounds : int, default=8
         How often all levels are trained: first on the true labels of the rows, then also on what the levels
         of each earlier round have predicted for them.
@@ -73,10 +69,8 @@ class CondensedFilterTree(ReductionClassifier):
         The levels, as links of a chain.
     n_rounds_ : int
         How many rounds there were: fewer than `n_rounds` if the levels soon predict nothing but the truth.
-    classes_ : ndarray
-        The names of the labels.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_, n_features_in_, feature_names_in_
+        The names of the labels, and of the features as in scikit-learn.
 
     See Also
     --------
@@ -159,15 +153,12 @@ class CondensedFilterTree(ReductionClassifier):
         keys = KeyPaths.of_truth(truth[:, self.order_])
         n_done, n_left = 0, self.n_rounds
 
-        def cost_of(row: npt.NDArray[np.int64], vectors: Bytes) -> npt.NDArray[np.float64]:
+        def cost_of(row: Rows, vectors: Bytes) -> Floats:
             return self.cost_.rows(truth[row], vectors[:, place])
 
-        is_linear = needs_only_marginals(self.cost_)
-        train = (
-            partial(train_round_apart, levels, gains=gains_apart(keys.paths, cost_of))
-            if is_linear
-            else partial(train_round, levels, cost_of=cost_of)
-        )
+        train = partial(train_round, levels, cost_of=cost_of)
+        if needs_only_marginals(self.cost_):
+            train = partial(train_round_apart, levels, gains=gains_apart(keys.paths, cost_of))
         with progress_bar(visible=self.verbose > 0) as bar:
             task = bar.add_task("training levels", total=n_left * len(place))
             while n_left > 0:
@@ -336,14 +327,8 @@ def _reconsider(
             vectors[here, k] = votes
 
     if len(looked_at) > 0 and len(row) > 0:
-        run_chunks(
-            reconsider_some,
-            chunks_of(len(row), _PATHS),
-            n_jobs=n_jobs,
-            verbose=0,
-            title="following paths",
-            in_place=True,
-        )
+        parts = chunks_of(len(row), _PATHS)
+        run_chunks(reconsider_some, parts, n_jobs=n_jobs, verbose=0, title="following paths", in_place=True)
 
 
 def _predict(levels: Levels, shape: tuple[int, int], n_jobs: int | None) -> Bytes:
@@ -355,12 +340,6 @@ def _predict(levels: Levels, shape: tuple[int, int], n_jobs: int | None) -> Byte
         for k in range(shape[1]):
             predicted[part, k], _ = levels.decide(k, row, predicted[part, :k])
 
-    run_chunks(
-        predict_some,
-        chunks_of(shape[0], _ROWS),
-        n_jobs=n_jobs,
-        verbose=0,
-        title="predicting",
-        in_place=True,
-    )
+    parts = chunks_of(shape[0], _ROWS)
+    run_chunks(predict_some, parts, n_jobs=n_jobs, verbose=0, title="predicting", in_place=True)
     return predicted

@@ -18,8 +18,6 @@ from refpair.classifiers._reduction import ReductionClassifier
 from refpair.coding.repetition import LabelCode, LabelCodeName, make_label_code
 from refpair.tables.labels import LabelMatrix
 
-__all__ = ["MLECC"]
-
 _CELLS = 20_000_000  # of predicted words, written at a time: 20 MB
 
 Bytes = npt.NDArray[np.uint8]
@@ -110,8 +108,8 @@ class MLECC(ReductionClassifier):
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner, of which each bit or block gets a clone. "tree" and "forest" (100 trees) are grown
-        by a bank of trees, many times faster than scikit-learn's; ``Forest(max_depth=8)`` and so on sets how.
+        The base learner of a bit or block, of which each gets a clone; trees and forests are grown all at
+        once, which is many times faster (see :class:`Forest`).
     code : {"rep", "rrep", "hamr"}, default="rep"
         "rep" repeats the labels, which makes it :class:`BinaryRelevance` if ``powerset=1``. "rrep" repeats
         them in random sets of three, which makes it :class:`RAkEL` if ``powerset=3``. "hamr" adds parities of
@@ -134,10 +132,8 @@ class MLECC(ReductionClassifier):
         The code: its ``encode`` and ``decode`` work with labels as arrays of 0 and 1.
     learners_ : CodeLearners
         The learnt bits.
-    classes_ : ndarray
-        The names of the labels.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_, n_features_in_, feature_names_in_
+        The names of the labels, and of the features as in scikit-learn.
 
     Notes
     -----

@@ -1,14 +1,8 @@
 """The codes of ML-ECC (Ferng & Lin, 2013): label vectors as longer words, whose redundancy corrects errors.
 
-========  ============================  ===================================================================
-``rep``   :class:`RepetitionCode`       each label many times
-``rrep``  :class:`LabelsetRepetition`   random sets of 3 labels; with a powerset learner a set, it is RAkEL
-``hamr``  :class:`HammingRepetition`    each label many times, then three parity bits to every four bits
-========  ============================  ===================================================================
-
 Unlike the reference-pair code these codes know of no cost. The copies of a label vote: 1 if more than half of
 them say so. A tie says 0, as in RAkEL, where the mean vote must exceed ½: most labels are absent from most
-rows.
+samples.
 """
 
 from __future__ import annotations
@@ -24,8 +18,6 @@ import scipy.sparse as sp
 
 from refpair._saved import Savable
 from refpair.costs import Labels, check_labels
-
-__all__ = ["HammingRepetition", "LabelCode", "LabelCodeName", "LabelsetRepetition", "RepetitionCode"]
 
 LabelCodeName: TypeAlias = Literal["rep", "rrep", "hamr"]
 Bits: TypeAlias = npt.NDArray[np.uint8]
@@ -89,23 +81,7 @@ class LabelCode(Savable):
 
 @dataclass(frozen=True)
 class RepetitionCode(LabelCode):
-    """REP: the labels again and again in turn, decoded by a vote over the copies of each.
-
-    Parameters
-    ----------
-    n_labels : int
-        The length K of a label vector.
-    code_length : int
-        The number of bits. Each label has ⌊M/K⌋ or ⌈M/K⌉ of them.
-
-    Examples
-    --------
-    >>> code = RepetitionCode(2, 6)
-    >>> code.encode([[1, 0]])
-    array([[1, 0, 1, 0, 1, 0]], dtype=uint8)
-    >>> code.decode([[1, 1, 1, 0, 0, 0]])
-    array([[1, 0]], dtype=uint8)
-    """
+    """REP: the labels again and again in turn."""
 
     n_labels: int
     code_length: int
@@ -116,23 +92,7 @@ class RepetitionCode(LabelCode):
 
 @dataclass(frozen=True, eq=False)
 class LabelsetRepetition(LabelCode):
-    """RREP: the labels of small sets, one set after the other, decoded by a vote over the copies of each.
-
-    Parameters
-    ----------
-    n_labels : int
-        The length of a label vector.
-    labelsets : array-like of shape (n_sets, k)
-        The labels of each set, none twice in a set. A label in no set is decoded as 0.
-
-    Examples
-    --------
-    >>> code = LabelsetRepetition(3, [[0, 1], [1, 2]])
-    >>> code.encode([[1, 0, 0]])
-    array([[1, 0, 0, 0]], dtype=uint8)
-    >>> code.decode([[1, 1, 0, 0]])
-    array([[1, 0, 0]], dtype=uint8)
-    """
+    """RREP: the labels of small sets, one set after the other; a label in no set is decoded as 0."""
 
     n_labels: int
     labelsets: Indices
@@ -177,25 +137,6 @@ class HammingRepetition(LabelCode):
     """HAMR: the labels again and again in turn, with three parity bits after every four.
 
     Each block of seven bits corrects one error of its own; then the copies of each label vote.
-
-    Parameters
-    ----------
-    n_labels : int
-        The length of a label vector.
-    code_length : int
-        The number of bits, rounded down to a multiple of 7.
-
-    Examples
-    --------
-    >>> code = HammingRepetition(4, 15)
-    >>> code.n_bits
-    14
-    >>> word = code.encode([[1, 0, 1, 1]])
-    >>> word
-    array([[1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0]], dtype=uint8)
-    >>> word[0, [0, 7]] = 0
-    >>> code.decode(word)
-    array([[1, 0, 1, 1]], dtype=uint8)
     """
 
     n_labels: int
@@ -230,9 +171,6 @@ def make_label_code(
 
     By default it has the smallest 2^p − 1 ≥ 18 K bits, but no less than 127 and no more than 1,023: the
     lengths of Ferng & Lin for their 6, 14 and 22 labels. Above 511 labels it is the smallest ≥ 2 K.
-
-    >>> make_label_code("hamr", 14, rng=np.random.default_rng(0)).n_bits
-    252
     """
     if name not in get_args(LabelCodeName):
         raise ValueError(f"name must be one of {', '.join(map(repr, get_args(LabelCodeName)))}, not {name!r}")
