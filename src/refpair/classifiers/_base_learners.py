@@ -33,6 +33,7 @@ _ANSWERS = 10_000_000  # of trees, kept at a time: 40 MB
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
+Rows = npt.NDArray[np.int64]
 Number = TypeVar("Number", np.uint8, np.float64)
 
 

@@ -9,9 +9,9 @@ found, no other is more probable. So wider and wider beams find the mode for cer
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +23,12 @@ from refpair._kernels.walk import round_draws
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
+from refpair.classifiers._base_learners import Bytes, Floats, Rows
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._links import Links, check_order
 from refpair.posterior import LabelDistribution
 
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
-Longs = npt.NDArray[np.int64]
+Part = TypeVar("Part", bound=Sized)
 
 MOST_SAMPLES = 1 << 20  # that a file may ask for: more would be a way to fill the memory
 
@@ -63,42 +62,30 @@ def chances_along(links: Links, X: Matrix, paths: Bytes) -> Floats:
     return chances
 
 
-def beam_search(links: Links, X: Matrix, width: int) -> Bytes:
-    """Return for each row the most probable path among those that a beam search meets.
+def most_probable(links: Links, X: Matrix, width: int | None = None) -> Bytes:
+    """Return for each row the most probable of all paths, or of those that a beam of some width meets.
 
-    After each link so many beginnings of paths are kept: a beam of 1 takes the likelier label each time.
-    """
-    paths = np.zeros((X.shape[0], len(links)), np.uint8)
-    for rows in chunks_of(X.shape[0], _ROWS):
-        prepared = links.prepare(X[rows])
-        n = rows.stop - rows.start
-        paths[rows] = _beams(links, prepared, np.arange(n), width, np.full(n, -np.inf)).paths
-    return paths
-
-
-def exact_search(links: Links, X: Matrix) -> Bytes:
-    """Return for each row the most probable of all paths.
-
-    It warns if for some row more than 65,536 beginnings are more probable than the best path found.
+    A beam keeps so many beginnings of paths after each link: one of 1 takes the likelier label each time.
+    Without a width it warns if for some row more than 65,536 beginnings are more probable than the best path.
     """
     paths = np.zeros((X.shape[0], len(links)), np.uint8)
     n_open = 0
     for rows in chunks_of(X.shape[0], _ROWS):
         prepared = links.prepare(X[rows])
         n = rows.stop - rows.start
-        width = _FIRST_WIDTH
-        found = _beams(links, prepared, np.arange(n), width, np.full(n, -np.inf))
-        while (is_open := found.missed > found.chance).any() and width < _WIDEST:
-            width *= _WIDER
+        now, widest = (_FIRST_WIDTH, _WIDEST) if width is None else (width, width)
+        found = _beams(links, prepared, np.arange(n), now, np.full(n, -np.inf))
+        while (is_open := found.missed > found.chance).any() and now < widest:
+            now *= _WIDER
             row = np.flatnonzero(is_open)
-            again = _beams(links, prepared, row, width, found.chance[row])
+            again = _beams(links, prepared, row, now, found.chance[row])
             better = again.chance > found.chance[row]
             found.paths[row[better]] = again.paths[better]
             found.chance[row[better]] = again.chance[better]
             found.missed[row] = again.missed
         paths[rows] = found.paths
         n_open += int(is_open.sum())
-    if n_open:
+    if n_open and width is None:
         warnings.warn(
             f"{n_open} of {X.shape[0]} rows have so many improbable label vectors that the most probable one "
             "is not proven to be found",
@@ -116,7 +103,7 @@ class _Found(NamedTuple):
     missed: Floats
 
 
-def _beams(links: Links, prepared: Any, row: Longs, width: int, bound: Floats) -> _Found:
+def _beams(links: Links, prepared: Any, row: Rows, width: int, bound: Floats) -> _Found:
     """Search beams for some rows, by as many of them at a time as there is room for."""
     step = max(1, _PATHS // width)
     parts = [
@@ -126,7 +113,7 @@ def _beams(links: Links, prepared: Any, row: Longs, width: int, bound: Floats) -
     return _Found(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def _beam(links: Links, prepared: Any, row: Longs, width: int, bound: Floats) -> _Found:
+def _beam(links: Links, prepared: Any, row: Rows, width: int, bound: Floats) -> _Found:
     """Search a beam for each of some rows.
 
     Paths whose chance is below the bound of their row are not looked for, and not missed. A row none of whose
@@ -158,7 +145,7 @@ def _beam(links: Links, prepared: Any, row: Longs, width: int, bound: Floats) ->
     return found
 
 
-def _ranked(of: Longs, chance: Floats) -> tuple[Longs, Longs]:
+def _ranked(of: Rows, chance: Floats) -> tuple[Rows, Rows]:
     """Sort what rows have by falling chance, row after row; return also the place of each within its row."""
     ranked = np.lexsort((-chance, of))
     first = np.searchsorted(of, of)  # ascending, so that of[ranked] is the same
@@ -193,7 +180,7 @@ class ChainSamples(Savable):
             start = np.concatenate([[0], np.cumsum(np.bincount(row))]).astype(np.int64)
             yield LabelDistribution(found.vectors, start, found.of_row, weight)
 
-    def draw(self, X: Any) -> Iterator[tuple[Bytes, npt.NDArray[np.int64], Floats]]:
+    def draw(self, X: Any) -> Iterator[tuple[Bytes, Rows, Floats]]:
         """Yield for blocks of rows: label vectors, the row in the block of each, and its probability.
 
         They are in the order of the rows, and a row has no vector twice.
@@ -205,7 +192,7 @@ class ChainSamples(Savable):
         for first in range(0, X.shape[0], step):
             yield self._draw(X[first : first + step])
 
-    def _draw(self, X: Any) -> tuple[Bytes, npt.NDArray[np.int64], Floats]:
+    def _draw(self, X: Any) -> tuple[Bytes, Rows, Floats]:
         n_labels = len(self.links)
         prepared = self.links.prepare(X)
         exact = self.exact or 2**n_labels <= self.n_samples
@@ -224,3 +211,11 @@ class ChainSamples(Savable):
         labels = np.empty_like(paths)
         labels[:, self.order] = paths
         return labels, row, weight / np.bincount(row, weights=weight)[row]
+
+
+def with_rows(parts: Iterable[Part]) -> Iterator[tuple[slice, Part]]:
+    """Yield distributions of blocks of rows, each with the rows that it is of."""
+    first = 0
+    for part in parts:
+        yield slice(first, first + len(part)), part
+        first += len(part)

@@ -14,14 +14,11 @@ from refpair.bits import BitProblems, EstimatorBank, LogisticBank, TreeBank
 from refpair.bits.binning import Bins, Matrix, find_bins
 from refpair.bits.nodes import Trees
 from refpair.bits.problem import choose_max_features, resolve_share
-from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_learner
+from refpair.classifiers._base_learners import BinaryLearners, Bytes, Floats, Rows, Targets, as_base_learner
 from refpair.classifiers._links import EstimatorLinks, TreeLinks, append_labels
 from refpair.classifiers.base_estimators import Forest, classifiers_of
 
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
 Bools = npt.NDArray[np.bool_]
-Rows = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 N_DRAFT_TREES = 32  # of the forests of all rounds but the last

@@ -8,6 +8,7 @@ labels ``paths[i]``, of shape (n_paths, k), of the links before.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -22,13 +23,9 @@ from refpair.bits import LogisticBank, TreeBank
 from refpair.bits.binning import Bins, Matrix
 from refpair.bits.estimator import check_features, is_answer
 from refpair.bits.problem import chunks_of
-from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_learner
+from refpair.classifiers._base_learners import BinaryLearners, Bytes, Floats, Rows, Targets, as_base_learner
 from refpair.classifiers._distinct_labels import DistinctLabels
 from refpair.classifiers.base_estimators import classifiers_of
-
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
-Rows = npt.NDArray[np.int64]
 
 _CELLS = 4_000_000  # of features given to a classifier at once: 32 MB
 _PATHS = 4096  # that one thread follows at a time
@@ -173,16 +170,11 @@ def read_order(order: Any, n_labels: int, rng: np.random.Generator) -> npt.NDArr
     """Return which label each link is for, given the parameter `order`."""
     if order is None:
         return np.arange(n_labels)
-    if isinstance(order, str):
-        if order == "random":
-            return rng.permutation(n_labels)
-    else:
-        try:
-            given = np.asarray(order)
-        except ValueError:  # lists of several lengths
-            given = np.empty((0, 0))
-        is_list = given.ndim == 1 and np.issubdtype(given.dtype, np.integer)
-        if is_list and np.array_equal(np.sort(given), np.arange(n_labels)):
+    if isinstance(order, str) and order == "random":
+        return rng.permutation(n_labels)
+    with suppress(ValueError):  # of lists of several lengths, of a number
+        given = np.asarray(order)
+        if np.issubdtype(given.dtype, np.integer) and np.array_equal(np.sort(given), np.arange(n_labels)):
             return given.astype(np.int64)
     raise ValueError(
         f'order must be None, "random" or the numbers from 0 to {n_labels - 1} in any order, not {order!r}'

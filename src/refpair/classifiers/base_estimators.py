@@ -86,11 +86,8 @@ class Forest(BaseEstimator, Savable):  # type: ignore[misc]  # scikit-learn has 
             check_count("max_depth", self.max_depth)
         check_count("min_samples_leaf", self.min_samples_leaf)
         if not isinstance(self.max_features, str) or self.max_features not in ("auto", "sqrt", "log2"):
-            check_amount(
-                "max_features",
-                self.max_features,
-                'a number, a share in (0, 1], "auto", "sqrt", "log2" or None',
-            )
+            allowed = 'a number, a share in (0, 1], "auto", "sqrt", "log2" or None'
+            check_amount("max_features", self.max_features, allowed)
         check_amount("max_samples", self.max_samples, "a number, a share in (0, 1] or None")
         check_count("max_bins", self.max_bins, low=2, high=255)
 
@@ -124,18 +121,13 @@ class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  
     C : float, default=1.0
         How little the weights of features are held down. Features should be of like scales.
     tol : float, optional
-        Done once the gradient of ½|w|² + C Σ loss is no longer than this, as in
-        :class:`refpair.bits.LogisticBank`. By default 1e-2 for the bits of
+        Done once the gradient of ½|w|² + C Σ loss is no longer than this. By default 1e-2 for the bits of
         CSRPE, whose signs alone matter, else 1e-8.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-    coef_ : ndarray of shape (1, n_features)
-    intercept_ : ndarray of shape (1,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        If X was a DataFrame.
+    classes_, coef_, intercept_, n_features_in_, feature_names_in_
+        As of scikit-learn's ``LogisticRegression``.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from refpair.classifiers._chain_search import chances_along, follow
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._links import EstimatorLinks, TreeLinks, check_chain, fit_links, read_order
+from refpair.classifiers._links import Links, check_chain, fit_links, read_order
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.tables.labels import LabelMatrix
 
@@ -63,7 +63,7 @@ class ChainClassifier(ReductionClassifier):
     """
 
     order_: npt.NDArray[np.int64]
-    links_: TreeLinks | EstimatorLinks
+    links_: Links
 
     def __init__(
         self,
@@ -79,9 +79,8 @@ class ChainClassifier(ReductionClassifier):
 
     def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
         self.order_ = read_order(self.order, labels.shape[1], rng)
-        self.links_ = fit_links(
-            self.estimator, X, distinct_labels(labels), self.order_, rng, **self._running()
-        )
+        distinct = distinct_labels(labels)
+        self.links_ = fit_links(self.estimator, X, distinct, self.order_, rng, **self._running())
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         check_chain(self.order_, self.links_, n_features, n_labels)

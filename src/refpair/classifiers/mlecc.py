@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
 from refpair.classifiers._base import check_count
-from refpair.classifiers._base_learners import BinaryLearners, ClassLearners, Targets
+from refpair.classifiers._base_learners import BinaryLearners, Bytes, ClassLearners, Targets
 from refpair.classifiers._distinct_labels import DistinctLabels, distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.coding.repetition import LabelCode, LabelCodeName, make_label_code
@@ -20,7 +20,6 @@ from refpair.tables.labels import LabelMatrix
 
 _CELLS = 20_000_000  # of predicted words, written at a time: 20 MB
 
-Bytes = npt.NDArray[np.uint8]
 Indices = npt.NDArray[np.intp]
 
 
@@ -165,7 +164,7 @@ class MLECC(ReductionClassifier):
         self,
         estimator: Any = "forest",
         *,
-        code: Literal["rep", "rrep", "hamr"] = "rep",
+        code: LabelCodeName = "rep",
         powerset: int = 1,
         code_length: int | None = None,
         n_jobs: int | None = None,

@@ -6,28 +6,25 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._saved import require
 from refpair.classifiers._base import check_count
+from refpair.classifiers._base_learners import Bytes, Floats, Rows
 from refpair.classifiers._chain_search import (
     MOST_SAMPLES,
     ChainSamples,
-    beam_search,
     chances_along,
-    exact_search,
+    most_probable,
+    with_rows,
 )
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._links import EstimatorLinks, TreeLinks, check_chain, fit_links, read_order
+from refpair.classifiers._links import Links, check_chain, fit_links, read_order
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.base_estimators import Forest
 from refpair.costs import Cost, CountCost, _counts
 from refpair.posterior.distribution import MOST_ENUMERATED, LabelDistribution
 from refpair.tables.labels import LabelMatrix
-
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
 
 _INFERENCES = ("sample", "beam", "exact")
 
@@ -106,8 +103,8 @@ class ProbabilisticChain(ReductionClassifier):
     array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0]], dtype=uint8)
     """
 
-    order_: npt.NDArray[np.int64]
-    links_: TreeLinks | EstimatorLinks
+    order_: Rows
+    links_: Links
     _n_drawn: int
     _uniforms: Floats
     _is_exact: bool
@@ -184,18 +181,12 @@ class ProbabilisticChain(ReductionClassifier):
         return 2**n_varying, True
 
     def _distributions(self, X: Any, cost: Cost | None) -> Iterator[tuple[slice, LabelDistribution]]:
-        first = 0
-        for part in self._samples.distributions(X):
-            yield slice(first, first + len(part)), part
-            first += len(part)
+        return with_rows(self._samples.distributions(X))
 
     def _decide(self, X: Any, cost: Cost) -> Bytes:
         if self.inference == "sample" or not _is_zero_one(cost):
             return super()._decide(X, cost)
-        if self.inference == "beam":
-            paths = beam_search(self.links_, X, self.beam_width)
-        else:
-            paths = exact_search(self.links_, X)
+        paths = most_probable(self.links_, X, self.beam_width if self.inference == "beam" else None)
         return paths[:, np.argsort(self.order_)]
 
     def _expected_cost(self, X: Any, labels: Any) -> Floats:

@@ -97,8 +97,6 @@ class Cost(ABC):
 
         Examples
         --------
-        Models that were made for different costs are compared by one.
-
         >>> from refpair import BinaryRelevance, CSRPEClassifier
         >>> from refpair.datasets import load_dataset
         >>> digits = load_dataset("digits")
