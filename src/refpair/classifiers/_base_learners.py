@@ -33,6 +33,7 @@ _ANSWERS = 10_000_000  # of trees, kept at a time: 40 MB
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
 Number = TypeVar("Number", np.uint8, np.float64)
 
@@ -69,17 +70,12 @@ def allowed_input(estimator: Any) -> tuple[bool, bool]:
 class Targets:
     """What binary problems have to learn, by distinct label vector."""
 
-    vector_of_row: npt.NDArray[np.int32]
+    vector_of_row: Ints
     differences: Floats  # (n_vectors, n_problems): positive for a 1; the size is the weight, 0 leaves out
-    n_features: npt.NDArray[np.int32] | None = None  # how many of the first features each problem may use
+    n_features: Ints | None = None  # how many of the first features each problem may use
 
     @classmethod
-    def of_bits(
-        cls,
-        vector_of_row: npt.NDArray[np.int32],
-        bits: Bytes,
-        n_features: npt.NDArray[np.int32] | None = None,
-    ) -> Self:
+    def of_bits(cls, vector_of_row: Ints, bits: Bytes, n_features: Ints | None = None) -> Self:
         """Make targets of 0 and 1, given by distinct label vector, that all weigh the same."""
         return cls(vector_of_row, np.where(bits > 0, 1.0, -1.0), n_features)
 
@@ -172,7 +168,7 @@ class ClassLearners(_Learners):
     learnt_: ClassTreeBank | list[Any]  # of clones: one for each problem, or the number of its only class
     n_classes_: npt.NDArray[np.int64]
 
-    def fit(self, X: Matrix, classes: npt.NDArray[np.int32], rng: np.random.Generator) -> Self:
+    def fit(self, X: Matrix, classes: Ints, rng: np.random.Generator) -> Self:
         """Learn all problems; `classes` (n, n_problems) are numbered from 0 in each, none left out."""
         self.n_classes_ = classes.max(axis=0).astype(np.int64) + 1
         learner = as_base_learner(self.estimator)
@@ -210,7 +206,7 @@ class ClassLearners(_Learners):
         else:
             check_features(self.learnt_, [n_features] * len(self.learnt_))
 
-    def labels(self, X: Matrix) -> npt.NDArray[np.int32]:
+    def labels(self, X: Matrix) -> Ints:
         """Return the most probable class, one column a problem."""
         if isinstance(self.learnt_, ClassTreeBank):
             return self.learnt_.predict(X)
@@ -219,7 +215,7 @@ class ClassLearners(_Learners):
             answers[:, problem] = learnt if isinstance(learnt, int) else learnt.predict(X)
         return answers
 
-    def probabilities(self, X: Matrix, problem: int) -> npt.NDArray[np.float64]:
+    def probabilities(self, X: Matrix, problem: int) -> Floats:
         """Return the probability of each class of a problem, of shape (n, n_classes)."""
         if isinstance(self.learnt_, ClassTreeBank):
             return self.learnt_.predict_proba(X, problem)

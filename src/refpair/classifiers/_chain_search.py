@@ -1,9 +1,8 @@
 """Paths through a chain: the one that its links say, the most probable ones, and draws.
 
-Beam search goes down all rows' chains together and keeps for each row the most probable beginnings of label
-vectors. What it has to drop bounds what it may have missed: if that is no more probable than the label vector
-found, no other is more probable. So wider and wider beams find the mode for certain, as uniform-cost search
-(with ε = 0) does, but with a few questions to the links about many paths instead of many about one.
+Beam search keeps for each row the most probable beginnings of label vectors. What it has to drop bounds what
+it may have missed: if that is no more probable than the label vector found, no other is. So wider and wider
+beams find the mode for certain, as uniform-cost search does, but with few questions about many paths each.
 """
 
 from __future__ import annotations

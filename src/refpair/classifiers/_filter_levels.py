@@ -76,13 +76,10 @@ class EstimatorLevels:
 class TreeLevels:
     """Levels that are forests of the tree bank, or single trees, all on the same bins of the features.
 
-    Trees that have seen a row know its labels: by them all paths would be the true ones, and the levels would
-    never learn to go on from a wrong one. Hence a forest's bags are drawn by training row, the same for all
-    levels, and a row asks only the trees that have not seen it; all, if there are none.
-
-    Trees that grow until their leaves are pure do not care for weights. Hence, where several trees have bags
-    of their own, each is given the examples of its bag by a draw: the greater the weight, the likelier. A
-    single tree, or trees that are to see all rows, are given all examples with their weights.
+    Trees that have seen a row know its labels, and would never learn to go on from a wrong path. Hence bags
+    are drawn by training row, the same for all levels, and a row asks only the trees that have not seen it;
+    all, if there are none. Trees that grow until their leaves are pure do not care for weights. Hence, where
+    trees have bags of their own, each is given the examples of its bag by a draw, by weight.
     """
 
     def __init__(

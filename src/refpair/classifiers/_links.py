@@ -194,16 +194,9 @@ def check_order(order: npt.NDArray[np.integer], n_labels: int) -> None:
 
 
 def fit_links(
-    estimator: Any,
-    X: Matrix,
-    distinct: DistinctLabels,
-    order: npt.NDArray[np.int64],
-    rng: np.random.Generator,
-    *,
-    n_jobs: int | None,
-    verbose: int,
+    estimator: Any, X: Matrix, distinct: DistinctLabels, order: Rows, rng: np.random.Generator, **how: Any
 ) -> Links:
-    """Learn the links of a chain.
+    """Learn the links of a chain; `how` are `n_jobs` and `verbose`.
 
     A link is learnt from the true labels of the links before it, not from what they would say. So they need
     not wait for each other: all are problems on the same rows, of which each may use more features.
@@ -212,11 +205,11 @@ def fit_links(
     n_links = len(order)
     n_features = (X.shape[1] + np.arange(n_links)).astype(np.int32)
     targets = Targets.of_bits(distinct.of_row, vectors, n_features)
-    learners = BinaryLearners(estimator, n_jobs=n_jobs, verbose=verbose)
+    learners = BinaryLearners(estimator, **how)
     learners.fit(append_labels(X, vectors[distinct.of_row]), targets, rng)
     bank = learners.bank_
     if isinstance(bank, TreeBank):
-        return TreeLinks(bank, learners.n_trees_, n_links, n_jobs)
+        return TreeLinks(bank, learners.n_trees_, n_links, learners.n_jobs)
     if isinstance(bank, LogisticBank):
         return EstimatorLinks(classifiers_of(bank, as_base_learner(estimator), n_features))
     return EstimatorLinks(bank.estimators_)

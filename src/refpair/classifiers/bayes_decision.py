@@ -258,9 +258,8 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     def _check_parameters(self) -> None:
         """Refuse bad parameters, naming them and what they may be; the cost is checked with the labels."""
         estimator = self.estimator
-        if isinstance(estimator, type) or not (
-            hasattr(estimator, "fit") and hasattr(estimator, "get_params")
-        ):
+        can_be_fitted = hasattr(estimator, "fit") and hasattr(estimator, "get_params")
+        if isinstance(estimator, type) or not can_be_fitted:
             raise ValueError(f"estimator must be a multi-label classifier of scikit-learn, not {estimator!r}")
         if not hasattr(estimator, "predict_proba"):
             raise ValueError(
@@ -321,8 +320,7 @@ def _label_probabilities(model: Any, X: Any, n_labels: int) -> Floats:
     given = model.predict_proba(X)
     if isinstance(given, list):
         # One array a label, with a column for each of its classes: two, since the label varies.
-        columns = [np.asarray(array)[:, 1] for array in given]
-        probabilities = np.column_stack(columns)
+        probabilities = np.column_stack([np.asarray(array)[:, 1] for array in given])
     else:
         probabilities = np.asarray(given.toarray() if sp.issparse(given) else given, dtype=np.float64)
         if n_labels == 1:  # the columns are those of its two classes

@@ -274,12 +274,11 @@ def _keys(code: ReferencePairCode) -> list[bytes]:
 
 def _fresh(alpha: Vectors, beta: Vectors, code: ReferencePairCode) -> npt.NDArray[np.bool_]:
     """Return which pairs the code does not have yet, either way round."""
-    seen = {frozenset((a.tobytes(), b.tobytes())) for a, b in zip(code.alpha, code.beta, strict=True)}
-    if not seen:
+    if len(code) == 0:
         return np.ones(len(alpha), dtype=bool)
-    return np.array(
-        [frozenset((a.tobytes(), b.tobytes())) not in seen for a, b in zip(alpha, beta, strict=True)]
-    )
+    seen = {frozenset((a.tobytes(), b.tobytes())) for a, b in zip(code.alpha, code.beta, strict=True)}
+    pairs = zip(alpha, beta, strict=True)
+    return np.array([frozenset((a.tobytes(), b.tobytes())) not in seen for a, b in pairs])
 
 
 def _draw_indices(

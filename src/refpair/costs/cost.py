@@ -243,11 +243,6 @@ class Cost(ABC):
         >>> cost = Cost.per_label(false_positive=1, false_negative=[1, 50])
         >>> cost.rows([[0, 1], [1, 0]], [[1, 0], [0, 1]])
         array([51.,  2.])
-
-        The same by name, for a model that is fitted on a DataFrame of labels or on names.
-
-        >>> Cost.per_label(false_negative={"fraud": 50}).for_labels(["spam", "fraud"]) == cost
-        True
         """
         fp = _counts.read_prices("false_positive", false_positive, default)
         return PerLabelCost(name, False, fp, _counts.read_prices("false_negative", false_negative, default))
