@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.common import best_time, half_split, load, print_machine, print_table
 from refpair import CSRPEClassifier
-from refpair.coding import CodeBook
+from refpair.coding.nearest import CodeBook
 
 
 def measure(name: str, n_bits: int, n_rows: int) -> list[object]:

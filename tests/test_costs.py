@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn import metrics
 
-from refpair.costs import Cost, CountCost, FunctionCost, PerLabelCost, cost_names, get_cost
+from refpair.costs import Cost, CountCost, PerLabelCost, cost_names, get_cost
 from refpair.costs import _counts as label_code
+from refpair.costs.cost import FunctionCost
 from tests import naive
 
 NAMES = list(naive.COSTS)

@@ -171,7 +171,7 @@ def test_the_mode_is_found(n_labels, parameters, monkeypatch):
 def test_a_narrow_beam_takes_the_likelier_label_each_time():
     joints = np.array([[0.4, 0.0, 0.3, 0.3]])  # of 00, 01, 10 and 11
     for width, answer in ((1, [1, 0]), (2, [0, 0])):
-        paths = _chain_search.beam_search(TableLinks(joints), np.zeros((1, 1)), width)
+        paths = _chain_search.most_probable(TableLinks(joints), np.zeros((1, 1)), width)
         np.testing.assert_array_equal(paths, [answer])
     np.testing.assert_array_equal(_chain_search.follow(TableLinks(joints), np.zeros((1, 1))), [[1, 0]])
 
@@ -180,7 +180,7 @@ def test_wider_beams_are_no_worse():
     joints = random_joints(np.random.default_rng(5), 8, n=100)
     X, weights = rows_of(joints), 2 ** np.arange(8)[::-1]
     found = [
-        joints[np.arange(100), _chain_search.beam_search(TableLinks(joints), X, width) @ weights]
+        joints[np.arange(100), _chain_search.most_probable(TableLinks(joints), X, width) @ weights]
         for width in (1, 4, 32)
     ]
     means = [p.mean() for p in found]
@@ -196,7 +196,7 @@ def test_an_exact_search_that_takes_too_long_says_so(monkeypatch):
     joints[0] = 0.0
     joints[0, 77] = 1.0
     with pytest.warns(ConvergenceWarning, match="2 of 3 rows"):
-        paths = _chain_search.exact_search(TableLinks(joints), rows_of(joints))
+        paths = _chain_search.most_probable(TableLinks(joints), rows_of(joints))
     np.testing.assert_array_equal(paths[0], every(8)[77])
 
 

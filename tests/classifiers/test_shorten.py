@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 
 from refpair import CSRPEClassifier, load, save
 from refpair._kernels.code_words import pack_signs
-from refpair.coding import CodeBook
+from refpair.coding.nearest import CodeBook
 from refpair.posterior.code import KnownCodes
 
 N_BITS, N_LABELS = 150, 6

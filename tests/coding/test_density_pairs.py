@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from refpair.coding import draw_code, sample_pairs
+from refpair.coding import draw_code
+from refpair.coding.reference_pairs import sample_pairs
 from refpair.costs import get_cost
 from tests import naive
 

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from refpair._kernels.code_words import pack_signs
-from refpair.coding import CodeBook, ReferencePairCode
+from refpair.coding import ReferencePairCode
+from refpair.coding.nearest import CodeBook
 from refpair.costs import Cost, get_cost
 from tests import naive
 

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from refpair.coding import ReferencePairCode, draw_code, sample_pairs
+from refpair.coding import ReferencePairCode, draw_code
 from refpair.coding import reference_pairs as code_module
+from refpair.coding.reference_pairs import sample_pairs
 from refpair.costs import Cost, get_cost
 from tests import naive
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refpair._kernels.code_words import pack_signs
-from refpair.coding import CodeBook
+from refpair.coding.nearest import CodeBook
 from refpair.posterior.code import KnownCodes
 from tests import naive
 

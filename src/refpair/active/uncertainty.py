@@ -20,9 +20,10 @@ from refpair.bits.problem import BitLearner, BitProblems
 from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance, Logistic
 from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import as_base_learner
-from refpair.classifiers._code_bits import as_bit_learner, bit_problems, check_bit_learner, make_bank
+from refpair.classifiers._code_bits import bit_problems, check_bit_learner, make_bank
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.coding import CodeBook, ReferencePairCode, draw_code
+from refpair.coding import ReferencePairCode, draw_code
+from refpair.coding.nearest import CodeBook
 from refpair.costs import get_cost
 
 _ROWS_A_CALL = 512
@@ -298,7 +299,7 @@ def _are_of_a_kind(estimator: Any, bits: Any) -> bool:
     if estimator is not None and type(estimator) is not BinaryRelevance:
         return False
     of_labels = as_base_learner("logistic" if estimator is None else estimator.estimator)
-    of_bits = as_bit_learner(bits)
+    of_bits = as_base_learner(bits)
     if not (isinstance(of_labels, Logistic) and isinstance(of_bits, Logistic)):
         return False
     return of_labels.C == of_bits.C and of_labels.tol in (None, of_bits.tol)

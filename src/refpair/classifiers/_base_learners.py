@@ -1,8 +1,7 @@
 """Base learners of reductions: one classifier for each of many problems, binary or not, on the same rows.
 
-``estimator`` is a classifier of scikit-learn, of which each problem gets a clone, or a :class:`Forest`, which
-is grown by the tree bank, or a :class:`Logistic`, which is fitted by the logistic bank; or the name of one. A
-forest for each of K problems is then just K × T trees, and the features are binned only once.
+Forests and logistic regressions are learnt in banks: a forest for each of K problems is just K × T trees, and
+the features are binned only once.
 """
 
 from __future__ import annotations
@@ -27,15 +26,6 @@ from refpair.bits.problem import BitProblems, ClassProblems
 from refpair.bits.trees import ClassTreeBank, TreeBank
 from refpair.classifiers.base_estimators import Forest, Logistic
 
-__all__ = [
-    "BinaryLearners",
-    "ClassLearners",
-    "Targets",
-    "allowed_input",
-    "as_base_learner",
-    "check_base_learner",
-]
-
 _NAMED: dict[str, Callable[[], Any]] = {
     "tree": partial(Forest, n_trees=1, max_features=None, max_samples=None),
     "forest": Forest,
@@ -45,6 +35,8 @@ _ANSWERS = 10_000_000  # of trees, kept at a time: 40 MB
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.int64]
 Number = TypeVar("Number", np.uint8, np.float64)
 
 
@@ -80,32 +72,29 @@ def allowed_input(estimator: Any) -> tuple[bool, bool]:
 class Targets:
     """What binary problems have to learn, by distinct label vector."""
 
-    vector_of_row: npt.NDArray[np.int32]
+    vector_of_row: Ints
     differences: Floats  # (n_vectors, n_problems): positive for a 1; the size is the weight, 0 leaves out
-    n_features: npt.NDArray[np.int32] | None = None  # how many of the first features each problem may use
+    n_features: Ints | None = None  # how many of the first features each problem may use
 
     @classmethod
-    def of_bits(
-        cls,
-        vector_of_row: npt.NDArray[np.int32],
-        bits: Bytes,
-        n_features: npt.NDArray[np.int32] | None = None,
-    ) -> Self:
+    def of_bits(cls, vector_of_row: Ints, bits: Bytes, n_features: Ints | None = None) -> Self:
         """Make targets of 0 and 1, given by distinct label vector, that all weigh the same."""
         return cls(vector_of_row, np.where(bits > 0, 1.0, -1.0), n_features)
 
 
-class BinaryLearners(Savable):
+class _Learners(Savable):
+    def __init__(self, estimator: Any, *, n_jobs: int | None = None, verbose: int = 0) -> None:
+        self.estimator = estimator
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class BinaryLearners(_Learners):
     """Learn binary problems, each by one base learner; `n_trees_` bits of the bank are one problem."""
 
     bank_: TreeBank | LogisticBank | EstimatorBank
     n_problems_: int
     n_trees_: int
-
-    def __init__(self, estimator: Any, *, n_jobs: int | None = None, verbose: int = 0) -> None:
-        self.estimator = estimator
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def fit(self, X: Matrix, targets: Targets, rng: np.random.Generator) -> Self:
         """Learn all problems."""
@@ -125,15 +114,13 @@ class BinaryLearners(Savable):
         how: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
         if isinstance(learner, Forest):
             self.bank_ = TreeBank(**learner.bank_parameters(), **how)
-            self.bank_.fit(X, problems)
-            return self
-        if isinstance(learner, Logistic):
-            self.bank_ = LogisticBank(**learner.bank_parameters(), **how).fit(X, problems)
-            return self
-        self.bank_ = EstimatorBank(learner, **how)
-        weighted = not (np.abs(targets.differences) == 1.0).all()
-        if weighted and not has_fit_parameter(learner, "sample_weight"):
-            raise ValueError(f"estimator must take sample_weight in fit, which {learner!r} does not")
+        elif isinstance(learner, Logistic):
+            self.bank_ = LogisticBank(**learner.bank_parameters(), **how)
+        else:
+            weighted = not (np.abs(targets.differences) == 1.0).all()
+            if weighted and not has_fit_parameter(learner, "sample_weight"):
+                raise ValueError(f"estimator must take sample_weight in fit, which {learner!r} does not")
+            self.bank_ = EstimatorBank(learner, **how)
         self.bank_.fit(X, problems)
         return self
 
@@ -152,9 +139,8 @@ class BinaryLearners(Savable):
 
     def labels(self, X: Matrix, problems: slice = slice(None)) -> Bytes:
         """Return 0 or 1, one column a problem: what base learners say, for a forest what is more probable."""
-        if self.n_trees_ == 1:
-            return self._ask(X, problems, lambda bits: self.bank_.predict(X, bits) > 0, np.uint8)
-        return self._ask(X, problems, lambda bits: self._means(X, bits) > 0, np.uint8)
+        answer = self.bank_.predict if self.n_trees_ == 1 else self._means
+        return self._ask(X, problems, lambda bits: answer(X, bits) > 0, np.uint8)
 
     def _means(self, X: Matrix, bits: slice) -> Floats:
         values = self.bank_.values(X, bits).reshape(X.shape[0], -1, self.n_trees_)
@@ -178,18 +164,13 @@ def _repeated(differences: Floats, times: int, bits: slice) -> Floats:
     return differences[:, np.arange(bits.start, bits.stop) // times]
 
 
-class ClassLearners(Savable):
+class ClassLearners(_Learners):
     """Learn problems of several classes, each by one base learner; logistic regression one class a time."""
 
     learnt_: ClassTreeBank | list[Any]  # of clones: one for each problem, or the number of its only class
     n_classes_: npt.NDArray[np.int64]
 
-    def __init__(self, estimator: Any, *, n_jobs: int | None = None, verbose: int = 0) -> None:
-        self.estimator = estimator
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def fit(self, X: Matrix, classes: npt.NDArray[np.int32], rng: np.random.Generator) -> Self:
+    def fit(self, X: Matrix, classes: Ints, rng: np.random.Generator) -> Self:
         """Learn all problems; `classes` (n, n_problems) are numbered from 0 in each, none left out."""
         self.n_classes_ = classes.max(axis=0).astype(np.int64) + 1
         learner = as_base_learner(self.estimator)
@@ -208,8 +189,7 @@ class ClassLearners(Savable):
         check_base_learner(self.estimator)
         learnt, n_classes = self.learnt_, self.n_classes_
         if isinstance(learnt, ClassTreeBank):
-            same = np.array_equal(learnt.n_classes_, n_classes)
-            require(same, "the trees are those of other problems")
+            require(np.array_equal(learnt.n_classes_, n_classes), "the trees are those of other problems")
             return
         require(n_classes.shape == (len(learnt),), "there is not a learner for each problem")
         for own, n in zip(learnt, n_classes, strict=True):
@@ -228,7 +208,7 @@ class ClassLearners(Savable):
         else:
             check_features(self.learnt_, [n_features] * len(self.learnt_))
 
-    def labels(self, X: Matrix) -> npt.NDArray[np.int32]:
+    def labels(self, X: Matrix) -> Ints:
         """Return the most probable class, one column a problem."""
         if isinstance(self.learnt_, ClassTreeBank):
             return self.learnt_.predict(X)
@@ -237,7 +217,7 @@ class ClassLearners(Savable):
             answers[:, problem] = learnt if isinstance(learnt, int) else learnt.predict(X)
         return answers
 
-    def probabilities(self, X: Matrix, problem: int) -> npt.NDArray[np.float64]:
+    def probabilities(self, X: Matrix, problem: int) -> Floats:
         """Return the probability of each class of a problem, of shape (n, n_classes)."""
         if isinstance(self.learnt_, ClassTreeBank):
             return self.learnt_.predict_proba(X, problem)

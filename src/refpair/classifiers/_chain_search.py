@@ -1,17 +1,16 @@
 """Paths through a chain: the one that its links say, the most probable ones, and draws.
 
-Beam search goes down all rows' chains together and keeps for each row the most probable beginnings of label
-vectors. What it has to drop bounds what it may have missed: if that is no more probable than the label vector
-found, no other is more probable. So wider and wider beams find the mode for certain, as uniform-cost search
-(with ε = 0) does, but with a few questions to the links about many paths instead of many about one.
+Beam search keeps for each row the most probable beginnings of label vectors. What it has to drop bounds what
+it may have missed: if that is no more probable than the label vector found, no other is. So wider and wider
+beams find the mode for certain, as uniform-cost search does, but with few questions about many paths each.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,17 +19,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
 from refpair._kernels.walk import round_draws
+from refpair._parallel import chunks_of
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
+from refpair.classifiers._base_learners import Bytes, Floats, Rows
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._links import Links
+from refpair.classifiers._links import Links, check_order
 from refpair.posterior import LabelDistribution
 
-__all__ = ["MOST_SAMPLES", "ChainSamples", "beam_search", "chances_along", "exact_search", "follow"]
-
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
-Longs = npt.NDArray[np.int64]
+Part = TypeVar("Part", bound=Sized)
 
 MOST_SAMPLES = 1 << 20  # that a file may ask for: more would be a way to fill the memory
 
@@ -44,7 +41,7 @@ _WIDEST = _FIRST_WIDTH * _WIDER**4  # enough for all vectors of 16 labels, and f
 def follow(links: Links, X: Matrix) -> Bytes:
     """Return for each row the labels as the links say them one after the other, one column a link."""
     paths = np.zeros((X.shape[0], len(links)), np.uint8)
-    for rows in _blocks(X):
+    for rows in chunks_of(X.shape[0], _ROWS):
         prepared = links.prepare(X[rows])
         mine = paths[rows]
         row = np.arange(len(mine))
@@ -56,7 +53,7 @@ def follow(links: Links, X: Matrix) -> Bytes:
 def chances_along(links: Links, X: Matrix, paths: Bytes) -> Floats:
     """Return the probability that each link's label is there, after the labels that a path has before it."""
     chances = np.empty(paths.shape)
-    for rows in _blocks(X):
+    for rows in chunks_of(X.shape[0], _ROWS):
         prepared = links.prepare(X[rows])
         row = np.arange(rows.stop - rows.start)
         for k in range(len(links)):
@@ -64,42 +61,30 @@ def chances_along(links: Links, X: Matrix, paths: Bytes) -> Floats:
     return chances
 
 
-def beam_search(links: Links, X: Matrix, width: int) -> Bytes:
-    """Return for each row the most probable path among those that a beam search meets.
+def most_probable(links: Links, X: Matrix, width: int | None = None) -> Bytes:
+    """Return for each row the most probable of all paths, or of those that a beam of some width meets.
 
-    After each link so many beginnings of paths are kept: a beam of 1 takes the likelier label each time.
-    """
-    paths = np.zeros((X.shape[0], len(links)), np.uint8)
-    for rows in _blocks(X):
-        prepared = links.prepare(X[rows])
-        n = rows.stop - rows.start
-        paths[rows] = _beams(links, prepared, np.arange(n), width, np.full(n, -np.inf)).paths
-    return paths
-
-
-def exact_search(links: Links, X: Matrix) -> Bytes:
-    """Return for each row the most probable of all paths.
-
-    It warns if for some row more than 65,536 beginnings are more probable than the best path found.
+    A beam keeps so many beginnings of paths after each link: one of 1 takes the likelier label each time.
+    Without a width it warns if for some row more than 65,536 beginnings are more probable than the best path.
     """
     paths = np.zeros((X.shape[0], len(links)), np.uint8)
     n_open = 0
-    for rows in _blocks(X):
+    for rows in chunks_of(X.shape[0], _ROWS):
         prepared = links.prepare(X[rows])
         n = rows.stop - rows.start
-        width = _FIRST_WIDTH
-        found = _beams(links, prepared, np.arange(n), width, np.full(n, -np.inf))
-        while (is_open := found.missed > found.chance).any() and width < _WIDEST:
-            width *= _WIDER
+        now, widest = (_FIRST_WIDTH, _WIDEST) if width is None else (width, width)
+        found = _beams(links, prepared, np.arange(n), now, np.full(n, -np.inf))
+        while (is_open := found.missed > found.chance).any() and now < widest:
+            now *= _WIDER
             row = np.flatnonzero(is_open)
-            again = _beams(links, prepared, row, width, found.chance[row])
+            again = _beams(links, prepared, row, now, found.chance[row])
             better = again.chance > found.chance[row]
             found.paths[row[better]] = again.paths[better]
             found.chance[row[better]] = again.chance[better]
             found.missed[row] = again.missed
         paths[rows] = found.paths
         n_open += int(is_open.sum())
-    if n_open:
+    if n_open and width is None:
         warnings.warn(
             f"{n_open} of {X.shape[0]} rows have so many improbable label vectors that the most probable one "
             "is not proven to be found",
@@ -117,7 +102,7 @@ class _Found(NamedTuple):
     missed: Floats
 
 
-def _beams(links: Links, prepared: Any, row: Longs, width: int, bound: Floats) -> _Found:
+def _beams(links: Links, prepared: Any, row: Rows, width: int, bound: Floats) -> _Found:
     """Search beams for some rows, by as many of them at a time as there is room for."""
     step = max(1, _PATHS // width)
     parts = [
@@ -127,7 +112,7 @@ def _beams(links: Links, prepared: Any, row: Longs, width: int, bound: Floats) -
     return _Found(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def _beam(links: Links, prepared: Any, row: Longs, width: int, bound: Floats) -> _Found:
+def _beam(links: Links, prepared: Any, row: Rows, width: int, bound: Floats) -> _Found:
     """Search a beam for each of some rows.
 
     Paths whose chance is below the bound of their row are not looked for, and not missed. A row none of whose
@@ -159,16 +144,11 @@ def _beam(links: Links, prepared: Any, row: Longs, width: int, bound: Floats) ->
     return found
 
 
-def _ranked(of: Longs, chance: Floats) -> tuple[Longs, Longs]:
+def _ranked(of: Rows, chance: Floats) -> tuple[Rows, Rows]:
     """Sort what rows have by falling chance, row after row; return also the place of each within its row."""
     ranked = np.lexsort((-chance, of))
     first = np.searchsorted(of, of)  # ascending, so that of[ranked] is the same
     return ranked, np.arange(len(of)) - first
-
-
-def _blocks(X: Matrix) -> Iterator[slice]:
-    for first in range(0, X.shape[0], _ROWS):
-        yield slice(first, min(first + _ROWS, X.shape[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,8 +170,7 @@ class ChainSamples(Savable):
         inside = (self.uniforms >= 0.0) & (self.uniforms < 1.0)
         fits = self.uniforms.shape == (len(self.links),) and inside.all()
         require(fits, "the draws of the chain are broken")
-        is_order = np.array_equal(np.sort(self.order), np.arange(len(self.links)))
-        require(is_order, "the order of the chain is broken")
+        check_order(self.order, len(self.links))
 
     def distributions(self, X: Any) -> Iterator[LabelDistribution]:
         """Yield the distributions over label vectors of blocks of rows."""
@@ -200,7 +179,7 @@ class ChainSamples(Savable):
             start = np.concatenate([[0], np.cumsum(np.bincount(row))]).astype(np.int64)
             yield LabelDistribution(found.vectors, start, found.of_row, weight)
 
-    def draw(self, X: Any) -> Iterator[tuple[Bytes, npt.NDArray[np.int64], Floats]]:
+    def draw(self, X: Any) -> Iterator[tuple[Bytes, Rows, Floats]]:
         """Yield for blocks of rows: label vectors, the row in the block of each, and its probability.
 
         They are in the order of the rows, and a row has no vector twice.
@@ -212,7 +191,7 @@ class ChainSamples(Savable):
         for first in range(0, X.shape[0], step):
             yield self._draw(X[first : first + step])
 
-    def _draw(self, X: Any) -> tuple[Bytes, npt.NDArray[np.int64], Floats]:
+    def _draw(self, X: Any) -> tuple[Bytes, Rows, Floats]:
         n_labels = len(self.links)
         prepared = self.links.prepare(X)
         exact = self.exact or 2**n_labels <= self.n_samples
@@ -231,3 +210,11 @@ class ChainSamples(Savable):
         labels = np.empty_like(paths)
         labels[:, self.order] = paths
         return labels, row, weight / np.bincount(row, weights=weight)[row]
+
+
+def with_rows(parts: Iterable[Part]) -> Iterator[tuple[slice, Part]]:
+    """Yield distributions of blocks of rows, each with the rows that it is of."""
+    first = 0
+    for part in parts:
+        yield slice(first, first + len(part)), part
+        first += len(part)

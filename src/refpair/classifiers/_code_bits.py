@@ -18,8 +18,9 @@ from refpair.bits.estimator import EstimatorBank
 from refpair.bits.logistic import LogisticBank
 from refpair.bits.problem import Bags, BitLearner, BitProblems
 from refpair.bits.trees import TreeBank
+from refpair.classifiers._base_learners import as_base_learner
 from refpair.classifiers._distinct_labels import DistinctLabels
-from refpair.classifiers.base_estimators import Logistic
+from refpair.classifiers.base_estimators import Forest, Logistic
 from refpair.coding import ReferencePairCode
 from refpair.costs import Cost
 from refpair.posterior.code import CodeKind, KnownCodes, VectorWeights, label_probabilities
@@ -28,7 +29,6 @@ __all__ = [
     "LABEL_SHARES",
     "OutOfBagCodes",
     "Training",
-    "as_bit_learner",
     "bit_problems",
     "check_bit_learner",
     "codes_by_folds",
@@ -52,16 +52,11 @@ Rows = npt.NDArray[np.integer]
 Learn = Callable[[Matrix, BitProblems], BitLearner]
 
 
-def as_bit_learner(learner: Any) -> Any:
-    """Return what the name "logistic" stands for; any other learner as it is."""
-    return Logistic() if isinstance(learner, str) and learner == "logistic" else learner
-
-
 def check_bit_learner(learner: Any) -> None:
     """Refuse what is neither a name nor a classifier that takes weights."""
-    found = as_bit_learner(learner)
-    if isinstance(found, str) and found == "tree":
+    if isinstance(learner, str) and learner == "tree":
         return
+    found = as_base_learner(learner)
     if isinstance(found, Logistic):
         found.check()
         return
@@ -75,8 +70,8 @@ def check_bit_learner(learner: Any) -> None:
 
 def make_bank(learner: Any, *, of_trees: dict[str, Any] | None = None, **how: Any) -> BitLearner:
     """Return a bank that learns bits by a learner; `of_trees` are parameters of a tree bank alone."""
-    found = as_bit_learner(learner)
-    if isinstance(found, str):
+    found = as_base_learner(learner)
+    if isinstance(found, Forest):
         return TreeBank(**(of_trees or {}), **how)
     if isinstance(found, Logistic):
         return LogisticBank(**found.bank_parameters(_TOL), **how)

@@ -12,7 +12,8 @@ from refpair._saved import IfThere, require
 from refpair.bits.problem import BitLearner
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._posterior_selection import SEARCH
-from refpair.coding import CodeBook, ReferencePairCode
+from refpair.coding import ReferencePairCode
+from refpair.coding.nearest import CodeBook
 from refpair.posterior.code import CodePosterior
 
 __all__ = ["SavableCSRPE"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,16 +16,11 @@ from refpair.bits.logistic import LogisticBank
 from refpair.bits.nodes import Trees
 from refpair.bits.problem import BitProblems, choose_max_features, resolve_share
 from refpair.bits.trees import TreeBank
-from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_learner
-from refpair.classifiers._links import EstimatorLinks, Links, TreeLinks, append_labels
+from refpair.classifiers._base_learners import BinaryLearners, Bytes, Floats, Rows, Targets, as_base_learner
+from refpair.classifiers._links import EstimatorLinks, TreeLinks, append_labels
 from refpair.classifiers.base_estimators import Forest, classifiers_of
 
-__all__ = ["EstimatorLevels", "Levels", "TreeLevels", "bit_of", "levels_of"]
-
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
 Bools = npt.NDArray[np.bool_]
-Rows = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 N_DRAFT_TREES = 32  # of the forests of all rounds but the last
@@ -34,43 +28,13 @@ _ALL_LABELS = np.uint64(2**64 - 1)
 _DRAWN = 0.02  # the share of the examples that a tree should be given at least, before bags
 
 
-class Levels(Protocol):
-    """The levels that a round trains, and what they say about the training rows."""
-
-    def learn(self, k: int, row: Rows, paths: Bytes, gain: Floats, *, draft: bool) -> None:
-        """Train a level anew, on examples of a training row and a path each.
-
-        A positive gain says that the label should be set; the size is the weight, and 0 leaves the example
-        out. A draft will be trained once more.
-        """
-
-    def decide(self, k: int, row: Rows, paths: Bytes) -> tuple[Bytes, Words]:
-        """Return whether a level sets its label for training rows that come by some paths.
-
-        And what `bit_of` says of the labels that the vote depends on, all in one word; other labels that
-        share a bit with one of them do no harm.
-        """
-
-    def links(self) -> Links:
-        """Return the levels as they are now, as links of a chain."""
-
-
 def bit_of(label: int) -> np.uint64:
     """Return the word that stands for a label; with more than 64 labels, some share one."""
     return np.uint64(1 << (label & 63))
 
 
-def levels_of(
-    estimator: Any, X: Matrix, n_levels: int, rng: np.random.Generator, n_jobs: int | None
-) -> Levels:
-    """Return levels that learn by a base learner; each has its own seed, the same in all rounds."""
-    if isinstance(as_base_learner(estimator), Forest):
-        return TreeLevels(estimator, X, n_levels, rng, n_jobs)
-    return EstimatorLevels(estimator, X, n_levels, rng)
-
-
 class EstimatorLevels:
-    """Levels that are clones of a classifier of scikit-learn."""
+    """Levels that are clones of a classifier of scikit-learn, or logistic regressions."""
 
     def __init__(self, estimator: Any, X: Matrix, n_levels: int, rng: np.random.Generator) -> None:
         self.estimator = estimator
@@ -79,16 +43,19 @@ class EstimatorLevels:
         self.estimators: list[Any] = [0] * n_levels
 
     def learn(self, k: int, row: Rows, paths: Bytes, gain: Floats, *, draft: bool) -> None:
-        """Fit a clone."""
+        """Train a level anew, on examples of a training row and a path each.
+
+        A positive gain says that the label should be set; the size is the weight, and 0 leaves the example
+        out. A draft will be trained once more.
+        """
         kept = np.flatnonzero(gain)
         if len(kept) == 0:
             self.estimators[k] = 0
             return
         targets = Targets(np.arange(len(kept), dtype=np.int32), _scaled(gain[kept])[:, None])
         features = append_labels(self.X[row[kept]], paths[kept])
-        bank = (
-            BinaryLearners(self.estimator).fit(features, targets, np.random.default_rng(self.seeds[k])).bank_
-        )
+        rng = np.random.default_rng(self.seeds[k])
+        bank = BinaryLearners(self.estimator).fit(features, targets, rng).bank_
         if isinstance(bank, LogisticBank):
             n_features = np.array([features.shape[1]], np.int32)
             (self.estimators[k],) = classifiers_of(bank, as_base_learner(self.estimator), n_features)
@@ -97,24 +64,24 @@ class EstimatorLevels:
             self.estimators[k] = bank.estimators_[0]
 
     def decide(self, k: int, row: Rows, paths: Bytes) -> tuple[Bytes, Words]:
-        """Return what the classifier predicts; it may depend on all labels."""
+        """Return whether a level sets its label for training rows that come by some paths.
+
+        And which labels that depends on, all in one word (see `bit_of`); here it may be any.
+        """
         return self.links().labels(k, self.X, row, paths), np.full(len(row), _ALL_LABELS)
 
     def links(self) -> EstimatorLinks:
-        """Return the classifiers."""
+        """Return the levels as they are now, as links of a chain."""
         return EstimatorLinks(list(self.estimators))
 
 
 class TreeLevels:
     """Levels that are forests of the tree bank, or single trees, all on the same bins of the features.
 
-    Trees that have seen a row know its labels: by them all paths would be the true ones, and the levels would
-    never learn to go on from a wrong one. Hence a forest's bags are drawn by training row, the same for all
-    levels, and a row asks only the trees that have not seen it; all, if there are none.
-
-    Trees that grow until their leaves are pure do not care for weights. Hence, where several trees have bags
-    of their own, each is given the examples of its bag by a draw: the greater the weight, the likelier. A
-    single tree, or trees that are to see all rows, are given all examples with their weights.
+    Trees that have seen a row know its labels, and would never learn to go on from a wrong path. Hence bags
+    are drawn by training row, the same for all levels, and a row asks only the trees that have not seen it;
+    all, if there are none. Trees that grow until their leaves are pure do not care for weights. Hence, where
+    trees have bags of their own, each is given the examples of its bag by a draw, by weight.
     """
 
     def __init__(
@@ -146,12 +113,10 @@ class TreeLevels:
         kept = np.flatnonzero(gain)
         if len(kept) == 0:  # a tree needs rows; one without a weight makes it a leaf that has no opinion
             kept = np.zeros(1, np.int64)
-        problems = BitProblems(
-            np.arange(len(kept), dtype=np.int32),
-            n_trees,
-            self._targets(k, row[kept], _scaled(gain[kept])),
-            self.seeds[k, :n_trees],
-        )
+        given = (_scaled(gain[kept]), self.in_bag[:, row[kept]])
+        differences = partial(_draw, *given, self.seeds[k]) if self.draws_examples else partial(_all, *given)
+        vector_of_row = np.arange(len(kept), dtype=np.int32)
+        problems = BitProblems(vector_of_row, n_trees, differences, self.seeds[k, :n_trees])
         features = append_labels(self.X[row[kept]], paths[kept])
         self.trees[k] = self._bank().fit(features, problems, bins=_with_labels(self.bins, k)).trees_
 
@@ -171,14 +136,6 @@ class TreeLevels:
         bank.trees_ = Trees.join([trees for trees in self.trees if trees is not None])
         return self._chain(bank)
 
-    def _targets(self, k: int, row: Rows, gain: Floats) -> Callable[[slice], Floats]:
-        in_bag = self.in_bag[:, row]
-        return (
-            partial(_draw, gain, in_bag, self.seeds[k])
-            if self.draws_examples
-            else partial(_all, gain, in_bag)
-        )
-
     def _bank(self) -> TreeBank:
         return TreeBank(**self.settings, n_jobs=self.n_jobs)
 
@@ -193,6 +150,18 @@ class TreeLevels:
             asked[:, ~asked.any(axis=0)] = True
             self.voters[n_trees] = asked, asked.sum(axis=0)
         return self.voters[n_trees]
+
+
+Levels: TypeAlias = EstimatorLevels | TreeLevels
+
+
+def levels_of(
+    estimator: Any, X: Matrix, n_levels: int, rng: np.random.Generator, n_jobs: int | None
+) -> Levels:
+    """Return levels that learn by a base learner; each has its own seed, the same in all rounds."""
+    if isinstance(as_base_learner(estimator), Forest):
+        return TreeLevels(estimator, X, n_levels, rng, n_jobs)
+    return EstimatorLevels(estimator, X, n_levels, rng)
 
 
 def _scaled(gain: Floats) -> Floats:

@@ -13,12 +13,10 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from refpair._kernels.walk import sum_leaves
-from refpair._parallel import run_chunks
+from refpair._parallel import chunks_of, run_chunks
 from refpair._saved import Savable, require, starts_in_order
 from refpair.classifiers._distinct_labels import DistinctLabels
 from refpair.posterior import LabelDistribution
-
-__all__ = ["LeafVectors", "read_leaves"]
 
 _WEIGHTS = 8_000_000  # about so many in a block of rows: 100 MB
 _MOST_ROWS = 8192  # in a block
@@ -44,7 +42,7 @@ class LeafVectors(Savable):
     def _check_saved(self) -> None:
         """Check that these are the leaves of the trees."""
         sizes = [int(tree.node_count) for tree in self.trees]
-        same = self.tree_start.tolist() == np.concatenate([[0], np.cumsum(sizes)]).tolist()
+        same = self.tree_start.tolist() == _starts(sizes).tolist()
         same &= len({int(tree.n_features) for tree in self.trees}) == 1
         require(same, "the leaves are those of other trees")
         right = self.start.shape == (sum(sizes) + 1,) and self.vectors.ndim == 2
@@ -68,18 +66,11 @@ class LeafVectors(Savable):
             yield self._distribution(X[first : first + self.rows_at_once], n_jobs)
 
     def _distribution(self, X: Any, n_jobs: int | None) -> LabelDistribution:
-        chunks = _chunks(X.shape[0], _ROWS)
-        threads = n_jobs if len(chunks) > 1 else None  # to start them takes longer than a chunk
-        work = partial(self._sum, X)
-        parts = run_chunks(work, chunks, n_jobs=threads, verbose=0, title="Leaves", in_place=True)
+        work, chunks = partial(self._sum, X), chunks_of(X.shape[0], _ROWS)
+        parts = run_chunks(work, chunks, n_jobs=n_jobs, verbose=0, title="Leaves", in_place=True)
         starts, index, weight = zip(*parts, strict=True)
-        lengths = np.concatenate([np.diff(start) for start in starts])
-        return LabelDistribution(
-            self.vectors,
-            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            np.concatenate(index),
-            np.concatenate(weight),
-        )
+        start = _starts(np.concatenate([np.diff(start) for start in starts]))
+        return LabelDistribution(self.vectors, start, np.concatenate(index), np.concatenate(weight))
 
     def _sum(self, X: Any, rows: slice) -> tuple[npt.NDArray[Any], ...]:
         X = X[rows]
@@ -107,23 +98,22 @@ def read_leaves(
             for i in range(chunk.start, chunk.stop)
         ]
 
-    chunks = _chunks(len(trees), _TREES)
+    chunks = chunks_of(len(trees), _TREES)
     read_chunks = run_chunks(read, chunks, n_jobs=n_jobs, verbose=verbose, title="Leaves", in_place=True)
     per_tree = [tree for chunk in read_chunks for tree in chunk]
     lengths, index, weight = (np.concatenate(parts) for parts in zip(*per_tree, strict=True))
-    start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     # What a row has at most is what its leaves hold, which for a training row is about Σ length² / Σ length.
     typical = sum(float((part.astype(float) ** 2).sum() / part.sum()) for part, _, _ in per_tree)
     typical = min(typical, len(distinct.vectors))
+    rows_at_once = int(np.clip(_WEIGHTS / typical, _ROWS, _MOST_ROWS))
+    tree_start = _starts([len(part) for part, _, _ in per_tree])
     return LeafVectors(
-        trees,
-        distinct.vectors,
-        np.concatenate([[0], np.cumsum([len(part) for part, _, _ in per_tree])]).astype(np.int64),
-        start,
-        index,
-        weight,
-        rows_at_once=int(np.clip(_WEIGHTS / typical, _ROWS, _MOST_ROWS)),
+        trees, distinct.vectors, tree_start, _starts(lengths), index, weight, rows_at_once=rows_at_once
     )
+
+
+def _starts(lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def _read_tree(
@@ -153,7 +143,3 @@ def _as_trees_take_it(X: Any) -> Any:
     if sp.issparse(X):
         X = sp.csr_array((X.data, X.indices.astype(np.intc), X.indptr.astype(np.intc)), shape=X.shape)
     return X
-
-
-def _chunks(n: int, size: int) -> list[slice]:
-    return [slice(first, min(first + size, n)) for first in range(0, n, size)]

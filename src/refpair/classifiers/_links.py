@@ -8,6 +8,7 @@ labels ``paths[i]``, of shape (n_paths, k), of the links before.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -22,15 +23,9 @@ from refpair.bits.binning import Bins, Matrix
 from refpair.bits.estimator import check_features, is_answer
 from refpair.bits.logistic import LogisticBank
 from refpair.bits.trees import TreeBank
-from refpair.classifiers._base_learners import BinaryLearners, Targets, as_base_learner
+from refpair.classifiers._base_learners import BinaryLearners, Bytes, Floats, Rows, Targets, as_base_learner
 from refpair.classifiers._distinct_labels import DistinctLabels
 from refpair.classifiers.base_estimators import classifiers_of
-
-__all__ = ["EstimatorLinks", "Links", "TreeLinks", "append_labels", "check_chain", "fit_links", "read_order"]
-
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
-Rows = npt.NDArray[np.int64]
 
 _CELLS = 4_000_000  # of features given to a classifier at once: 32 MB
 _PATHS = 4096  # that one thread follows at a time
@@ -141,11 +136,9 @@ class TreeLinks(Savable):
 
     def prepare(self, X: Matrix) -> Bytes:
         """Return the bins of the features."""
-        of_all, n_features = self.bank.bins_, X.shape[1]
-        n_edges = of_all.edge_start[n_features]
-        bins = Bins(
-            of_all.edges[:n_edges], of_all.edge_start[: n_features + 1], of_all.has_missing[:n_features]
-        )
+        of_all, n = self.bank.bins_, X.shape[1]
+        edge_start = of_all.edge_start[: n + 1]
+        bins = Bins(of_all.edges[: edge_start[-1]], edge_start, of_all.has_missing[:n])
         codes = np.empty(X.shape, np.uint8)
         for block, part in bins.blocks(X):
             codes[block] = part
@@ -154,22 +147,15 @@ class TreeLinks(Savable):
     def chance(self, k: int, prepared: Bytes, row: Rows, paths: Bytes) -> Floats:
         """Send the paths down the trees of the link."""
         trees = self.bank.trees_
-        start = trees.start[k * self.n_trees : (k + 1) * self.n_trees + 1]
-        nodes = trees.nodes._replace(start=start)
+        nodes = trees.nodes._replace(start=trees.start[k * self.n_trees : (k + 1) * self.n_trees + 1])
         sums = np.empty(len(row))
 
         def follow(part: slice) -> None:
             own = np.ascontiguousarray(paths[part])
             sum_values(prepared, row[part], own, nodes, trees.value, sums[part])
 
-        run_chunks(
-            follow,
-            chunks_of(len(row), _PATHS),
-            n_jobs=self.n_jobs,
-            verbose=0,
-            title="following chains",
-            in_place=True,
-        )
+        parts = chunks_of(len(row), _PATHS)
+        run_chunks(follow, parts, n_jobs=self.n_jobs, verbose=0, title="following chains", in_place=True)
         return np.clip((1.0 + sums / self.n_trees) / 2.0, 0.0, 1.0)
 
     def labels(self, k: int, prepared: Bytes, row: Rows, paths: Bytes) -> Bytes:
@@ -184,16 +170,11 @@ def read_order(order: Any, n_labels: int, rng: np.random.Generator) -> npt.NDArr
     """Return which label each link is for, given the parameter `order`."""
     if order is None:
         return np.arange(n_labels)
-    if isinstance(order, str):
-        if order == "random":
-            return rng.permutation(n_labels)
-    else:
-        try:
-            given = np.asarray(order)
-        except ValueError:  # lists of several lengths
-            given = np.empty((0, 0))
-        is_list = given.ndim == 1 and np.issubdtype(given.dtype, np.integer)
-        if is_list and np.array_equal(np.sort(given), np.arange(n_labels)):
+    if isinstance(order, str) and order == "random":
+        return rng.permutation(n_labels)
+    with suppress(ValueError):  # of lists of several lengths, of a number
+        given = np.asarray(order)
+        if np.issubdtype(given.dtype, np.integer) and np.array_equal(np.sort(given), np.arange(n_labels)):
             return given.astype(np.int64)
     raise ValueError(
         f'order must be None, "random" or the numbers from 0 to {n_labels - 1} in any order, not {order!r}'
@@ -203,21 +184,19 @@ def read_order(order: Any, n_labels: int, rng: np.random.Generator) -> npt.NDArr
 def check_chain(order: npt.NDArray[np.int64], links: Links, n_features: int, n_labels: int) -> None:
     """Raise a ValueError unless a chain has a link for each label, learnt from so many features."""
     require(len(links) == n_labels, "there is not a link for each label")
-    require(np.array_equal(np.sort(order), np.arange(n_labels)), "the order of the chain is broken")
+    check_order(order, n_labels)
     links.check_n_features(n_features)
 
 
+def check_order(order: npt.NDArray[np.integer], n_labels: int) -> None:
+    """Raise a ValueError unless an order has each label once."""
+    require(np.array_equal(np.sort(order), np.arange(n_labels)), "the order of the chain is broken")
+
+
 def fit_links(
-    estimator: Any,
-    X: Matrix,
-    distinct: DistinctLabels,
-    order: npt.NDArray[np.int64],
-    rng: np.random.Generator,
-    *,
-    n_jobs: int | None,
-    verbose: int,
+    estimator: Any, X: Matrix, distinct: DistinctLabels, order: Rows, rng: np.random.Generator, **how: Any
 ) -> Links:
-    """Learn the links of a chain.
+    """Learn the links of a chain; `how` are `n_jobs` and `verbose`.
 
     A link is learnt from the true labels of the links before it, not from what they would say. So they need
     not wait for each other: all are problems on the same rows, of which each may use more features.
@@ -226,11 +205,11 @@ def fit_links(
     n_links = len(order)
     n_features = (X.shape[1] + np.arange(n_links)).astype(np.int32)
     targets = Targets.of_bits(distinct.of_row, vectors, n_features)
-    learners = BinaryLearners(estimator, n_jobs=n_jobs, verbose=verbose)
+    learners = BinaryLearners(estimator, **how)
     learners.fit(append_labels(X, vectors[distinct.of_row]), targets, rng)
     bank = learners.bank_
     if isinstance(bank, TreeBank):
-        return TreeLinks(bank, learners.n_trees_, n_links, n_jobs)
+        return TreeLinks(bank, learners.n_trees_, n_links, learners.n_jobs)
     if isinstance(bank, LogisticBank):
         return EstimatorLinks(classifiers_of(bank, as_base_learner(estimator), n_features))
     return EstimatorLinks(bank.estimators_)

@@ -12,8 +12,6 @@ from refpair.classifiers._base_learners import allowed_input, check_base_learner
 from refpair.classifiers.base_estimators import Forest
 from refpair.tables.labels import LabelMatrix
 
-__all__ = ["ReductionClassifier"]
-
 
 class ReductionClassifier(MultiLabelClassifier):
     """A classifier with the parameters ``estimator``, ``n_jobs``, ``random_state`` and ``verbose``.
@@ -53,7 +51,8 @@ class ReductionClassifier(MultiLabelClassifier):
         self._check_parameters()
         X, labels = self._read(X, y)
         self.cost_ = self._check_cost(getattr(self, "cost", "zero_one"))
-        self._learn(X, labels, self._rng())
+        state = check_random_state(self.random_state)
+        self._learn(X, labels, np.random.default_rng(state.randint(2**31, size=4, dtype=np.int64)))
         return self
 
     def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
@@ -66,11 +65,6 @@ class ReductionClassifier(MultiLabelClassifier):
         """Refuse bad parameters, naming them and what they may be."""
         check_base_learner(self.estimator)
         check_running(n_jobs=self.n_jobs, random_state=self.random_state, verbose=self.verbose)
-
-    def _rng(self) -> np.random.Generator:
-        """Return a generator of all that is random in ``fit``."""
-        state = check_random_state(self.random_state)
-        return np.random.default_rng(state.randint(2**31, size=4, dtype=np.int64))
 
     def _tells_probabilities(self) -> bool:
         if isinstance(self.estimator, str | Forest) or hasattr(self.estimator, "predict_proba"):

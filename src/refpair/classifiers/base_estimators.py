@@ -17,8 +17,6 @@ from refpair.bits.logistic import LogisticBank, find_axes, minimise_logistic
 from refpair.bits.problem import MaxFeatures
 from refpair.classifiers._base import check_amount, check_count, check_positive, is_integer
 
-__all__ = ["Forest", "Logistic"]
-
 _EXACT = 1e-8
 _STEPS = 100  # of Newton's method, at most
 
@@ -87,11 +85,8 @@ class Forest(BaseEstimator, Savable):  # type: ignore[misc]  # scikit-learn has 
             check_count("max_depth", self.max_depth)
         check_count("min_samples_leaf", self.min_samples_leaf)
         if not isinstance(self.max_features, str) or self.max_features not in ("auto", "sqrt", "log2"):
-            check_amount(
-                "max_features",
-                self.max_features,
-                'a number, a share in (0, 1], "auto", "sqrt", "log2" or None',
-            )
+            allowed = 'a number, a share in (0, 1], "auto", "sqrt", "log2" or None'
+            check_amount("max_features", self.max_features, allowed)
         check_amount("max_samples", self.max_samples, "a number, a share in (0, 1] or None")
         check_count("max_bins", self.max_bins, low=2, high=255)
 
@@ -131,12 +126,8 @@ class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-    coef_ : ndarray of shape (1, n_features)
-    intercept_ : ndarray of shape (1,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        If X was a DataFrame.
+    classes_, coef_, intercept_, n_features_in_, feature_names_in_
+        As of scikit-learn's ``LogisticRegression``.
 
     Examples
     --------

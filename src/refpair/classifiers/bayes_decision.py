@@ -20,7 +20,8 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from refpair._saved import Savable, require
 from refpair.classifiers._base import MultiLabelClassifier, check_count, check_running
-from refpair.classifiers._chain_search import ChainSamples
+from refpair.classifiers._base_learners import Bytes, Floats, Number
+from refpair.classifiers._chain_search import ChainSamples, with_rows
 from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._leaf_vectors import LeafVectors, read_leaves
 from refpair.classifiers._links import EstimatorLinks
@@ -28,11 +29,7 @@ from refpair.costs import Cost
 from refpair.posterior import IndependentLabels, LabelDistribution
 from refpair.tables.labels import LabelMatrix
 
-__all__ = ["BayesDecisionClassifier"]
-
 Distribution: TypeAlias = LabelDistribution | IndependentLabels
-Bytes = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float64]
 
 _FORESTS = (RandomForestClassifier, ExtraTreesClassifier, DecisionTreeClassifier)
 
@@ -84,32 +81,23 @@ class LabelModel(Savable):
         elif isinstance(self.reading, ChainSamples):
             require(len(self.reading.links) == self.fitted.sum(), "the chain is one of other labels")
 
-    def distributions(self, X: Any, n_jobs: int | None) -> Iterator[tuple[slice, Distribution]]:
+    def distributions(self, X: Any, n_jobs: int | None) -> Iterator[Distribution]:
         """Yield the distributions over label vectors of blocks of rows."""
-        first = 0
-        for part in self._parts(X, n_jobs):
-            yield slice(first, first + len(part)), part
-            first += len(part)
-
-    def _parts(self, X: Any, n_jobs: int | None) -> Iterator[Distribution]:
         if isinstance(self.reading, LeafVectors):
             yield from self.reading.distributions(_before_last_step(self.model, X), n_jobs)
         elif isinstance(self.reading, ChainSamples):
             for drawn in self.reading.distributions(_before_last_step(self.model, X)):
                 yield replace(drawn, vectors=self._with_constants(drawn.vectors))
+        elif self.model is None:
+            yield IndependentLabels(self._with_constants(np.empty((_num_samples(X), 0))))
         else:
-            yield IndependentLabels(self._independent_marginals(X))
+            marginals = _label_probabilities(self.model, X, int(self.fitted.sum()))
+            yield IndependentLabels(self._with_constants(marginals))
 
-    def _independent_marginals(self, X: Any) -> Floats:
-        marginals = np.tile(self.constant.astype(np.float64), (_num_samples(X), 1))
-        if self.model is not None:
-            marginals[:, self.fitted] = _label_probabilities(self.model, X, int(self.fitted.sum()))
-        return marginals
-
-    def _with_constants(self, varying: Bytes) -> Bytes:
-        labels = np.tile(self.constant, (len(varying), 1))
-        labels[:, self.fitted] = varying
-        return labels
+    def _with_constants(self, varying: npt.NDArray[Number]) -> npt.NDArray[Number]:
+        values = np.tile(self.constant.astype(varying.dtype), (len(varying), 1))
+        values[:, self.fitted] = varying
+        return values
 
 
 # scikit-learn carries no types, so mypy sees a class of type Any among the bases.
@@ -134,8 +122,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         - all others: the labels are taken to be **independent**, with the probabilities that
           ``predict_proba`` tells.
     cost : str, Cost or callable, default="f1"
-        What a prediction costs: "f1", "accuracy" (or "jaccard"), "hamming", "zero_one", "rank", "f2" and so
-        on, or a cost of your own; see :class:`refpair.Cost`.
+        What a prediction costs; see :func:`get_cost`.
     n_samples : int, default=100
         How many label vectors to draw for a row from a chain. If K labels have no more than that
         (2^K ≤ n_samples), the distribution is computed exactly instead. Other estimators do not use it.
@@ -153,25 +140,14 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         The fitted clone of the estimator. Unless it is a tree or forest, it knows only the labels that vary
         in the training set, since others make most classifiers fail; it is None if there are none.
     cost_ : Cost
-        The cost as an object.
-    classes_ : ndarray of shape (n_labels,)
-        The names of the labels: the columns of a DataFrame, else 0, 1, 2, …
-    n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if X was a DataFrame.
+    classes_, n_features_in_, feature_names_in_
+        The names of the labels, and of the features as in scikit-learn.
 
     Notes
     -----
-    A training row counts in its leaf as often as the bootstrap of the tree drew it. ``class_weight`` shapes
-    the trees of a forest, but is no part of these frequencies otherwise: what mistakes cost is for the cost
-    to say.
-
-    The draws from a chain are systematic: paths through the chain get as many of them as expected, rounded up
-    or down at random. All rows use the same random numbers, so that a prediction does not depend on the other
-    rows.
-
-    The features that a pipeline starts with are passed on to it as they are, for instance texts.
+    A training row counts in its leaf as often as the bootstrap of the tree drew it, whatever its
+    ``class_weight``: what mistakes cost is for the cost to say. The draws from a chain are those of
+    :class:`ProbabilisticChain`. A pipeline is given the features as they are, for instance texts.
 
     Examples
     --------
@@ -231,21 +207,37 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         estimator = clone(self.estimator)
         if self.random_state is not None:
             _seed(estimator, state)
-        self._label_model = fit_label_model(
-            estimator,
-            X,
-            labels,
-            n_samples=self.n_samples,
-            rng=np.random.default_rng(state.randint(2**31, size=4, dtype=np.int64)),
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
+        rng = np.random.default_rng(state.randint(2**31, size=4, dtype=np.int64))
+        self._label_model = self._fit_label_model(estimator, X, labels, rng)
         self.estimator_ = self._label_model.model
         return self
 
+    def _fit_label_model(
+        self, estimator: Any, X: Any, labels: LabelMatrix, rng: np.random.Generator
+    ) -> LabelModel:
+        """Fit an estimator, which must be a clone to keep, and find out how to read it."""
+        distinct = distinct_labels(labels)
+        constant = distinct.vectors[0]
+        inner = _last_step(estimator)
+        chosen = (distinct.vectors != constant).any(axis=0) | isinstance(inner, _FORESTS)
+        if not chosen.any():
+            return LabelModel(None, None, constant, chosen)
+        if isinstance(inner, ClassifierChain) and not isinstance(inner.order, str | None):
+            inner.set_params(order=_order_of_chosen(inner.order, chosen))
+        estimator.fit(X, _targets(inner, labels, chosen))
+
+        reading: LeafVectors | ChainSamples | None = None
+        fitted = _last_step(estimator)
+        if isinstance(fitted, _FORESTS):
+            features = _before_last_step(estimator, X)
+            reading = read_leaves(fitted, features, distinct, n_jobs=self.n_jobs, verbose=self.verbose)
+        elif isinstance(fitted, ClassifierChain):
+            links, order = EstimatorLinks(fitted.estimators_), np.asarray(fitted.order_)
+            reading = ChainSamples(links, order, self.n_samples, rng.random(int(chosen.sum())))
+        return LabelModel(estimator, reading, constant, chosen)
+
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
-        same = len(self._label_model.constant) == n_labels
-        require(same, "the fitted model is one of other labels")
+        require(len(self._label_model.constant) == n_labels, "the fitted model is one of other labels")
 
     @classmethod
     def _from_saved(cls, saved: dict[str, Any]) -> Self:
@@ -255,19 +247,19 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         return model
 
     def _distributions(self, X: Any, cost: Cost | None) -> Iterator[tuple[slice, Distribution]]:
-        return self._label_model.distributions(X, self.n_jobs)
+        return with_rows(self._label_model.distributions(X, self.n_jobs))
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
-        if _is_pipeline(self.estimator):  # it may start with texts, or with columns by their names
+        # A pipeline may start with texts, or with columns by their names.
+        if isinstance(_searched(self.estimator), Pipeline):
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return super()._read_features(X, reset=reset)
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters, naming them and what they may be; the cost is checked with the labels."""
         estimator = self.estimator
-        if isinstance(estimator, type) or not (
-            hasattr(estimator, "fit") and hasattr(estimator, "get_params")
-        ):
+        can_be_fitted = hasattr(estimator, "fit") and hasattr(estimator, "get_params")
+        if isinstance(estimator, type) or not can_be_fitted:
             raise ValueError(f"estimator must be a multi-label classifier of scikit-learn, not {estimator!r}")
         if not hasattr(estimator, "predict_proba"):
             raise ValueError(
@@ -283,46 +275,6 @@ def _seed(estimator: Any, state: np.random.RandomState) -> None:
     for name, value in sorted(estimator.get_params(deep=True).items(), key=lambda item: item[0]):
         if value is None and (name == "random_state" or name.endswith("__random_state")):
             estimator.set_params(**{name: int(state.randint(2**31))})
-
-
-def fit_label_model(
-    estimator: Any,
-    X: Any,
-    labels: LabelMatrix,
-    *,
-    n_samples: int,
-    rng: np.random.Generator,
-    n_jobs: int | None,
-    verbose: int,
-) -> LabelModel:
-    """Fit an estimator, which must be a clone to keep, and find out how to read it."""
-    distinct = distinct_labels(labels)
-    constant = distinct.vectors[0]
-    inner = _last_step(estimator)
-    if isinstance(inner, _FORESTS):
-        chosen = np.ones(len(constant), bool)
-    else:
-        chosen = (distinct.vectors != constant).any(axis=0)
-    if not chosen.any():
-        return LabelModel(None, None, constant, chosen)
-    if isinstance(inner, ClassifierChain) and not isinstance(inner.order, str | None):
-        inner.set_params(order=_order_of_chosen(inner.order, chosen))
-    estimator.fit(X, _targets(inner, labels, chosen))
-
-    reading: LeafVectors | ChainSamples | None = None
-    fitted = _last_step(estimator)
-    if isinstance(fitted, _FORESTS):
-        features = _before_last_step(estimator, X)
-        reading = read_leaves(fitted, features, distinct, n_jobs=n_jobs, verbose=verbose)
-    elif isinstance(fitted, ClassifierChain):
-        links = EstimatorLinks(fitted.estimators_)
-        reading = ChainSamples(links, np.asarray(fitted.order_), n_samples, rng.random(int(chosen.sum())))
-    return LabelModel(estimator, reading, constant, chosen)
-
-
-def _is_pipeline(estimator: Any) -> bool:
-    """Whether it is a pipeline, or a search for the parameters of one."""
-    return isinstance(_searched(estimator), Pipeline)
 
 
 def _last_step(estimator: Any) -> Any:
@@ -368,8 +320,7 @@ def _label_probabilities(model: Any, X: Any, n_labels: int) -> Floats:
     given = model.predict_proba(X)
     if isinstance(given, list):
         # One array a label, with a column for each of its classes: two, since the label varies.
-        columns = [np.asarray(array)[:, 1] for array in given]
-        probabilities = np.column_stack(columns)
+        probabilities = np.column_stack([np.asarray(array)[:, 1] for array in given])
     else:
         probabilities = np.asarray(given.toarray() if sp.issparse(given) else given, dtype=np.float64)
         if n_labels == 1:  # the columns are those of its two classes

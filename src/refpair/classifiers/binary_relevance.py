@@ -13,8 +13,6 @@ from refpair.classifiers._distinct_labels import distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.tables.labels import LabelMatrix
 
-__all__ = ["BinaryRelevance"]
-
 
 class BinaryRelevance(ReductionClassifier):
     """Learn each label by a base learner of its own, as if labels had nothing to do with each other.
@@ -22,8 +20,8 @@ class BinaryRelevance(ReductionClassifier):
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner, of which each label gets a clone. "tree" and "forest" (100 trees) are grown by a
-        tree bank, many times faster than scikit-learn's; ``Forest(max_depth=8)`` and so on sets how.
+        The base learner of a label: a classifier to be cloned, or trees or logistic regressions that are
+        learnt all at once, which is many times faster; see :class:`Forest`.
     n_jobs : int, optional
         How many threads or processes learn, as in joblib. The model does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -34,10 +32,8 @@ class BinaryRelevance(ReductionClassifier):
     ----------
     learners_ : BinaryLearners
         One problem a label.
-    classes_ : ndarray
-        The names of the labels.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_, n_features_in_, feature_names_in_
+        The names of the labels, and of the features as in scikit-learn.
 
     Notes
     -----

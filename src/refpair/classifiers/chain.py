@@ -9,11 +9,9 @@ import numpy.typing as npt
 
 from refpair.classifiers._chain_search import chances_along, follow
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._links import EstimatorLinks, TreeLinks, check_chain, fit_links, read_order
+from refpair.classifiers._links import Links, check_chain, fit_links, read_order
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.tables.labels import LabelMatrix
-
-__all__ = ["ChainClassifier"]
 
 
 class ChainClassifier(ReductionClassifier):
@@ -22,9 +20,8 @@ class ChainClassifier(ReductionClassifier):
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner, of which each label gets a clone, a link of the chain. "tree" and "forest" (100
-        trees) are grown by a tree bank, many times faster than scikit-learn's; ``Forest(max_depth=8)`` and so
-        on sets how.
+        The base learner of a label, a link of the chain: a classifier to be cloned, or trees or logistic
+        regressions that are learnt all at once, which is many times faster; see :class:`Forest`.
     order : array-like of int or "random", optional
         The labels in the order of the chain, by their column numbers; by default as the columns of y are.
     n_jobs : int, optional
@@ -38,10 +35,8 @@ class ChainClassifier(ReductionClassifier):
     order_ : ndarray of int64, shape (n_labels,)
         Which label each link is for.
     links_ : TreeLinks or EstimatorLinks
-    classes_ : ndarray
-        The names of the labels.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_, n_features_in_, feature_names_in_
+        The names of the labels, and of the features as in scikit-learn.
 
     See Also
     --------
@@ -68,7 +63,7 @@ class ChainClassifier(ReductionClassifier):
     """
 
     order_: npt.NDArray[np.int64]
-    links_: TreeLinks | EstimatorLinks
+    links_: Links
 
     def __init__(
         self,
@@ -84,9 +79,8 @@ class ChainClassifier(ReductionClassifier):
 
     def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
         self.order_ = read_order(self.order, labels.shape[1], rng)
-        self.links_ = fit_links(
-            self.estimator, X, distinct_labels(labels), self.order_, rng, **self._running()
-        )
+        distinct = distinct_labels(labels)
+        self.links_ = fit_links(self.estimator, X, distinct, self.order_, rng, **self._running())
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         check_chain(self.order_, self.links_, n_features, n_labels)

@@ -13,26 +13,22 @@ from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import has_fit_parameter
 
 from refpair._parallel import chunks_of, progress_bar, run_chunks
 from refpair.classifiers._base import check_count
+from refpair.classifiers._base_learners import Bytes, Floats, Rows
 from refpair.classifiers._chain_search import follow
-from refpair.classifiers._filter_levels import Levels, bit_of, levels_of
+from refpair.classifiers._filter_levels import Levels, Words, bit_of, levels_of
 from refpair.classifiers._links import Links, check_chain, read_order
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.base_estimators import Forest
 from refpair.decision.expected import needs_only_marginals
 from refpair.tables.labels import LabelMatrix
 
-__all__ = ["CondensedFilterTree"]
-
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
-Rows = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
+CostOf = Callable[[Rows, Bytes], Floats]
+Tick = Callable[[], None]
 
 _PATHS = 4096  # that one thread follows at a time; a level is asked again about one in ten or so
 _ROWS = 512  # that one thread predicts at a time: their features and a level's trees stay in cache
@@ -45,13 +41,11 @@ class CondensedFilterTree(ReductionClassifier):
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner, of which each label gets a clone, a level of the tree. Its ``fit`` takes
-        ``sample_weight``. "tree" and "forest" (100 trees) are grown by a tree bank, many times faster than
-        scikit-learn's; ``Forest(max_depth=8)`` and so on sets how. What the notes say of "forest" holds for
-        every :class:`Forest` of several trees whose `max_samples` leaves rows out.
+        The base learner of a label, a level of the tree, as in :class:`ChainClassifier`; its ``fit`` takes
+        ``sample_weight``. What the notes say of "forest" holds for every :class:`Forest` of several trees
+        whose `max_samples` leaves rows out.
     cost : str, Cost or callable, default="f1"
-        What a prediction costs: a name ("f1", "accuracy", "hamming", "rank", "zero_one", "f2"), a
-        :class:`Cost`, or a function of truths and predictions as in :meth:`Cost.from_function`.
+        What a prediction costs; see :func:`get_cost`.
     n_rounds : int, default=8
         How often all levels are trained: first on the true labels of the rows, then also on what the levels
         of each earlier round have predicted for them.
@@ -69,13 +63,10 @@ class CondensedFilterTree(ReductionClassifier):
     order_ : ndarray of int64, shape (n_labels,)
         Which label each level is for.
     links_ : TreeLinks or EstimatorLinks
-        The levels, as links of a chain.
     n_rounds_ : int
         How many rounds there were: fewer than `n_rounds` if the levels soon predict nothing but the truth.
-    classes_ : ndarray
-        The names of the labels.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_, n_features_in_, feature_names_in_
+        The names of the labels, and of the features as in scikit-learn.
 
     See Also
     --------
@@ -83,17 +74,15 @@ class CondensedFilterTree(ReductionClassifier):
 
     Notes
     -----
-    A level is trained on pairs of a row and a path, which are the labels before. Both label vectors are made
-    that the levels below it lead to, with its label and without; the example's class is the cheaper way, its
-    weight the difference of the two costs. So levels are trained from the last one up. An example that
-    several rounds meet counts as often: its weights are added up. At each level weights are divided by their
-    mean, since how much a learner regularises may depend on their size.
+    A level is trained on pairs of a row and a path, which are the labels before: the class is the cheaper way
+    to go on, with its label or without, as the levels below it do, and the weight the difference of the two
+    costs. So levels are trained from the last one up. An example that several rounds meet counts as often. At
+    each level weights are divided by their mean, since how much a learner regularises may depend on it.
 
-    For n rows and K labels a round has about n K² / 2 times to know what a level says; forests are asked only
-    where a label that they look at has changed, which saves nine in ten. If in the cost each label counts for
-    itself (hamming, rank and per-label costs), what a label changes in the levels below is left out, and its
-    weight does not depend on the path: 1 / K for the Hamming loss; for the rank loss (K − |y|) / 2 if the
-    label is there, else |y| / 2.
+    For n rows and K labels a round has about n K² / 2 times to know what a level says. If in the cost each
+    label counts for itself (hamming, rank and per-label costs), what a label changes in the levels below is
+    left out: its weight is 1 / K for the Hamming loss; for the rank loss (K − |y|) / 2 if the label is there,
+    else |y| / 2.
 
     With "forest" three things differ from the paper. Trees that have seen a row know its labels, and would
     find no path but the true one: a training row asks only those that have not seen it. Trees that grow to
@@ -114,7 +103,7 @@ class CondensedFilterTree(ReductionClassifier):
     array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0]], dtype=uint8)
     """
 
-    order_: npt.NDArray[np.int64]
+    order_: Rows
     links_: Links
     n_rounds_: int
 
@@ -158,15 +147,12 @@ class CondensedFilterTree(ReductionClassifier):
         keys = KeyPaths.of_truth(truth[:, self.order_])
         n_done, n_left = 0, self.n_rounds
 
-        def cost_of(row: npt.NDArray[np.int64], vectors: Bytes) -> npt.NDArray[np.float64]:
+        def cost_of(row: Rows, vectors: Bytes) -> Floats:
             return self.cost_.rows(truth[row], vectors[:, place])
 
-        is_linear = needs_only_marginals(self.cost_)
-        train = (
-            partial(train_round_apart, levels, gains=gains_apart(keys.paths, cost_of))
-            if is_linear
-            else partial(train_round, levels, cost_of=cost_of)
-        )
+        train = partial(train_round, levels, cost_of=cost_of)
+        if needs_only_marginals(self.cost_):
+            train = partial(train_round_apart, levels, gains=gains_apart(keys.paths, cost_of))
         with progress_bar(visible=self.verbose > 0) as bar:
             task = bar.add_task("training levels", total=n_left * len(place))
             while n_left > 0:
@@ -227,13 +213,7 @@ class KeyPaths:
 
 
 def train_round(
-    levels: Levels,
-    keys: KeyPaths,
-    cost_of: Callable[[Rows, Bytes], Floats],
-    *,
-    draft: bool,
-    n_jobs: int | None,
-    after_level: Callable[[], None],
+    levels: Levels, keys: KeyPaths, cost_of: CostOf, *, draft: bool, n_jobs: int | None, after_level: Tick
 ) -> Bytes:
     """Train all levels, from the last one up, and return what they then predict for the training rows.
 
@@ -275,13 +255,7 @@ def train_round(
 
 
 def train_round_apart(
-    levels: Levels,
-    keys: KeyPaths,
-    gains: Floats,
-    *,
-    draft: bool,
-    n_jobs: int | None,
-    after_level: Callable[[], None],
+    levels: Levels, keys: KeyPaths, gains: Floats, *, draft: bool, n_jobs: int | None, after_level: Tick
 ) -> Bytes:
     """Train all levels, as `train_round`, for a cost in which each label counts for itself.
 
@@ -296,7 +270,7 @@ def train_round_apart(
     return _predict(levels, gains.shape, n_jobs)
 
 
-def gains_apart(truth: Bytes, cost_of: Callable[[Rows, Bytes], Floats]) -> Floats:
+def gains_apart(truth: Bytes, cost_of: CostOf) -> Floats:
     """Return how much cheaper it is to set each label, the others being right."""
     row, gains = np.arange(len(truth)), np.empty(truth.shape)
     for k in range(truth.shape[1]):
@@ -335,14 +309,8 @@ def _reconsider(
             vectors[here, k] = votes
 
     if len(looked_at) > 0 and len(row) > 0:
-        run_chunks(
-            reconsider_some,
-            chunks_of(len(row), _PATHS),
-            n_jobs=n_jobs,
-            verbose=0,
-            title="following paths",
-            in_place=True,
-        )
+        parts = chunks_of(len(row), _PATHS)
+        run_chunks(reconsider_some, parts, n_jobs=n_jobs, verbose=0, title="following paths", in_place=True)
 
 
 def _predict(levels: Levels, shape: tuple[int, int], n_jobs: int | None) -> Bytes:
@@ -354,12 +322,6 @@ def _predict(levels: Levels, shape: tuple[int, int], n_jobs: int | None) -> Byte
         for k in range(shape[1]):
             predicted[part, k], _ = levels.decide(k, row, predicted[part, :k])
 
-    run_chunks(
-        predict_some,
-        chunks_of(shape[0], _ROWS),
-        n_jobs=n_jobs,
-        verbose=0,
-        title="predicting",
-        in_place=True,
-    )
+    parts = chunks_of(shape[0], _ROWS)
+    run_chunks(predict_some, parts, n_jobs=n_jobs, verbose=0, title="predicting", in_place=True)
     return predicted

@@ -17,8 +17,6 @@ from refpair.costs import Cost
 from refpair.posterior import LabelDistribution
 from refpair.tables.labels import LabelMatrix
 
-__all__ = ["LabelPowerset"]
-
 _CELLS = 4_000_000  # of probabilities, kept at a time: 32 MB
 
 
@@ -32,12 +30,10 @@ class LabelPowerset(ReductionClassifier):
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner. "tree" and "forest" (100 trees) are grown by a bank of trees, many times faster than
-        scikit-learn's; ``Forest(max_depth=8)`` and so on sets how. "logistic" learns each vector against all
-        others.
+        The base learner: a classifier, or a forest of a tree bank, which is many times faster; see
+        :class:`Forest`. "logistic" learns each vector against all others.
     n_jobs : int, optional
-        How many threads learn and predict. The model does not depend on it. A classifier of scikit-learn has
-        its own.
+        How many threads learn and predict. The model does not depend on it.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1 shows a progress bar.
@@ -50,10 +46,8 @@ class LabelPowerset(ReductionClassifier):
         The single problem.
     cost_ : Cost
         The zero-one loss, which ``expected_cost`` speaks of.
-    classes_ : ndarray
-        The names of the labels.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_, n_features_in_, feature_names_in_
+        The names of the labels, and of the features as in scikit-learn.
 
     Notes
     -----

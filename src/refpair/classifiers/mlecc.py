@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -12,17 +12,14 @@ from refpair._parallel import chunks_of
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
 from refpair.classifiers._base import check_count
-from refpair.classifiers._base_learners import BinaryLearners, ClassLearners, Targets
+from refpair.classifiers._base_learners import BinaryLearners, Bytes, ClassLearners, Targets
 from refpair.classifiers._distinct_labels import DistinctLabels, distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.coding.repetition import LabelCode, LabelCodeName, make_label_code
 from refpair.tables.labels import LabelMatrix
 
-__all__ = ["MLECC"]
-
 _CELLS = 20_000_000  # of predicted words, written at a time: 20 MB
 
-Bytes = npt.NDArray[np.uint8]
 Indices = npt.NDArray[np.intp]
 
 
@@ -110,8 +107,8 @@ class MLECC(ReductionClassifier):
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner, of which each bit or block gets a clone. "tree" and "forest" (100 trees) are grown
-        by a bank of trees, many times faster than scikit-learn's; ``Forest(max_depth=8)`` and so on sets how.
+        The base learner of a bit or block, of which each gets a clone; trees and forests are grown all at
+        once, which is many times faster (see :class:`Forest`).
     code : {"rep", "rrep", "hamr"}, default="rep"
         "rep" repeats the labels, which makes it :class:`BinaryRelevance` if ``powerset=1``. "rrep" repeats
         them in random sets of three, which makes it :class:`RAkEL` if ``powerset=3``. "hamr" adds parities of
@@ -134,10 +131,8 @@ class MLECC(ReductionClassifier):
         The code: its ``encode`` and ``decode`` work with labels as arrays of 0 and 1.
     learners_ : CodeLearners
         The learnt bits.
-    classes_ : ndarray
-        The names of the labels.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_, n_features_in_, feature_names_in_
+        The names of the labels, and of the features as in scikit-learn.
 
     Notes
     -----
@@ -169,7 +164,7 @@ class MLECC(ReductionClassifier):
         self,
         estimator: Any = "forest",
         *,
-        code: Literal["rep", "rrep", "hamr"] = "rep",
+        code: LabelCodeName = "rep",
         powerset: int = 1,
         code_length: int | None = None,
         n_jobs: int | None = None,

@@ -6,30 +6,25 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._saved import require
 from refpair.classifiers._base import check_count
+from refpair.classifiers._base_learners import Bytes, Floats, Rows
 from refpair.classifiers._chain_search import (
     MOST_SAMPLES,
     ChainSamples,
-    beam_search,
     chances_along,
-    exact_search,
+    most_probable,
+    with_rows,
 )
 from refpair.classifiers._distinct_labels import distinct_labels
-from refpair.classifiers._links import EstimatorLinks, TreeLinks, check_chain, fit_links, read_order
+from refpair.classifiers._links import Links, check_chain, fit_links, read_order
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.base_estimators import Forest
 from refpair.costs import Cost, CountCost, _counts
 from refpair.posterior.distribution import MOST_ENUMERATED, LabelDistribution
 from refpair.tables.labels import LabelMatrix
-
-__all__ = ["ProbabilisticChain"]
-
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
 
 _INFERENCES = ("sample", "beam", "exact")
 
@@ -45,13 +40,10 @@ class ProbabilisticChain(ReductionClassifier):
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner, of which each label gets a clone, a link of the chain. It has
-        ``predict_proba``. "tree" and "forest" (100 trees) are grown by a tree bank, many times faster than
-        scikit-learn's; ``Forest(max_depth=8)`` and so on sets how. A single tree is mostly certain of what it
-        says.
+        The base learner of a label, as in :class:`ChainClassifier`; it has ``predict_proba``. A single tree
+        is mostly certain of what it says.
     cost : str, Cost or callable, default="f1"
-        What a prediction costs: "f1", "accuracy" (or "jaccard"), "hamming", "zero_one", "rank", "f2" and so
-        on, or a cost of your own; see :class:`refpair.Cost`.
+        What a prediction costs; see :func:`get_cost`.
     n_samples : int or None, default=100
         How many label vectors to draw for a row. If K labels that vary have no more than that
         (2^K ≤ n_samples), all are looked at, and nothing is left to chance. None asks for that; it is for at
@@ -66,8 +58,7 @@ class ProbabilisticChain(ReductionClassifier):
     order : array-like of int or "random", optional
         The labels in the order of the chain, by their column numbers; by default as the columns of y are.
     n_jobs : int, optional
-        How many threads or processes learn, and threads decide; as in joblib. The model does not depend on
-        it.
+        How many threads or processes learn and decide, as in joblib. The model does not depend on it.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1 shows a progress bar while the links are learnt.
@@ -75,14 +66,11 @@ class ProbabilisticChain(ReductionClassifier):
     Attributes
     ----------
     cost_ : Cost
-        The cost as an object.
     order_ : ndarray of int64, shape (n_labels,)
         Which label each link is for.
     links_ : TreeLinks or EstimatorLinks
-    classes_ : ndarray
-        The names of the labels.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_, n_features_in_, feature_names_in_
+        The names of the labels, and of the features as in scikit-learn.
 
     See Also
     --------
@@ -115,8 +103,8 @@ class ProbabilisticChain(ReductionClassifier):
     array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0]], dtype=uint8)
     """
 
-    order_: npt.NDArray[np.int64]
-    links_: TreeLinks | EstimatorLinks
+    order_: Rows
+    links_: Links
     _n_drawn: int
     _uniforms: Floats
     _is_exact: bool
@@ -193,18 +181,12 @@ class ProbabilisticChain(ReductionClassifier):
         return 2**n_varying, True
 
     def _distributions(self, X: Any, cost: Cost | None) -> Iterator[tuple[slice, LabelDistribution]]:
-        first = 0
-        for part in self._samples.distributions(X):
-            yield slice(first, first + len(part)), part
-            first += len(part)
+        return with_rows(self._samples.distributions(X))
 
     def _decide(self, X: Any, cost: Cost) -> Bytes:
         if self.inference == "sample" or not _is_zero_one(cost):
             return super()._decide(X, cost)
-        if self.inference == "beam":
-            paths = beam_search(self.links_, X, self.beam_width)
-        else:
-            paths = exact_search(self.links_, X)
+        paths = most_probable(self.links_, X, self.beam_width if self.inference == "beam" else None)
         return paths[:, np.argsort(self.order_)]
 
     def _expected_cost(self, X: Any, labels: Any) -> Floats:

@@ -16,8 +16,6 @@ from refpair.classifiers.mlecc import CodeLearners
 from refpair.coding.repetition import LabelsetRepetition, draw_labelsets
 from refpair.tables.labels import LabelMatrix
 
-__all__ = ["RAkEL"]
-
 
 class RAkEL(ReductionClassifier):
     """Learn random sets of a few labels, each as a label powerset, and let them vote on each label.
@@ -28,9 +26,8 @@ class RAkEL(ReductionClassifier):
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner, of which each set gets a clone. "tree" and "forest" (100 trees) are grown by a bank
-        of trees, many times faster than scikit-learn's; ``Forest(max_depth=8)`` and so on sets how.
-        "logistic" learns each class against all others.
+        The base learner of a set, of which each gets a clone; trees and forests are grown all at once, which
+        is many times faster (see :class:`Forest`). "logistic" learns each class against all others.
     labelset_size : int, default=3
         How many labels a set has. If there are no more labels than that, there is one set with all of them,
         which is a :class:`LabelPowerset`.
@@ -52,10 +49,8 @@ class RAkEL(ReductionClassifier):
         The labels of each set.
     learners_ : CodeLearners
         The powersets.
-    classes_ : ndarray
-        The names of the labels.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_, n_features_in_, feature_names_in_
+        The names of the labels, and of the features as in scikit-learn.
 
     References
     ----------

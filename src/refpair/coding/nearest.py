@@ -1,9 +1,7 @@
 """Decoding: the code word nearest to a predicted code (section 3.3 of the paper).
 
-The paper decodes a predicted code s in {−1, +1}^M to the label vector of the *relevant set* whose code word e
-is nearest in Hamming distance. A bit of e that is 0 (a tie, the paper's ½) is half a bit away from both:
-
-    d(s, e) = (M − s · e) / 2.
+A bit of a code word e that is 0 (a tie, the paper's ½) is half a bit away from both signs of a predicted code
+s: the Hamming distance is d(s, e) = (M − s · e) / 2.
 """
 
 from __future__ import annotations
@@ -14,28 +12,12 @@ import numpy.typing as npt
 from refpair._kernels import code_words
 from refpair._kernels.code_words import pack_bits, pack_signs
 
-__all__ = ["CodeBook"]
-
 
 class CodeBook:
-    """Code words to search: for a predicted code the nearest one, or the distances to all.
+    """Code words of −1, 0 and +1 to search: for a predicted code the nearest one, or the distances to all.
 
-    The search is exact and linear in the number of code words, on bits packed 64 to a word.
-
-    Parameters
-    ----------
-    code_words : array-like of shape (n_words, n_bits)
-        Entries −1, 0 and +1, as :meth:`ReferencePairCode.encode` makes them. Of code words equally near the
-        first is taken, so put the likelier ones first.
-
-    Examples
-    --------
-    >>> book = CodeBook([[1, 1, -1], [-1, 0, 1]])
-    >>> book.decode([[1, 1, 1], [-1, 1, 1]])
-    array([0, 1])
-    >>> book.distances([[1, 1, 1], [-1, 1, 1]])
-    array([[1. , 1.5],
-           [2. , 0.5]], dtype=float32)
+    The search is exact and linear in the number of code words, on bits packed 64 to a word. Of code words
+    equally near the first is taken: put the likelier ones first.
     """
 
     def __init__(self, code_words: npt.ArrayLike) -> None:
@@ -48,37 +30,12 @@ class CodeBook:
         self._plus, self._mask = pack_bits(words > 0), pack_bits(words != 0)
         self._n_known = np.count_nonzero(words, axis=1).astype(np.int64)
 
-    def __repr__(self) -> str:
-        return f"<CodeBook of {self.n_words} code words of {self.n_bits} bits>"
-
     def decode(self, signs: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Return the index of the nearest code word, the first if several are, for each row of signs.
-
-        Parameters
-        ----------
-        signs : array-like of shape (n, n_bits)
-            Predicted codes of −1 and +1.
-
-        Examples
-        --------
-        >>> CodeBook([[1, 0], [0, 1], [-1, -1]]).decode([[1, 1], [-1, -1]])
-        array([0, 2])
-        """
+        """Return the index of the nearest code word for each row of signs, which are −1 and +1."""
         return np.asarray(code_words.nearest(self._packed(signs), self._plus, self._mask, self._n_known))
 
     def distances(self, signs: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Return the Hamming distances (n, n_words) of the rows of signs to the code words, in bits.
-
-        Parameters
-        ----------
-        signs : array-like of shape (n, n_bits)
-            Predicted codes of −1 and +1.
-
-        Examples
-        --------
-        >>> CodeBook([[1, 0], [0, 1], [-1, -1]]).distances([[1, 1]])
-        array([[0.5, 0.5, 2. ]], dtype=float32)
-        """
+        """Return the Hamming distances (n, n_words) of the rows of signs to the code words, in bits."""
         products = code_words.products(self._packed(signs), self._plus, self._mask, self._n_known)
         return np.asarray((self.n_bits - products) * np.float32(0.5), dtype=np.float32)
 

@@ -24,8 +24,6 @@ from refpair._parallel import one_blas_thread
 from refpair._saved import Savable
 from refpair.costs import Cost, Labels, check_labels
 
-__all__ = ["PairMixture", "PairSampling", "ReferencePairCode", "draw_code", "sample_pairs"]
-
 PairSampling: TypeAlias = Literal["uniform", "observed", "density"]
 PairMixture: TypeAlias = Literal["uniform", "observed", "density", "mixed"]
 Vectors: TypeAlias = npt.NDArray[np.uint8]
@@ -136,37 +134,12 @@ def sample_pairs(
     label_vectors: Labels | None = None,
     rng: np.random.Generator,
 ) -> tuple[Vectors, Vectors]:
-    """Draw reference pairs, all distinct and in random order; fewer than asked for if no more exist.
+    """Draw reference pairs (α, β), all distinct and in random order; fewer if there or found are no more.
 
-    Parameters
-    ----------
-    n_labels : int
-        The length K of a label vector.
-    n_bits : int
-        How many pairs.
-    how : {"uniform", "observed", "density"}, default="uniform"
-        "uniform" draws from all 2^(K−1)(2^K−1) pairs of {0,1}^K, as in the paper; "observed" from the pairs
-        of distinct rows of ``label_vectors``; "density" puts each label into a vector as often as it is in
-        the rows of ``label_vectors``, so that pairs are as sparse as the truths they are to tell apart.
-    label_vectors : array-like or sparse matrix of shape (n, n_labels), optional
-        The observed label vectors, repeats allowed.
-    rng : numpy.random.Generator
-        The source of randomness.
-
-    Returns
-    -------
-    alpha, beta : ndarray of shape (n_pairs, n_labels), dtype uint8
-        Row i of both is a pair of distinct label vectors. Above 31 labels "uniform" draws independent pairs:
-        that two of them are the same is less likely than one in 10^9 for 100,000 pairs. "density" finds
-        fewer than asked for where the labels allow few.
-
-    Examples
-    --------
-    Two labels have four label vectors, and those have six pairs.
-
-    >>> alpha, beta = sample_pairs(2, 100, rng=np.random.default_rng(0))
-    >>> len({frozenset([tuple(a), tuple(b)]) for a, b in zip(alpha.tolist(), beta.tolist())})
-    6
+    "uniform" draws from all 2^(K−1)(2^K−1) pairs of {0,1}^K, as in the paper; "observed" from the pairs of
+    distinct rows of `label_vectors`; "density" puts each label into a vector as often as it is in these rows,
+    so that pairs are as sparse as the truths they are to tell apart. Above 31 labels "uniform" draws
+    independent pairs: that of 100,000 two are the same is less likely than one in 10^9.
     """
     if how in ("observed", "density"):
         if label_vectors is None:
@@ -213,8 +186,9 @@ def draw_code(
     n_bits : int
         The length of the code.
     how : {"uniform", "observed", "density", "mixed"}
-        Which pairs to draw; see :func:`sample_pairs`. "mixed" draws half of them at the density of the
-        labels, the others uniformly.
+        Which pairs to draw: "uniform" from all pairs of label vectors, as in the paper; "observed" from those
+        of distinct rows of ``label_vectors``; "density" puts each label into a vector as often as it is in
+        these rows; "mixed" draws half of the pairs so, the others uniformly.
     rng : numpy.random.Generator
         The source of randomness.
 
@@ -255,7 +229,11 @@ def draw_code(
         while len(code) < length and len(alpha):
             some = slice(_SPARE + (length - len(code)) * 5 // 4)  # a few more than are missing
             batch = _code_of(alpha[some], beta[some], cost)
-            useful = _both_answers(batch, vectors) if stage == "density" else _useful(batch, vectors)
+            if stage == "density":
+                words = batch.encode(vectors)
+                useful = np.asarray((words > 0).any(axis=0) & (words < 0).any(axis=0))
+            else:
+                useful = _useful(batch, vectors)
             batch = batch[useful][: length - len(code)]
             code = _code_of(np.vstack([code.alpha, batch.alpha]), np.vstack([code.beta, batch.beta]), cost)
             alpha, beta = alpha[some.stop :], beta[some.stop :]
@@ -289,26 +267,18 @@ def _useful(code: ReferencePairCode, vectors: Vectors) -> npt.NDArray[np.bool_]:
     return useful
 
 
-def _both_answers(code: ReferencePairCode, vectors: Vectors) -> npt.NDArray[np.bool_]:
-    """Return which bits some vectors answer with +1 and others with −1."""
-    words = code.encode(vectors)
-    return np.asarray((words > 0).any(axis=0) & (words < 0).any(axis=0))
-
-
 def _keys(code: ReferencePairCode) -> list[bytes]:
     """Return each pair as one key."""
-    both = np.packbits(np.hstack([code.alpha, code.beta]), axis=1)
-    return [row.tobytes() for row in both]
+    return [row.tobytes() for row in np.packbits(np.hstack([code.alpha, code.beta]), axis=1)]
 
 
 def _fresh(alpha: Vectors, beta: Vectors, code: ReferencePairCode) -> npt.NDArray[np.bool_]:
     """Return which pairs the code does not have yet, either way round."""
-    seen = {frozenset((a.tobytes(), b.tobytes())) for a, b in zip(code.alpha, code.beta, strict=True)}
-    if not seen:
+    if len(code) == 0:
         return np.ones(len(alpha), dtype=bool)
-    return np.array(
-        [frozenset((a.tobytes(), b.tobytes())) not in seen for a, b in zip(alpha, beta, strict=True)]
-    )
+    seen = {frozenset((a.tobytes(), b.tobytes())) for a, b in zip(code.alpha, code.beta, strict=True)}
+    pairs = zip(alpha, beta, strict=True)
+    return np.array([frozenset((a.tobytes(), b.tobytes())) not in seen for a, b in pairs])
 
 
 def _draw_indices(

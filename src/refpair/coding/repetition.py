@@ -1,14 +1,8 @@
 """The codes of ML-ECC (Ferng & Lin, 2013): label vectors as longer words, whose redundancy corrects errors.
 
-========  ============================  ===================================================================
-``rep``   :class:`RepetitionCode`       each label many times
-``rrep``  :class:`LabelsetRepetition`   random sets of 3 labels; with a powerset learner a set, it is RAkEL
-``hamr``  :class:`HammingRepetition`    each label many times, then three parity bits to every four bits
-========  ============================  ===================================================================
-
 Unlike the reference-pair code these codes know of no cost. The copies of a label vote: 1 if more than half of
 them say so. A tie says 0, as in RAkEL, where the mean vote must exceed ½: most labels are absent from most
-rows.
+samples.
 """
 
 from __future__ import annotations
@@ -16,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +18,6 @@ import scipy.sparse as sp
 
 from refpair._saved import Savable
 from refpair.costs import Labels, check_labels
-
-__all__ = ["HammingRepetition", "LabelCode", "LabelCodeName", "LabelsetRepetition", "RepetitionCode"]
 
 LabelCodeName: TypeAlias = Literal["rep", "rrep", "hamr"]
 Bits: TypeAlias = npt.NDArray[np.uint8]
@@ -89,23 +81,7 @@ class LabelCode(Savable):
 
 @dataclass(frozen=True)
 class RepetitionCode(LabelCode):
-    """REP: the labels again and again in turn, decoded by a vote over the copies of each.
-
-    Parameters
-    ----------
-    n_labels : int
-        The length K of a label vector.
-    code_length : int
-        The number of bits. Each label has ⌊M/K⌋ or ⌈M/K⌉ of them.
-
-    Examples
-    --------
-    >>> code = RepetitionCode(2, 6)
-    >>> code.encode([[1, 0]])
-    array([[1, 0, 1, 0, 1, 0]], dtype=uint8)
-    >>> code.decode([[1, 1, 1, 0, 0, 0]])
-    array([[1, 0]], dtype=uint8)
-    """
+    """REP: the labels again and again in turn."""
 
     n_labels: int
     code_length: int
@@ -116,23 +92,7 @@ class RepetitionCode(LabelCode):
 
 @dataclass(frozen=True, eq=False)
 class LabelsetRepetition(LabelCode):
-    """RREP: the labels of small sets, one set after the other, decoded by a vote over the copies of each.
-
-    Parameters
-    ----------
-    n_labels : int
-        The length of a label vector.
-    labelsets : array-like of shape (n_sets, k)
-        The labels of each set, none twice in a set. A label in no set is decoded as 0.
-
-    Examples
-    --------
-    >>> code = LabelsetRepetition(3, [[0, 1], [1, 2]])
-    >>> code.encode([[1, 0, 0]])
-    array([[1, 0, 0, 0]], dtype=uint8)
-    >>> code.decode([[1, 1, 0, 0]])
-    array([[1, 0, 0]], dtype=uint8)
-    """
+    """RREP: the labels of small sets, one set after the other; a label in no set is decoded as 0."""
 
     n_labels: int
     labelsets: Indices
@@ -157,45 +117,12 @@ class LabelsetRepetition(LabelCode):
         object.__setattr__(self, "labelsets", sets)
         object.__setattr__(self, "_labels", sets.ravel())
 
-    @classmethod
-    def draw(
-        cls, n_labels: int, code_length: int, *, k: int = 3, rng: np.random.Generator
-    ) -> LabelsetRepetition:
-        """Draw ⌊code_length / k⌋ sets of k labels, as RAkEL does."""
-        _check_set_size(k, n_labels)
-        n_sets = _checked(code_length) // k
-        if n_sets * k < n_labels:
-            least = -(-n_labels // k) * k
-            raise ValueError(
-                f"code_length is {code_length}, too short for {n_labels} labels: give at least {least}"
-            )
-        return cls(n_labels, draw_labelsets(n_labels, n_sets, k=k, rng=rng))
-
 
 @dataclass(frozen=True)
 class HammingRepetition(LabelCode):
     """HAMR: the labels again and again in turn, with three parity bits after every four.
 
     Each block of seven bits corrects one error of its own; then the copies of each label vote.
-
-    Parameters
-    ----------
-    n_labels : int
-        The length of a label vector.
-    code_length : int
-        The number of bits, rounded down to a multiple of 7.
-
-    Examples
-    --------
-    >>> code = HammingRepetition(4, 15)
-    >>> code.n_bits
-    14
-    >>> word = code.encode([[1, 0, 1, 1]])
-    >>> word
-    array([[1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0]], dtype=uint8)
-    >>> word[0, [0, 7]] = 0
-    >>> code.decode(word)
-    array([[1, 0, 1, 1]], dtype=uint8)
     """
 
     n_labels: int
@@ -230,19 +157,17 @@ def make_label_code(
 
     By default it has the smallest 2^p − 1 ≥ 18 K bits, but no less than 127 and no more than 1,023: the
     lengths of Ferng & Lin for their 6, 14 and 22 labels. Above 511 labels it is the smallest ≥ 2 K.
-
-    >>> make_label_code("hamr", 14, rng=np.random.default_rng(0)).n_bits
-    252
     """
-    if name not in get_args(LabelCodeName):
-        raise ValueError(f"name must be one of {', '.join(map(repr, get_args(LabelCodeName)))}, not {name!r}")
-    if n_labels < 1:
-        raise ValueError(f"n_labels is {n_labels}: give at least 1")
     shortest = max(127, min(18 * n_labels, 1023), 2 * n_labels)
     length = int(2 ** shortest.bit_length() - 1) if code_length is None else code_length
-    if name == "rrep":
-        return LabelsetRepetition.draw(n_labels, length, k=min(3, n_labels), rng=rng)
-    return RepetitionCode(n_labels, length) if name == "rep" else HammingRepetition(n_labels, length)
+    if name != "rrep":
+        return RepetitionCode(n_labels, length) if name == "rep" else HammingRepetition(n_labels, length)
+    k = min(3, n_labels)
+    n_sets = _checked(length) // k
+    if n_sets * k < n_labels:
+        short = f"code_length is {length}, too short for {n_labels} labels"
+        raise ValueError(f"{short}: give at least {-(-n_labels // k) * k}")
+    return LabelsetRepetition(n_labels, draw_labelsets(n_labels, n_sets, k=k, rng=rng))
 
 
 def draw_labelsets(n_labels: int, n_sets: int, *, k: int = 3, rng: np.random.Generator) -> Indices:
@@ -251,9 +176,6 @@ def draw_labelsets(n_labels: int, n_sets: int, *, k: int = 3, rng: np.random.Gen
     Sets are drawn uniformly without replacement. When all have been drawn they are drawn anew. Where the sets
     leave a label out, the labels in random order, cut into sets, come in place of the first ones.
     """
-    _check_set_size(k, n_labels)
-    if n_sets < 1:
-        raise ValueError(f"n_sets is {n_sets}: give at least 1")
     total = math.comb(n_labels, k)
     if total <= 4 * n_sets:
         every = np.array(list(combinations(range(n_labels), k)), dtype=np.intp)
@@ -272,11 +194,6 @@ def _checked(code_length: int) -> int:
     if code_length > _MOST_BITS:
         raise ValueError(f"code_length is {code_length}, too long: give at most {_MOST_BITS}")
     return code_length
-
-
-def _check_set_size(k: int, n_labels: int) -> None:
-    if not 1 <= k <= n_labels:
-        raise ValueError(f"k is {k}: give the size of a labelset from 1 to n_labels, here {n_labels}")
 
 
 def _draw_distinct(

@@ -27,9 +27,18 @@ _SPARSE_STEP = 50  # a step of a sparse-sparse product takes as long as so many 
 
 def check_labels(labels: Labels, name: str) -> LabelMatrix:
     """Return label vectors, one a row, as a uint8 array or a CSR array; refuse what is not 0/1 by name."""
-    if _is_usual(labels):
-        return labels  # asked so often that the rest would be felt
-    matrix: LabelMatrix = labels if sp.issparse(labels) else _label_array(labels, name)
+    if (
+        type(labels) is np.ndarray
+        and (labels.dtype == np.uint8 and labels.ndim == 2)
+        and (labels.size > 0 and labels.max() <= 1)
+    ):
+        return labels  # as nearly always: the rest would be felt
+    try:
+        matrix: LabelMatrix = labels if sp.issparse(labels) else np.asarray(labels)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a label matrix with rows of one length ({error})") from error
+    if np.ma.is_masked(labels):
+        raise ValueError(f"{name} must be a label matrix of 0 and 1 only, without masked cells")
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise ValueError(f"{name} must be a label matrix of shape (n, n_labels), got shape {matrix.shape}")
     if matrix.dtype.kind not in "biuf":
@@ -44,23 +53,6 @@ def check_labels(labels: Labels, name: str) -> LabelMatrix:
     if not (values.max(initial=0) <= 1 if whole else ((values == 0) | (values == 1)).all()):
         raise ValueError(f"{name} must be a label matrix of 0 and 1 only")
     return matrix.astype(np.float32 if sp.issparse(matrix) else np.uint8, copy=False)
-
-
-def _is_usual(labels: Labels) -> bool:
-    """Whether labels are a uint8 array of zeros and ones, as the package's own nearly always are."""
-    if type(labels) is not np.ndarray or labels.dtype != np.uint8 or labels.ndim != 2:
-        return False
-    return bool(labels.size > 0 and labels.max() <= 1)
-
-
-def _label_array(labels: Labels, name: str) -> npt.NDArray[Any]:
-    try:
-        array = np.asarray(labels)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a label matrix with rows of one length ({error})") from error
-    if np.ma.is_masked(labels):
-        raise ValueError(f"{name} must be a label matrix of 0 and 1 only, without masked cells")
-    return array
 
 
 def check_pair(Y: Labels, Z: Labels) -> tuple[LabelMatrix, LabelMatrix]:
@@ -78,7 +70,7 @@ def intersections(Y: LabelMatrix, Z: LabelMatrix) -> npt.NDArray[np.floating]:
     Y, Z = Y.astype(dtype), Z.astype(dtype)
     if not sp.issparse(Y):
         product = (Z @ Y.T).T if sp.issparse(Z) else Y @ Z.T
-    elif sp.issparse(Z) and _sizes_of_labels(Y) @ _sizes_of_labels(Z) * _SPARSE_STEP < Y.nnz * Z.shape[0]:
+    elif sp.issparse(Z) and sizes(Y, 0) @ sizes(Z, 0) * _SPARSE_STEP < Y.nnz * Z.shape[0]:
         product = (Y @ Z.T).toarray()
     else:
         product = Y @ dense(Z).T
@@ -92,9 +84,9 @@ def row_intersections(Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
     return sizes(Y.multiply(Z) if sp.issparse(Y) else Y & Z)
 
 
-def sizes(labels: LabelMatrix) -> FloatArray:
-    """Return the number of labels of each row."""
-    return np.asarray(labels.sum(axis=1, dtype=np.float64))
+def sizes(labels: LabelMatrix, axis: int = 1) -> FloatArray:
+    """Return the number of labels of each row, or of rows with each label."""
+    return np.asarray(labels.sum(axis=axis, dtype=np.float64))
 
 
 def dense(labels: LabelMatrix) -> npt.NDArray[Any]:
@@ -122,10 +114,6 @@ def mean_over_rows(costs: FloatArray, sample_weight: npt.ArrayLike | None) -> fl
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise ValueError("sample_weight must be finite, not negative, and not zero for all rows")
     return float(np.average(costs, weights=weights / weights.max()))
-
-
-def _sizes_of_labels(labels: LabelMatrix) -> FloatArray:
-    return np.asarray(labels.sum(axis=0, dtype=np.float64))
 
 
 def hamming(tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatArray) -> FloatArray:

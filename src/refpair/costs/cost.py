@@ -26,10 +26,9 @@ LabelFunction: TypeAlias = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64
 class Cost(ABC):
     """A cost C(truth, prediction) of label vectors; :func:`get_cost` and the static methods here make one.
 
-    The subclasses tell how a cost is made, since the best decision depends on it: :class:`CountCost`,
-    :class:`PerLabelCost`, :class:`FunctionCost`. Costs are only compared: any numbers up to 1e100 will do.
-    Wherever a method takes label matrices, they are 0/1 with one row a label vector, dense or sparse. A cost
-    is also a scorer, as in ``GridSearchCV(model, grid, scoring=cost)``; see :meth:`scorer`.
+    Costs are only compared: any numbers up to 1e100 will do. Wherever a method takes label matrices, they are
+    0/1 with one row a label vector, dense or sparse. A cost is also a scorer, as in
+    ``GridSearchCV(model, grid, scoring=cost)``; see :meth:`scorer`.
 
     Parameters
     ----------
@@ -78,14 +77,10 @@ class Cost(ABC):
         return np.array(self._for_columns(Y, Z)._rows(truths, predictions))
 
     def mean(self, Y: Labels, Z: Labels, sample_weight: npt.ArrayLike | None = None) -> float:
-        """Return the mean over the rows, weighted if there are weights, as papers report it.
-
-        That is 1 − cost if greater is better, else the cost.
+        """Return the mean over the rows as papers report it: 1 − cost if greater is better, else the cost.
 
         Examples
         --------
-        >>> get_cost("f1").mean([[1, 1, 0], [0, 0, 0]], [[1, 0, 1], [0, 0, 0]])
-        0.75
         >>> get_cost("f1").mean([[1, 1, 0], [0, 0, 0]], [[1, 0, 1], [0, 0, 0]], sample_weight=[3, 1])
         0.625
         """
@@ -102,8 +97,6 @@ class Cost(ABC):
 
         Examples
         --------
-        Models that were made for different costs are compared by one.
-
         >>> from refpair import BinaryRelevance, CSRPEClassifier
         >>> from refpair.datasets import load_dataset
         >>> digits = load_dataset("digits")
@@ -157,6 +150,8 @@ class Cost(ABC):
         --------
         >>> get_cost("f2").to_dict()
         {'name': 'f2'}
+        >>> Cost.from_dict({"name": "f2"})
+        get_cost('f2')
         """
         raise ValueError(
             f"the cost {self.name!r} is a Python function, and only named and per-label costs can be stored; "
@@ -165,13 +160,7 @@ class Cost(ABC):
 
     @staticmethod
     def from_dict(stored: dict[str, Any]) -> Cost:
-        """Return the cost that :meth:`to_dict` wrote.
-
-        Examples
-        --------
-        >>> Cost.from_dict({"name": "rank"})
-        get_cost('rank')
-        """
+        """Return the cost that :meth:`to_dict` wrote."""
         if not isinstance(stored, dict) or not {"name"} <= stored.keys() <= _STORED:
             raise ValueError(
                 f"a stored cost is a dictionary with a name, and perhaps prices: not {stored!r:.100}"
@@ -183,7 +172,7 @@ class Cost(ABC):
         return Cost.per_label(**{what: _counts.prices_from_pairs(value) for what, value in stored.items()})
 
     @staticmethod
-    def from_counts(f: CountFunction, name: str | None = None, greater_is_better: bool = False) -> CountCost:
+    def from_counts(f: CountFunction, name: str | None = None, greater_is_better: bool = False) -> Cost:
         """Make a cost of the counts of right and wrong labels.
 
         Parameters
@@ -204,9 +193,7 @@ class Cost(ABC):
         return CountCost(name or _name_of(f), greater_is_better, _function(f))
 
     @staticmethod
-    def from_function(
-        f: LabelFunction, name: str | None = None, greater_is_better: bool = False
-    ) -> FunctionCost:
+    def from_function(f: LabelFunction, name: str | None = None, greater_is_better: bool = False) -> Cost:
         """Make a cost of any function of truths and predictions.
 
         Parameters
@@ -233,7 +220,7 @@ class Cost(ABC):
         false_negative: npt.ArrayLike | Mapping[Any, float] = 1.0,
         default: float = 1.0,
         name: str = "per_label",
-    ) -> PerLabelCost:
+    ) -> Cost:
         """Make a cost that adds up over the labels, each with its own price for a mistake.
 
         Parameters
@@ -256,17 +243,12 @@ class Cost(ABC):
         >>> cost = Cost.per_label(false_positive=1, false_negative=[1, 50])
         >>> cost.rows([[0, 1], [1, 0]], [[1, 0], [0, 1]])
         array([51.,  2.])
-
-        The same by name, for a model that is fitted on a DataFrame of labels or on names.
-
-        >>> Cost.per_label(false_negative={"fraud": 50}).for_labels(["spam", "fraud"]) == cost
-        True
         """
         fp = _counts.read_prices("false_positive", false_positive, default)
         return PerLabelCost(name, False, fp, _counts.read_prices("false_negative", false_negative, default))
 
     @staticmethod
-    def f_beta(beta: float) -> CountCost:
+    def f_beta(beta: float) -> Cost:
         """Make the cost 1 − F-beta, with recall counting beta > 0 times as much as precision; 1 gives F1.
 
         Examples
@@ -321,9 +303,8 @@ class CountCost(Cost):
         return costs
 
     def _rows(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
-        return self._of_counts(
-            _counts.row_intersections(Y, Z), _counts.sizes(Y), _counts.sizes(Z), Y.shape[1]
-        )
+        overlap = _counts.row_intersections(Y, Z)
+        return self._of_counts(overlap, _counts.sizes(Y), _counts.sizes(Z), Y.shape[1])
 
     def _of_counts(
         self, overlap: npt.NDArray[np.floating], y_size: FloatArray, z_size: FloatArray, n_labels: int
@@ -394,22 +375,16 @@ class PerLabelCost(Cost):
     def for_labels(self, names: Iterable[Hashable]) -> PerLabelCost:
         """Return the cost with one price for each label."""
         listed = list(names)
-        known = [
+        fp, fn = (
             prices.resolve(listed) if isinstance(prices, NamedPrices) else prices
             for prices in (self.false_positive, self.false_negative)
-        ]
-        cost = replace(self, false_positive=known[0], false_negative=known[1])
+        )
+        cost = replace(self, false_positive=fp, false_negative=fn)
         cost.prices(len(listed))  # raises if there are not as many as labels
         return cost
 
     def prices(self, n_labels: int) -> tuple[FloatArray, FloatArray]:
-        """Return the false-positive and the false-negative prices, each as an array of n_labels.
-
-        Examples
-        --------
-        >>> Cost.per_label(false_negative=[1, 50]).prices(2)
-        (array([1., 1.]), array([ 1., 50.]))
-        """
+        """Return the false-positive and the false-negative prices, each as an array of n_labels."""
         for what in ("false_positive", "false_negative"):
             prices = getattr(self, what)
             if isinstance(prices, NamedPrices):
