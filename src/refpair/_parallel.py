@@ -31,8 +31,6 @@ from rich.progress import (
 )
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["Pickled", "in_memory", "is_lazy", "is_on_worker", "one_blas_thread", "progress_bar", "run_chunks"]
-
 _MOST_VAIN = 3  # times that the work is sent again although no chunk was done the last time
 
 Result = TypeVar("Result")

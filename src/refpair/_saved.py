@@ -30,8 +30,6 @@ from typing import (  # fmt: skip
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["MOST_THREADS", "IfThere", "Savable", "check_weights", "require", "starts_in_order"]
-
 T = TypeVar("T")
 IfThere: TypeAlias = Annotated[T, "if there"]  # an attribute that not all fitted objects have
 

@@ -31,15 +31,6 @@ from refpair.decision.expected import expected_cost, worst_cost
 from refpair.on_disk import RowsOnDisk
 from refpair.tables.labels import LabelFormat, LabelMatrix, read_labels
 
-__all__ = [
-    "MultiLabelClassifier",
-    "check_amount",
-    "check_count",
-    "check_positive",
-    "check_running",
-    "is_integer",
-]
-
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 Method = TypeVar("Method", bound=Callable[..., Any])

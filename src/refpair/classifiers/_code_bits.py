@@ -21,20 +21,6 @@ from refpair.coding import ReferencePairCode
 from refpair.costs import Cost
 from refpair.posterior.code import CodeKind, KnownCodes, VectorWeights, label_probabilities
 
-__all__ = [
-    "LABEL_SHARES",
-    "OutOfBagCodes",
-    "Training",
-    "as_bit_learner",
-    "bit_problems",
-    "check_bit_learner",
-    "codes_by_folds",
-    "codes_out_of_bag",
-    "count_votes",
-    "known_codes",
-    "make_bank",
-]
-
 LABEL_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # that the bits of single labels may have
 
 _TOL = 1e-2  # of logistic regressions: the signs of thousands of bits need no more

@@ -15,8 +15,6 @@ from refpair.classifiers._posterior_selection import SEARCH
 from refpair.coding import CodeBook, ReferencePairCode
 from refpair.posterior.code import CodePosterior
 
-__all__ = ["SavableCSRPE"]
-
 _MOST_VECTORS, _MOST_CELLS = 1 << 20, 1 << 29  # of code words that are made for a file: 512 MB
 
 

@@ -16,8 +16,6 @@ from sklearn.utils.validation import validate_data
 
 from refpair._parallel import Pickled, is_lazy
 
-__all__ = ["answer_lazily", "is_frame", "row_blocks"]
-
 
 @dataclass(frozen=True, eq=False)
 class _Form:

@@ -10,8 +10,6 @@ import scipy.sparse as sp
 
 from refpair.tables.labels import LabelMatrix
 
-__all__ = ["DistinctLabels", "distinct_labels"]
-
 
 @dataclass(frozen=True, eq=False)
 class DistinctLabels:

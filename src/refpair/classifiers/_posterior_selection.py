@@ -28,8 +28,6 @@ from refpair.decision.expected import expected_cost, needs_only_marginals
 from refpair.posterior.code import CodePosterior, LogOddsLine, PosteriorSettings
 from refpair.posterior.distribution import Distribution, IndependentLabels, LabelDistribution
 
-__all__ = ["SEARCH", "ChosenPosterior", "choose_posterior"]
-
 TEMPERATURES = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, np.inf)
 
 _MOST_ROWS = 1000  # whose out-of-bag codes are looked at

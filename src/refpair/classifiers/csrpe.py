@@ -25,8 +25,6 @@ from refpair.decision.decide import decide_blocks
 from refpair.decision.expected import expected_cost, needs_only_marginals
 from refpair.posterior.distribution import Distribution, IndependentLabels, LabelDistribution
 
-__all__ = ["CSRPEClassifier"]
-
 MOST_VECTORS = 20_000  # that a posterior weighs: each sample is compared with all of them
 
 # Shares of the samples. Of many, fewer out-of-bag bits each are enough to choose by, and larger bags help.

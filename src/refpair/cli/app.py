@@ -23,8 +23,6 @@ from refpair.cli.fit import fit
 from refpair.cli.label import label
 from refpair.cli.predict import predict
 
-__all__ = ["app", "main"]
-
 
 class _Commands(TyperGroup):
     """Subcommands in which a mistake of the user's ends in one sentence, not in a traceback."""

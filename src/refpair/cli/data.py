@@ -24,8 +24,6 @@ from refpair.tables.columns import Kind
 from refpair.tables.label_names import names_matrix, split_rows
 from refpair.tables.labels import LabelFormat, label_columns, labelled_rows
 
-__all__ = ["TableModel", "amount", "cost_of", "labelled_part", "read_labelled", "table_options"]
-
 _ROWS_A_CALL = 2000
 
 

@@ -11,8 +11,6 @@ from refpair.cli.printing import Output, new_table
 if TYPE_CHECKING:
     from refpair.datasets import DatasetInfo
 
-__all__ = ["datasets"]
-
 
 def datasets() -> None:
     """List the data sets that can be used by name."""

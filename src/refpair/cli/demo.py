@@ -9,8 +9,6 @@ from typing import Any
 
 from refpair.cli.printing import Output, new_table
 
-__all__ = ["Result", "demo", "verdict"]
-
 BEST = {"F1": max, "price": min}
 N_BITS, N_TREES = 3000, 500
 

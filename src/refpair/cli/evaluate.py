@@ -10,8 +10,6 @@ from rich.markup import escape
 from refpair.cli.options import Data, Encoding, Model, Sep
 from refpair.cli.printing import Output, new_table
 
-__all__ = ["evaluate"]
-
 
 def evaluate(
     model: Model,

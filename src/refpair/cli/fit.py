@@ -24,8 +24,6 @@ from refpair.cli.options import (
 )
 from refpair.cli.printing import Output, tell_columns
 
-__all__ = ["fit"]
-
 
 def fit(
     data: Data,

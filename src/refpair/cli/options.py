@@ -7,11 +7,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = [
-    "Cost", "Data", "Drop", "Encoding", "FalseNegative", "FalsePositive", "Kinds", "LabelSep", "Labels",
-    "Model", "Sep",
-]  # fmt: skip
-
 Data = Annotated[
     str,
     typer.Argument(

@@ -10,8 +10,6 @@ import typer
 
 from refpair.cli.options import Data, Encoding, Model, Sep
 
-__all__ = ["predict"]
-
 
 def predict(
     model: Model,

@@ -20,8 +20,6 @@ from refpair.decision.search import (
 )
 from refpair.posterior.distribution import MOST_ENUMERATED, Distribution
 
-__all__ = ["decide", "decide_blocks", "exact_decision", "quick_decision"]
-
 Bytes = npt.NDArray[np.uint8]
 Rule = Callable[[Any], Bytes]
 

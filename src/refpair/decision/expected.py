@@ -21,16 +21,6 @@ from refpair._kernels.expected import expected_costs
 from refpair.costs import Cost, CountCost, Labels, PerLabelCost, _counts
 from refpair.posterior.distribution import Distribution, LabelDistribution, dense_labels
 
-__all__ = [
-    "CostTable",
-    "bounded_table",
-    "expected_cost",
-    "is_rank",
-    "mean_costs",
-    "needs_only_marginals",
-    "worst_cost",
-]
-
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]

@@ -15,15 +15,6 @@ from refpair.costs import Cost, CountCost
 from refpair.decision.expected import CostTable, bounded_table, mean_costs
 from refpair.posterior.distribution import Distribution, LabelDistribution, all_vectors
 
-__all__ = [
-    "N_LIKELY",
-    "exhaustive_rule",
-    "function_search_rule",
-    "independent_rule",
-    "likeliest_labels_rule",
-    "local_search_rule",
-]
-
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 Rule = Callable[[LabelDistribution], Bytes]

@@ -24,8 +24,6 @@ import numpy.typing as npt
 
 from refpair._files import written_whole
 
-__all__ = ["ModelFileError", "damaged", "from_npy", "read_model_file", "to_npy", "write_model_file"]
-
 _FORMAT = "refpair model"
 _VERSION = 1  # goes up when an older refpair could not make sense of the file
 _HEADER, _CHECKSUM, _ARRAY = "header.json", "sha256", ".npy"

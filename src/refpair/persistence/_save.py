@@ -17,8 +17,6 @@ from refpair.costs._probe import OtherCostError
 from refpair.persistence._file import damaged, read_model_file, write_model_file
 from refpair.persistence._values import OWN, CostNeededError, ValueReader, ValueWriter
 
-__all__ = ["load", "save"]
-
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file, whole or not at all.

@@ -26,8 +26,6 @@ from refpair.costs import Cost
 from refpair.costs._probe import is_function
 from refpair.persistence._sklearn import HOW_ELSE, find_class, from_attributes, get_attributes
 
-__all__ = ["OWN", "CostNeededError", "ValueReader", "ValueWriter", "narrowed"]
-
 _LONGEST_PLACE = 40
 _LONGEST_NAME = 4096  # characters: numpy makes all strings of an array as wide as the longest
 _MOST_CHARACTERS = 1 << 24

@@ -31,16 +31,6 @@ from refpair.bits.problem import chunks_of
 from refpair.coding import ReferencePairCode
 from refpair.posterior.distribution import Distribution, IndependentLabels, LabelDistribution, label_lists
 
-__all__ = [
-    "CodeKind",
-    "CodePosterior",
-    "KnownCodes",
-    "LogOddsLine",
-    "PosteriorSettings",
-    "VectorWeights",
-    "label_probabilities",
-]
-
 CodeKind = Literal["words", "rows"]
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]

@@ -15,8 +15,6 @@ import scipy.sparse as sp
 from refpair._kernels import f_measure
 from refpair.costs import Labels, check_labels
 
-__all__ = ["Distribution", "IndependentLabels", "LabelDistribution"]
-
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 Longs = npt.NDArray[np.int64]
