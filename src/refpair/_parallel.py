@@ -19,16 +19,8 @@ import numpy as np  # noqa: F401  # its library is found only once it is loaded,
 import scipy.linalg  # noqa: F401  # loaded for the same reason
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
+from rich import progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from threadpoolctl import ThreadpoolController
 
 _MOST_VAIN = 3  # times that the work is sent again although no chunk was done the last time
@@ -41,8 +33,8 @@ def run_chunks(
     chunks: Sequence[slice],
     *,
     n_jobs: int | None,
-    verbose: int,
     title: str,
+    verbose: int = 0,
     in_place: bool = False,
 ) -> list[Result]:
     """Return ``work(chunk)`` for each chunk, in order, under a progress bar if that is asked for.
@@ -61,15 +53,15 @@ def run_chunks(
     return [done[place] for place in range(len(chunks))]
 
 
-def progress_bar(*, visible: bool, left: ProgressColumn | None = None) -> Progress:
+def progress_bar(*, visible: bool, left: progress.ProgressColumn | None = None) -> progress.Progress:
     """Return a progress bar on standard error that shows the time left, by a column of its own if given."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        left or TimeRemainingColumn(),
+    return progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left"),
+        left or progress.TimeRemainingColumn(),
         console=Console(stderr=True),
         disable=not visible,
     )

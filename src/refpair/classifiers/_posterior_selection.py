@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -207,8 +207,7 @@ def _evaluate(
         ]
 
     chunks = [slice(i, i + 1) for i in range(len(todo))]
-    how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": 0, "in_place": True}
-    tried = run_chunks(evaluate_group, chunks, title="choosing a posterior", **how)
+    tried = run_chunks(evaluate_group, chunks, n_jobs=n_jobs, title="choosing a posterior", in_place=True)
     return sorted((one for group in tried for one in group), key=lambda one: one.cost)
 
 

@@ -1,13 +1,18 @@
-"""``refpair demo``: two models for two costs, and a random forest that knows of neither."""
+"""What is there to try: ``refpair datasets``, and ``demo``, two models for two costs and a random forest."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from refpair.cli.printing import Output, new_table
+
+if TYPE_CHECKING:
+    from refpair.datasets import DatasetInfo
 
 BEST = {"F1": max, "price": min}
 N_BITS, N_TREES = 3000, 500
@@ -98,3 +103,34 @@ def verdict(results: Sequence[Result]) -> list[str]:
 
 def _best(cost: str, results: Sequence[Result]) -> Result:
     return BEST[cost](results, key=lambda result: result.scores[cost])
+
+
+def datasets() -> None:
+    """List the data sets that can be used by name."""
+    from refpair.datasets import list_datasets
+    from refpair.datasets.mulan import cache_dir
+
+    def where(info: DatasetInfo) -> str:
+        own = os.environ.get("REFPAIR_DATA")
+        if info.name == "digits":
+            return "in the package"
+        if not info.is_local:
+            return "not here yet"
+        if own and Path(own, info.name, f"{info.name}.arff").is_file():
+            return f"$REFPAIR_DATA/{info.name}"
+        return str(cache_dir() / info.name)
+
+    sizes = ("labels", "rows", "features")
+    table = new_table("name", *sizes, "where", numbers=sizes)
+    found = list_datasets()
+    for info in found:
+        counts = (info.n_labels, info.n_instances, info.n_features)
+        table.add_row(f"[bold]{info.name}[/]", *(f"{n:,}" for n in counts), where(info))
+    console = Output()
+    console.print(table)
+    if not all(info.is_local for info in found):
+        console.print(
+            "What is not here is downloaded when it is first used. Without a network, set REFPAIR_DATA to a "
+            "folder with <name>/<name>.arff and <name>/<name>.xml."
+        )
+    console.print("Use one by its name: refpair fit digits -o digits.refpair")

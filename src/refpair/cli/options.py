@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,9 +15,6 @@ Data = Annotated[
         show_default=False,
     ),
 ]
-Model = Annotated[
-    Path, typer.Argument(help="A file that refpair fit wrote.", metavar="MODEL", show_default=False)
-]
 Labels = Annotated[
     str | None,
     typer.Option(
@@ -29,13 +25,6 @@ Labels = Annotated[
 LabelSep = Annotated[
     str | None,
     typer.Option(help="What stands between joined names.", metavar="SEP", show_default="found out: | ; or ,"),
-]
-Cost = Annotated[
-    str | None,
-    typer.Option(
-        help="What a wrong prediction costs: f1, f2, f0.5, ..., jaccard, hamming, rank or zero_one.",
-        show_default="f1",
-    ),
 ]
 FalsePositive = Annotated[
     list[str] | None,

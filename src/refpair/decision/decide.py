@@ -78,8 +78,11 @@ def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None)
 def _by_chunks(rule: Rule, distribution: Distribution, n_jobs: int | None) -> Bytes:
     step = _ROWS if n_jobs in (None, 1) else _ROWS_A_JOB
     chunks = [slice(i, min(i + step, len(distribution))) for i in range(0, len(distribution), step)]
-    how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": 0, "in_place": True}
-    decided = run_chunks(lambda rows: rule(distribution[rows]), chunks, title="deciding", **how)
+
+    def work(rows: slice) -> Bytes:
+        return rule(distribution[rows])
+
+    decided = run_chunks(work, chunks, n_jobs=n_jobs, title="deciding", in_place=True)
     return np.concatenate([np.zeros((0, distribution.n_labels), np.uint8), *decided])
 
 

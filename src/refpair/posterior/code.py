@@ -315,8 +315,7 @@ class CodePosterior:
             signs, labels = self._predict_bits(X[rows])
             work = partial(self._weigh_part, read, signs, labels)
             chunks = chunks_of(len(signs), _ROWS_A_CALL)
-            how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": 0, "in_place": True}
-            yield rows, run_chunks(work, chunks, title="comparing codes", **how)
+            yield rows, run_chunks(work, chunks, n_jobs=n_jobs, title="comparing codes", in_place=True)
 
     def _weigh_part(
         self, read: Callable[..., Result], signs: npt.NDArray[np.int8], labels: Floats | None, rows: slice
