@@ -62,9 +62,8 @@ class SavableCSRPE(MultiLabelClassifier):
         code, vectors, n = self.code_, self.relevant_set_, len(self.relevant_set_)
         right = vectors.shape == (n, n_labels) and n > 0 and self.relevant_counts_.shape == (n,)
         require(right, "the relevant set has a wrong shape")
-        require(
-            code.alpha.shape[1] == n_labels and code.cost == self.cost_, "the code is one of other labels"
-        )
+        right = code.alpha.shape[1] == n_labels and code.cost == self.cost_
+        require(right, "the code is one of other labels")
         few = n <= _MOST_VECTORS and n * len(code) <= _MOST_CELLS
         require(few, "there are more code words than there is room for")
         n_more = len(self.bits_) - len(code)

@@ -102,7 +102,7 @@ class CSRPEClassifier(SavableCSRPE):
         How many training rows have each of them.
     bits_ : TreeBank, LogisticBank or EstimatorBank
         The learnt bits: those of the code, then those of single labels.
-    posterior_ : CodePosterior
+    posterior_ : object
         What makes distributions of codes (if the decoder is "posterior"); its ``settings``, the temperature
         and so on, were chosen out of bag.
     oob_search_ : DataFrame
@@ -362,17 +362,13 @@ class CSRPEClassifier(SavableCSRPE):
             return super()._expected_cost(X, labels)
         answer = self._predict_labels(X) if labels is None else labels
         ((_, calibrated),) = self._distributions(X, None)
-        return self._scaled(
-            expected_cost(IndependentLabels(calibrated.marginals()), answer, self.cost_), answer
-        )
+        return self._scaled(expected_cost(calibrated, answer, self.cost_), answer)
 
     def _learns_from_rows_on_disk(self) -> bool:
         return isinstance(self.estimator, str) and self.estimator == "tree"
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters, naming them and what they may be."""
-        if not isinstance(self.cost, str | Cost) and not callable(self.cost):
-            raise ValueError(f"cost must be a name, a Cost or a function, not {self.cost!r}")
         check_count("n_bits", self.n_bits)
         check_count("min_samples_leaf", self.min_samples_leaf)
         check_count("max_bins", self.max_bins, low=2, high=255)

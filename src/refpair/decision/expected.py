@@ -211,22 +211,6 @@ class CostTable:
         """What expected costs may differ by and still be the same, but for rounding."""
         return _NOISE * float(np.abs(self.costs).max(initial=0.0))
 
-    @cached_property
-    def by_cell(self) -> Floats:
-        """The costs with a row for each cell and a column for each |z|, as ``_kernels/prefixes.py`` wants."""
-        return np.ascontiguousarray(self.costs.T)
-
-    @cached_property
-    def size_of_vector(self) -> Longs:
-        """The number of each vector's size among the distinct ones."""
-        return np.unique(self.first_cell, return_inverse=True)[1].astype(np.int64)
-
-    @cached_property
-    def least(self) -> Floats:
-        """The least cost whatever tp is, with a row for each |z| and a column for each distinct |y|."""
-        costs = np.where(self.possible, self.costs, np.inf)
-        return np.minimum.reduceat(costs, np.unique(self.first_cell), axis=1)
-
     def rises_with_tp(self) -> bool:
         """Tell whether one more right label ever costs more, |y| and |z| being the same."""
         pairs = self.possible[:, 1:] & self.possible[:, :-1] & (self.tp[1:] > 0)

@@ -102,7 +102,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     check_is_fitted(model)
     writer = ValueWriter()
     header = {"refpair": version("refpair"), "model": writer.write(model)}
-    _write_model_file(Path(path), header, writer.arrays)
+    write_model_file(Path(path), header, writer.arrays)
 
 
 def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
@@ -145,7 +145,7 @@ def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
     """
     path = Path(path)
     given = None if cost is None else get_cost(cost)
-    header, arrays = _read_model_file(path)
+    header, arrays = read_model_file(path)
     try:
         model = ValueReader(arrays, given).read(header["model"])
         require(_is_model(model), "it holds no model")
@@ -184,7 +184,7 @@ def _other_cost(path: Path, name: str) -> ValueError:
     return ValueError(f"{path}: the model was not fitted with the cost {name!r} but with another one")
 
 
-def _write_model_file(path: Path, header: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+def write_model_file(path: Path, header: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Write a header of JSON types and arrays of numbers, the whole of it or nothing."""
     header = {"format": _FORMAT, "version": _VERSION, **header}
     entries = {_HEADER: json.dumps(header, indent=1, allow_nan=False).encode()}
@@ -218,7 +218,7 @@ def _pack(file: BinaryIO, entries: Mapping[str, bytes], how: int) -> None:
             archive.writestr(zipfile.ZipInfo(name), content, how, level)
 
 
-def _read_model_file(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+def read_model_file(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     """Return the header and the arrays of a file, unless it is no model, too new, damaged or a zip bomb."""
     content = path.read_bytes()
     try:

@@ -52,19 +52,11 @@ _LEAST_SLOPE = 1e-3  # where the line must tell more from less than ½
 
 @dataclass(frozen=True)
 class PosteriorSettings(Savable):
-    """How predicted codes become distributions: the numbers that are chosen out of bag.
+    """How predicted codes become distributions, as chosen out of bag.
 
-    Attributes
-    ----------
-    compared_with : {"words", "rows"}
-        Whether codes are compared with the code words of label vectors or the codes of training samples.
-    label_share : float
-        λ, from 0 to 1: how much the bits of single labels count.
-    temperature : float
-        τ; infinite is the paper's decoder.
-    independent : bool, default=False
-        Whether decisions take the labels as independent, given P: then label vectors count, too, that no
-        training sample has.
+    They are compared with the code words of label vectors or with the codes of training samples; λ is
+    `label_share`, and τ is `temperature`, infinite for the paper's decoder. Decisions may take the labels as
+    independent, given P: then label vectors count, too, that no training sample has.
     """
 
     compared_with: CodeKind
@@ -230,16 +222,7 @@ class LogOddsLine(Savable):
 class CodePosterior:
     """A fitted posterior: the distribution over label vectors of any sample, by its predicted code.
 
-    Attributes
-    ----------
-    bits : BitLearner
-        First the bits of the code, then those of single labels.
-    codes : KnownCodes
-        What predicted codes are compared with.
-    settings : PosteriorSettings
-        How, as chosen out of bag.
-    line : LogOddsLine
-        What calibrates the probabilities of labels.
+    First come the bits of the code, then those of single labels; `line` calibrates probabilities of labels.
     """
 
     bits: BitLearner
