@@ -177,19 +177,15 @@ class Pickled:
     """
 
     def __init__(self, content: Any = None, pickled: bytes | None = None) -> None:
-        self._content = content
-        self._pickled = pickled
-        self._is_there = pickled is None
-        self._n_bytes = 0 if pickled is None else len(pickled)
+        self._content, self._pickled = content, pickled
+        self._n_bytes = len(pickled or b"")
         self._lock = threading.Lock()
 
     def content(self) -> Any:
         """Return what was pickled."""
         with self._lock:
-            if not self._is_there:
-                assert self._pickled is not None
+            if self._pickled is not None:
                 self._content = pickle.loads(self._pickled)
-                self._is_there = True
                 self._pickled = None  # it would take as much memory again
             return self._content
 

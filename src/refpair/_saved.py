@@ -141,7 +141,9 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin is Literal:
         return any(type(value) is type(choice) and value == choice for choice in arguments)
     if origin is np.ndarray:
-        return isinstance(value, np.ndarray) and _is_of(value.dtype, typing.get_args(arguments[1])[0])
+        (scalar,) = typing.get_args(arguments[1])
+        kind = np.generic if scalar is Any else typing.get_origin(scalar) or scalar
+        return isinstance(value, np.ndarray) and np.issubdtype(value.dtype, kind)
     if origin in (list, Sequence):
         return isinstance(value, list) and all(_fits(part, arguments[0]) for part in value)
     if origin in (dict, Mapping):
@@ -149,7 +151,3 @@ def _fits(value: Any, hint: Any) -> bool:
             _fits(key, arguments[0]) and _fits(part, arguments[1]) for key, part in value.items()
         )
     return isinstance(value, origin or hint or type(None))
-
-
-def _is_of(dtype: np.dtype[Any], scalar: Any) -> bool:
-    return scalar is Any or np.issubdtype(dtype, typing.get_origin(scalar) or scalar)

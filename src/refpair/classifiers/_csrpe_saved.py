@@ -53,7 +53,10 @@ class SavableCSRPE(MultiLabelClassifier):
             model.posterior_ = CodePosterior.from_parts(
                 parts, model.bits_, model.code_, model.relevant_set_, model.relevant_counts_
             )
-            model.oob_search_ = _search_table(search)
+            right = isinstance(search, dict) and search.keys() == SEARCH.keys()
+            require(right, "the search is missing")
+            require(len({len(column) for column in search.values()}) == 1, "the search has a wrong shape")
+            model.oob_search_ = pd.DataFrame(search).astype(SEARCH)
         else:
             model._make_code_book()
         return model
@@ -74,10 +77,3 @@ class SavableCSRPE(MultiLabelClassifier):
 
     def _make_code_book(self) -> None:
         self._code_book = CodeBook(self.code_.encode(self.relevant_set_))
-
-
-def _search_table(columns: Any) -> pd.DataFrame:
-    """Return what was tried as a table, if a file tells it rightly."""
-    require(isinstance(columns, dict) and columns.keys() == SEARCH.keys(), "the search is missing")
-    require(len({len(column) for column in columns.values()}) == 1, "the search has a wrong shape")
-    return pd.DataFrame(columns).astype(SEARCH)

@@ -219,12 +219,12 @@ class CSRPEClassifier(SavableCSRPE):
             training = Training(X, distinct, *relevant, code, cost, n_votes, seeds, cut, may_be_new)
             rng = np.random.default_rng(for_choice)
             chosen = choose_posterior(bits, training, self._learn, rng, self.n_jobs)
-            self.posterior_, bits = chosen.posterior, chosen.posterior.bits
-            self.oob_search_, self.oob_cost_ = chosen.search, chosen.oob_cost
+            self.posterior_, self.oob_search_, self.oob_cost_, self._cost_scale = chosen
+            bits = self.posterior_.bits
         else:
+            self._cost_scale = 1.0
             for name in ("posterior_", "oob_search_", "oob_cost_"):
                 self.__dict__.pop(name, None)  # of an earlier fit
-        self._cost_scale = chosen.cost_scale if posterior else 1.0
         self.cost_, self.code_, self.bits_ = cost, code, bits
         self.relevant_set_, self.relevant_counts_ = relevant
         if not posterior:

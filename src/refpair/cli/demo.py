@@ -7,12 +7,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from refpair.cli.printing import Output, new_table
-
-if TYPE_CHECKING:
-    from refpair.datasets import DatasetInfo
 
 BEST = {"F1": max, "price": min}
 N_BITS, N_TREES = 3000, 500
@@ -110,22 +107,16 @@ def datasets() -> None:
     from refpair.datasets import list_datasets
     from refpair.datasets.mulan import cache_dir
 
-    def where(info: DatasetInfo) -> str:
-        own = os.environ.get("REFPAIR_DATA")
-        if info.name == "digits":
-            return "in the package"
-        if not info.is_local:
-            return "not here yet"
-        if own and Path(own, info.name, f"{info.name}.arff").is_file():
-            return f"$REFPAIR_DATA/{info.name}"
-        return str(cache_dir() / info.name)
-
     sizes = ("labels", "rows", "features")
     table = new_table("name", *sizes, "where", numbers=sizes)
-    found = list_datasets()
+    found, own = list_datasets(), os.environ.get("REFPAIR_DATA")
     for info in found:
+        where = "in the package" if info.name == "digits" else "not here yet"
+        if info.name != "digits" and info.is_local:
+            is_own = own and Path(own, info.name, f"{info.name}.arff").is_file()
+            where = f"$REFPAIR_DATA/{info.name}" if is_own else str(cache_dir() / info.name)
         counts = (info.n_labels, info.n_instances, info.n_features)
-        table.add_row(f"[bold]{info.name}[/]", *(f"{n:,}" for n in counts), where(info))
+        table.add_row(f"[bold]{info.name}[/]", *(f"{n:,}" for n in counts), where)
     console = Output()
     console.print(table)
     if not all(info.is_local for info in found):

@@ -58,8 +58,7 @@ def fit(
     drop: Drop = None,
     kind: Kinds = None,
     text_model: Annotated[
-        str | None,
-        typer.Option(help="The folder of a sentence-transformers model, for embeddings of texts."),
+        str | None, typer.Option(help="The folder of a sentence-transformers model, for embeddings of texts.")
     ] = None,
     sep: Sep = None,
     encoding: Encoding = None,

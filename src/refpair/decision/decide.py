@@ -15,10 +15,15 @@ from refpair._kernels.expected import best_prefixes, best_prefixes_of_independen
 from refpair._parallel import run_chunks
 from refpair.costs import Cost, CountCost, PerLabelCost, _counts
 from refpair.decision.expected import CostTable, bounded_table, is_rank, mean_costs, needs_only_marginals
-from refpair.posterior.distribution import MOST_ENUMERATED, Distribution, LabelDistribution, all_vectors
+from refpair.posterior.distribution import (
+    MOST_ENUMERATED,
+    Bytes,
+    Distribution,
+    Floats,
+    LabelDistribution,
+    all_vectors,
+)
 
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
 Rule = Callable[[Any], Bytes]
 
 N_LIKELY = 8  # how many of a row's most probable vectors are starts of a search
@@ -31,10 +36,11 @@ _TAIL = 40.0  # sizes with a smaller probability than exp(−40) are left out
 def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None) -> Bytes:
     """Return the label vector of least expected cost for each row, of all label vectors there are.
 
-    The decision is exact for hamming, rank, per-label, zero_one and F-beta costs, and for any cost of at most
-    10 labels. Otherwise it comes of a local search: for a cost of the counts (jaccard and those of
-    :meth:`Cost.from_counts`) no flip of a label nor swap of two lowers the expected cost, for a cost of any
-    function no flip does.
+    The decision is exact for hamming, rank and per-label costs (a threshold for each label), zero_one (the
+    most probable vector), F-beta, and for any cost of at most 10 labels (all 2^K vectors are tried). Of
+    decisions that cost the same, one with fewest labels is taken. Otherwise it comes of a local search: for a
+    cost of the counts (jaccard and those of :meth:`Cost.from_counts`) no flip of a label nor swap of two
+    lowers the expected cost, for a cost of any function no flip does.
 
     For independent labels the decision is exact in these cases too, and for any cost of the counts that never
     rises with tp for given numbers of true and of predicted labels, such as jaccard. Otherwise 1000 label

@@ -19,11 +19,7 @@ import numpy.typing as npt
 
 from refpair._kernels.expected import expected_costs
 from refpair.costs import Cost, CountCost, Labels, PerLabelCost, _counts
-from refpair.posterior.distribution import Distribution, LabelDistribution, dense_labels
-
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
-Longs = npt.NDArray[np.int64]
+from refpair.posterior.distribution import Bytes, Distribution, Floats, LabelDistribution, Longs, dense_labels
 
 _NOISE = 1e-12  # of the largest cost
 _LARGE_TABLE = 48_000_000  # cells that are filled once, at most: 400 MB

@@ -29,11 +29,17 @@ from refpair.bits import BitLearner
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import chunks_of
 from refpair.coding import ReferencePairCode
-from refpair.posterior.distribution import Distribution, IndependentLabels, LabelDistribution, label_lists
+from refpair.posterior.distribution import (
+    Bytes,
+    Distribution,
+    Floats,
+    IndependentLabels,
+    LabelDistribution,
+    Longs,
+    label_lists,
+)
 
 CodeKind = Literal["words", "rows"]
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
 Agreement = npt.NDArray[np.float32]
 Result = TypeVar("Result")
 
@@ -82,13 +88,13 @@ class KnownCodes:
     vectors: Bytes
     plus: code_words.Words
     mask: code_words.Words
-    n_known: npt.NDArray[np.int64]
+    n_known: Longs
     vector: npt.NDArray[np.int32]
     count: Floats
     n_bits: int
 
     @classmethod
-    def of_words(cls, vectors: Bytes, words: npt.NDArray[np.int8], counts: npt.NDArray[np.int64]) -> Self:
+    def of_words(cls, vectors: Bytes, words: npt.NDArray[np.int8], counts: Longs) -> Self:
         """Make them of code words; a vector that no training sample has counts as half a sample."""
         plus, mask = pack_bits(words > 0), pack_bits(words != 0)
         n_known = np.count_nonzero(words, axis=1).astype(np.int64)
@@ -124,9 +130,7 @@ class KnownCodes:
         partial_agreements(packed, pack_bits(known), self.plus, self.mask, out)
         return out
 
-    def weigh(
-        self, agreement: Agreement, temperature: float, own: npt.NDArray[np.int64] | None = None
-    ) -> VectorWeights:
+    def weigh(self, agreement: Agreement, temperature: float, own: Longs | None = None) -> VectorWeights:
         """Return p(y | x) ∝ Σ count · exp(temperature · agreement) over the codes of each label vector y.
 
         Of training samples, `own` is the code that the sample itself is part of, which then counts once less.
@@ -137,7 +141,7 @@ class KnownCodes:
         return VectorWeights(self.vectors, *self._label_lists, weights)
 
     @cached_property
-    def _label_lists(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    def _label_lists(self) -> tuple[Longs, npt.NDArray[np.int32]]:
         return label_lists(self.vectors)
 
 
@@ -149,7 +153,7 @@ class VectorWeights:
     """
 
     vectors: Bytes
-    label_start: npt.NDArray[np.int64]
+    label_start: Longs
     label_index: npt.NDArray[np.int32]
     weights: Floats
 
@@ -267,7 +271,7 @@ class CodePosterior:
         bits: BitLearner,
         code: ReferencePairCode,
         vectors: Bytes,
-        counts: npt.NDArray[np.int64],
+        counts: Longs,
     ) -> CodePosterior:
         """Return the posterior of what a file says :meth:`get_parts` returned, if it is right."""
         right = isinstance(parts, dict) and parts.keys() == {"settings", "line", "rows"}

@@ -391,5 +391,5 @@ def dense_labels(labels: Labels, name: str) -> Bytes:
     return np.ascontiguousarray(checked.toarray() if sp.issparse(checked) else checked, dtype=np.uint8)
 
 
-def _starts(counts: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
+def _starts(counts: npt.NDArray[np.integer[Any]]) -> Longs:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
