@@ -197,20 +197,6 @@ class Pickled:
         return self._n_bytes
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Compute products of matrices in one thread each.
-
-    The threads of small products wait for each other longer than they compute, many times as long if another
-    program has one of the processors. Whoever has many of them lets threads share out something larger.
-    """
-    _LIMITS.begin()
-    try:
-        yield
-    finally:
-        _LIMITS.end()
-
-
 class _Limit:
     """A limit on the threads of some libraries, which lasts until the last of those who asked for it ends.
 
@@ -250,27 +236,7 @@ class _Limits(threading.local):
     lock = threading.Lock()
     shared: _Limit | None = None
     own_libraries: tuple[Any, ...] = ()
-
-    def __init__(self) -> None:
-        self.own: _Limit | None = None
-
-    def begin(self) -> None:
-        with _Limits.lock:
-            if _Limits.shared is None:  # to look for libraries takes milliseconds
-                found = [lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas"]
-                _Limits.own_libraries = tuple(filter(_is_by_thread, found))
-                _Limits.shared = _Limit([library for library in found if not _is_by_thread(library)])
-            _Limits.shared.begin()
-        if self.own is None:
-            self.own = _Limit(list(_Limits.own_libraries))
-        self.own.begin()
-
-    def end(self) -> None:
-        assert self.own is not None
-        self.own.end()
-        with _Limits.lock:
-            assert _Limits.shared is not None
-            _Limits.shared.end()
+    own: _Limit | None = None  # of each thread
 
 
 def _is_by_thread(library: Any) -> bool:
@@ -279,6 +245,30 @@ def _is_by_thread(library: Any) -> bool:
 
 
 _LIMITS = _Limits()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Compute products of matrices in one thread each.
+
+    The threads of small products wait for each other longer than they compute, many times as long if another
+    program has one of the processors. Whoever has many of them lets threads share out something larger.
+    """
+    with _Limits.lock:
+        if _Limits.shared is None:  # to look for libraries takes milliseconds
+            found = [lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas"]
+            _Limits.own_libraries = tuple(filter(_is_by_thread, found))
+            _Limits.shared = _Limit([library for library in found if not _is_by_thread(library)])
+        shared = _Limits.shared
+        shared.begin()
+    own = _LIMITS.own = _LIMITS.own or _Limit(list(_Limits.own_libraries))
+    own.begin()
+    try:
+        yield
+    finally:
+        own.end()
+        with _Limits.lock:
+            shared.end()
 
 
 def _after_fork() -> None:

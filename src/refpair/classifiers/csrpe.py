@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -297,7 +298,8 @@ class CSRPEClassifier(SavableCSRPE):
         model.n_bits, model.code_ = n_bits, self.code_[kept]
         model.bits_ = self.bits_.take(np.concatenate([kept, votes]))
         if hasattr(self, "posterior_"):
-            model.posterior_ = self.posterior_.take(kept, model.bits_)
+            codes = self.posterior_.codes.take(kept)
+            model.posterior_ = replace(self.posterior_, bits=model.bits_, codes=codes)
         else:
             model._make_code_book()
         return model

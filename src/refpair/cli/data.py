@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
@@ -44,9 +45,7 @@ def table_options(
         pairs.append((name.strip(), cast(Kind, kind.strip())))
     if label_sep == "":
         raise ValueError("--label-sep: give what stands between names, such as ;")
-    names = None
-    if labels is not None:
-        names = tuple(name.strip() for name in labels.split(",") if name.strip())
+    names = None if labels is None else tuple(name.strip() for name in labels.split(",") if name.strip())
     return TableOptions(names, label_sep, tuple(drop or ()), tuple(pairs), sep, encoding)
 
 
@@ -89,10 +88,8 @@ def _prices(option: str, given: list[str] | None, labels: list[str]) -> list[flo
 def amount(text: str) -> Any:
     """Return a number of things, a share or a word."""
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
     return text
 
 

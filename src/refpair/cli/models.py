@@ -266,10 +266,8 @@ def evaluate(
     own: Cost | None = fitted.classifier.cost_ if hasattr(fitted.classifier, "cost") else None
     new = names[len(fitted.labels) :]
     if new:
-        told = ", ".join(new)
-        console.print(
-            f"The model does not know the labels {told}: where they apply, they are missed.", markup=False
-        )
+        told = f"The model does not know the labels {', '.join(new)}: where they apply, they are missed."
+        console.print(told, markup=False)
         if isinstance(own, PerLabelCost):
             own = None  # which has no price for them
     console.print(f"{model.name} on {table.name}, {len(truth):,} rows", markup=False)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -74,14 +75,11 @@ def expected_cost(distribution: Distribution, labels: Labels, cost: Cost) -> Flo
         )
     if needs_only_marginals(cost):
         return _of_linear(distribution, predicted, cost)
-    if isinstance(cost, CountCost):
-        if distribution.is_independent:
-            return _of_independent_counts(distribution.marginals(), predicted, cost)
-        return np.concatenate([_of_counts(p, predicted[rows], cost) for rows, p in distribution.weighted()])
-    out = np.empty(len(distribution))
-    for rows, part in distribution.weighted():
-        out[rows] = mean_costs(part, predicted[rows], cost)
-    return out
+    if isinstance(cost, CountCost) and distribution.is_independent:
+        return _of_independent_counts(distribution.marginals(), predicted, cost)
+    of_part: Any = _of_counts if isinstance(cost, CountCost) else mean_costs
+    costs = [of_part(part, predicted[rows], cost) for rows, part in distribution.weighted()]
+    return np.concatenate([np.zeros(0), *costs])
 
 
 def worst_cost(labels: Bytes, cost: Cost) -> Floats:

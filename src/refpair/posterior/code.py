@@ -253,10 +253,6 @@ class CodePosterior:
         for rows, parts in self._weigh(X, VectorWeights.distribution, n_jobs):
             yield rows, LabelDistribution.join(parts)
 
-    def take(self, code_bits: npt.NDArray[np.intp], bits: BitLearner) -> CodePosterior:
-        """Return the posterior of a code of some of its bits; `bits` are these, then those of labels."""
-        return replace(self, bits=bits, codes=self.codes.take(code_bits))
-
     def get_parts(self) -> dict[str, Any]:
         """Return all of it that a model does not have besides: code words are made anew."""
         parts: dict[str, Any] = {"settings": self.settings, "line": self.line, "rows": None}
@@ -266,12 +262,7 @@ class CodePosterior:
 
     @classmethod
     def from_parts(
-        cls,
-        parts: Any,
-        bits: BitLearner,
-        code: ReferencePairCode,
-        vectors: Bytes,
-        counts: Longs,
+        cls, parts: Any, bits: BitLearner, code: ReferencePairCode, vectors: Bytes, counts: Longs
     ) -> CodePosterior:
         """Return the posterior of what a file says :meth:`get_parts` returned, if it is right."""
         right = isinstance(parts, dict) and parts.keys() == {"settings", "line", "rows"}
@@ -298,8 +289,13 @@ class CodePosterior:
         self, X: Matrix, read: Callable[..., Result], n_jobs: int | None
     ) -> Iterator[tuple[slice, list[Result]]]:
         """Yield blocks of samples, and what `read` makes of the weights of their label vectors, in parts."""
+        n_bits, labels = self.codes.n_bits, None
         for rows in chunks_of(X.shape[0], _ROWS):
-            signs, labels = self._predict_bits(X[rows])
+            if self.settings.label_share == 0:
+                signs = self.bits.predict(X[rows], slice(0, n_bits))
+            else:
+                signs, values = self.bits.predict_and_values(X[rows], n_bits)
+                labels = label_probabilities(values, self.codes.vectors.shape[1])
             work = partial(self._weigh_part, read, signs, labels)
             chunks = chunks_of(len(signs), _ROWS_A_CALL)
             yield rows, run_chunks(work, chunks, n_jobs=n_jobs, title="comparing codes", in_place=True)
@@ -309,14 +305,6 @@ class CodePosterior:
     ) -> Result:
         weights = self.codes.weigh(self.codes.agreement(signs[rows]), self.settings.temperature)
         return read(weights, None if labels is None else labels[rows], self.settings.label_share)
-
-    def _predict_bits(self, X: Matrix) -> tuple[npt.NDArray[np.int8], Floats | None]:
-        """Return the codes of samples, and what the bits of single labels say, where they count."""
-        n_bits = self.codes.n_bits
-        if self.settings.label_share == 0:
-            return self.bits.predict(X, slice(0, n_bits)), None
-        signs, values = self.bits.predict_and_values(X, n_bits)
-        return signs, label_probabilities(values, self.codes.vectors.shape[1])
 
 
 def label_probabilities(
