@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -332,8 +332,7 @@ class CSRPEClassifier(SavableCSRPE):
         """
         check_is_fitted(self)
         if is_lazy(X):
-            code: npt.NDArray[np.int8] = answer_lazily(self, "predict_code", X)
-            return code
+            return cast(npt.NDArray[np.int8], answer_lazily(self, "predict_code", X))
         return self.bits_.predict(self._read_features(X, reset=False), slice(0, len(self.code_)))
 
     def _tells_probabilities(self) -> bool:

@@ -83,13 +83,10 @@ def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None)
 
 
 def _by_chunks(rule: Rule, distribution: Distribution, n_jobs: int | None) -> Bytes:
-    step = _ROWS if n_jobs in (None, 1) else _ROWS_A_JOB
-    chunks = [slice(i, min(i + step, len(distribution))) for i in range(0, len(distribution), step)]
-
-    def work(rows: slice) -> Bytes:
-        return rule(distribution[rows])
-
-    decided = run_chunks(work, chunks, n_jobs=n_jobs, title="deciding", in_place=True)
+    n, step = len(distribution), _ROWS if n_jobs in (None, 1) else _ROWS_A_JOB
+    chunks = [slice(i, min(i + step, n)) for i in range(0, n, step)]
+    how: dict[str, Any] = {"n_jobs": n_jobs, "title": "deciding", "in_place": True}
+    decided = run_chunks(lambda rows: rule(distribution[rows]), chunks, **how)
     return np.concatenate([np.zeros((0, distribution.n_labels), np.uint8), *decided])
 
 

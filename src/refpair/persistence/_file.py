@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from refpair._files import written_whole
 from refpair._saved import require
-from refpair.costs import Cost, get_cost
+from refpair.costs import get_cost
 from refpair.costs._probe import OtherCostError
 from refpair.persistence._values import OWN, CostNeededError, ValueReader, ValueWriter
 
@@ -161,23 +161,18 @@ def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
     except Exception as error:  # contents that nothing is known of go wrong in many ways
         raise _damaged(path, f"{type(error).__name__}: {error}") from error
     if given is not None:
-        _set_cost(path, model, cost, given)
+        last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+        if not hasattr(last, "cost"):
+            raise ValueError(f"{path}: a {type(last).__name__} has no cost; load it without one")
+        if last.cost_ != given:
+            raise _other_cost(path, given.name)
+        last.cost = cost
     return model
 
 
 def _is_model(model: Any) -> bool:
     known = type(model) is Pipeline or type(model) is OWN.get(type(model).__name__)
     return known and hasattr(model, "fit") and hasattr(model, "get_params")
-
-
-def _set_cost(path: Path, model: Any, cost: Any, given: Cost) -> None:
-    if isinstance(model, Pipeline):
-        model = model.steps[-1][1]
-    if not hasattr(model, "cost"):
-        raise ValueError(f"{path}: a {type(model).__name__} has no cost; load it without one")
-    if model.cost_ != given:
-        raise _other_cost(path, given.name)
-    model.cost = cost
 
 
 def _other_cost(path: Path, name: str) -> ValueError:
