@@ -44,29 +44,13 @@ if TYPE_CHECKING:
 else:
     # Imported when first asked for: scikit-learn, pandas and numba take two seconds, which `refpair --help`
     # should not wait for.
-    _HOMES = {
-        "BayesDecisionClassifier": "refpair.classifiers",
-        "BinaryRelevance": "refpair.classifiers",
-        "CSRPEClassifier": "refpair.classifiers",
-        "ChainClassifier": "refpair.classifiers",
-        "CondensedFilterTree": "refpair.classifiers",
-        "Cost": "refpair.costs",
-        "Forest": "refpair.classifiers",
-        "LabelPowerset": "refpair.classifiers",
-        "Logistic": "refpair.classifiers",
-        "MLECC": "refpair.classifiers",
-        "ProbabilisticChain": "refpair.classifiers",
-        "RAkEL": "refpair.classifiers",
-        "TableVectorizer": "refpair.tables",
-        "get_cost": "refpair.costs",
-        "load": "refpair.persistence",
-        "save": "refpair.persistence",
-    }
+    _HOMES = {"Cost": "costs", "get_cost": "costs", "TableVectorizer": "tables"}
+    _HOMES |= {"load": "persistence", "save": "persistence"}
 
     def __getattr__(name: str) -> Any:
-        if name not in _HOMES:
+        if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = found = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = found = getattr(import_module(f"refpair.{_HOMES.get(name, 'classifiers')}"), name)
         return found
 
     def __dir__() -> list[str]:

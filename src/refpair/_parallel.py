@@ -19,16 +19,8 @@ import numpy as np  # noqa: F401  # its library is found only once it is loaded,
 import scipy.linalg  # noqa: F401  # loaded for the same reason
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
+from rich import progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from threadpoolctl import ThreadpoolController
 
 _MOST_VAIN = 3  # times that the work is sent again although no chunk was done the last time
@@ -46,8 +38,8 @@ def run_chunks(
     chunks: Sequence[slice],
     *,
     n_jobs: int | None,
-    verbose: int,
     title: str,
+    verbose: int = 0,
     in_place: bool = False,
 ) -> list[Result]:
     """Return ``work(chunk)`` for each chunk, in order, under a progress bar if that is asked for.
@@ -66,15 +58,15 @@ def run_chunks(
     return [done[place] for place in range(len(chunks))]
 
 
-def progress_bar(*, visible: bool, left: ProgressColumn | None = None) -> Progress:
+def progress_bar(*, visible: bool, left: progress.ProgressColumn | None = None) -> progress.Progress:
     """Return a progress bar on standard error that shows the time left, by a column of its own if given."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        left or TimeRemainingColumn(),
+    return progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left"),
+        left or progress.TimeRemainingColumn(),
         console=Console(stderr=True),
         disable=not visible,
     )
@@ -190,19 +182,15 @@ class Pickled:
     """
 
     def __init__(self, content: Any = None, pickled: bytes | None = None) -> None:
-        self._content = content
-        self._pickled = pickled
-        self._is_there = pickled is None
-        self._n_bytes = 0 if pickled is None else len(pickled)
+        self._content, self._pickled = content, pickled
+        self._n_bytes = len(pickled or b"")
         self._lock = threading.Lock()
 
     def content(self) -> Any:
         """Return what was pickled."""
         with self._lock:
-            if not self._is_there:
-                assert self._pickled is not None
+            if self._pickled is not None:
                 self._content = pickle.loads(self._pickled)
-                self._is_there = True
                 self._pickled = None  # it would take as much memory again
             return self._content
 
@@ -212,20 +200,6 @@ class Pickled:
 
     def __sizeof__(self) -> int:  # Dask asks for it
         return self._n_bytes
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Compute products of matrices in one thread each.
-
-    The threads of small products wait for each other longer than they compute, many times as long if another
-    program has one of the processors. Whoever has many of them lets threads share out something larger.
-    """
-    _LIMITS.begin()
-    try:
-        yield
-    finally:
-        _LIMITS.end()
 
 
 class _Limit:
@@ -267,27 +241,7 @@ class _Limits(threading.local):
     lock = threading.Lock()
     shared: _Limit | None = None
     own_libraries: tuple[Any, ...] = ()
-
-    def __init__(self) -> None:
-        self.own: _Limit | None = None
-
-    def begin(self) -> None:
-        with _Limits.lock:
-            if _Limits.shared is None:  # to look for libraries takes milliseconds
-                found = [lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas"]
-                _Limits.own_libraries = tuple(filter(_is_by_thread, found))
-                _Limits.shared = _Limit([library for library in found if not _is_by_thread(library)])
-            _Limits.shared.begin()
-        if self.own is None:
-            self.own = _Limit(list(_Limits.own_libraries))
-        self.own.begin()
-
-    def end(self) -> None:
-        assert self.own is not None
-        self.own.end()
-        with _Limits.lock:
-            assert _Limits.shared is not None
-            _Limits.shared.end()
+    own: _Limit | None = None  # of each thread
 
 
 def _is_by_thread(library: Any) -> bool:
@@ -296,6 +250,30 @@ def _is_by_thread(library: Any) -> bool:
 
 
 _LIMITS = _Limits()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Compute products of matrices in one thread each.
+
+    The threads of small products wait for each other longer than they compute, many times as long if another
+    program has one of the processors. Whoever has many of them lets threads share out something larger.
+    """
+    with _Limits.lock:
+        if _Limits.shared is None:  # to look for libraries takes milliseconds
+            found = [lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas"]
+            _Limits.own_libraries = tuple(filter(_is_by_thread, found))
+            _Limits.shared = _Limit([library for library in found if not _is_by_thread(library)])
+        shared = _Limits.shared
+        shared.begin()
+    own = _LIMITS.own = _LIMITS.own or _Limit(list(_Limits.own_libraries))
+    own.begin()
+    try:
+        yield
+    finally:
+        own.end()
+        with _Limits.lock:
+            shared.end()
 
 
 def _after_fork() -> None:

@@ -10,27 +10,14 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
+import typing
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import UnionType
-from typing import (  # fmt: skip
-    Annotated,
-    Any,
-    ClassVar,
-    Literal,
-    Self,
-    TypeAlias,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
-
-__all__ = ["MOST_THREADS", "IfThere", "Savable", "check_weights", "require", "starts_in_order"]
 
 T = TypeVar("T")
 IfThere: TypeAlias = Annotated[T, "if there"]  # an attribute that not all fitted objects have
@@ -46,13 +33,7 @@ def require(condition: object, what: str) -> None:
 
 
 def starts_in_order(start: npt.NDArray[np.integer], end: int, *, may_be_empty: bool = False) -> bool:
-    """Whether parts of an array begin at its first cell, follow one another and end at its last.
-
-    Examples
-    --------
-    >>> starts_in_order(np.array([0, 2, 5]), 5), starts_in_order(np.array([0, 6, 5]), 5)
-    (True, False)
-    """
+    """Whether parts of an array begin at its first cell, follow one another and end at its last."""
     if start.ndim != 1 or len(start) == 0 or start[0] != 0 or start[-1] != end:
         return False
     # By comparing neighbours: differences of broken numbers could wrap around and look fine.
@@ -66,21 +47,7 @@ def check_weights(weights: npt.NDArray[Any]) -> None:
 
 
 class Savable:
-    """A class whose objects can be in a model file; an estimator need not be fitted.
-
-    Examples
-    --------
-    >>> @dataclasses.dataclass
-    ... class Line(Savable):
-    ...     slope: float
-    ...     points: npt.NDArray[np.float64]
-    >>> saved = Line(2.0, np.zeros(3))._get_saved()
-    >>> Line._from_saved(saved)
-    Line(slope=2.0, points=array([0., 0., 0.]))
-    >>> Line._from_saved(saved | {"slope": "steep"})
-    Traceback (most recent call last):
-    ValueError: the slope of a Line cannot be 'steep'
-    """
+    """A class whose objects can be in a model file; an estimator need not be fitted."""
 
     def _get_saved(self) -> dict[str, Any]:
         """Return what a file is to hold: plain values, lists, dicts, arrays and other objects."""
@@ -99,11 +66,10 @@ class Savable:
         """Return the object that a file holds, or raise a ValueError that says what is wrong."""
         described: Any = cls
         parameters, learnt = _fields(described)
-        needed = {name for name, hint in learnt.items() if get_origin(hint) is not Annotated}
+        needed = {name for name, hint in learnt.items() if typing.get_origin(hint) is not Annotated}
         if hasattr(cls, "get_params") and saved.keys() == parameters.keys():
             needed = set()  # an estimator that is not fitted
-        known = {*parameters, *learnt}
-        right = {*parameters, *needed} <= saved.keys() <= known
+        right = {*parameters, *needed} <= saved.keys() <= {*parameters, *learnt}
         require(right, f"a {cls.__name__} has other fields than it should")
         _check_values(cls, saved)
         made = cls(**{name: saved[name] for name in parameters})
@@ -119,10 +85,10 @@ class Savable:
 @cache
 def _fields(cls: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what a class is made with and which attributes it annotates besides, with what they may be."""
-    annotated = get_type_hints(cls, include_extras=True)
+    annotated = typing.get_type_hints(cls, include_extras=True)
     if dataclasses.is_dataclass(cls):
         return {field.name: annotated[field.name] for field in dataclasses.fields(cls)}, {}
-    hints = get_type_hints(cls.__init__)
+    hints = typing.get_type_hints(cls.__init__)
     parameters = {name: hints.get(name, Any) for name in inspect.signature(cls).parameters}
     own = {
         name
@@ -133,7 +99,7 @@ def _fields(cls: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     learnt = {
         name: hint
         for name, hint in annotated.items()
-        if name in own - parameters.keys() and get_origin(hint) is not ClassVar
+        if name in own - parameters.keys() and typing.get_origin(hint) is not ClassVar
     }
     return parameters, learnt
 
@@ -161,7 +127,7 @@ def _shown(value: Any) -> str:
 
 def _fits(value: Any, hint: Any) -> bool:
     """Whether a value is what an annotation says."""
-    origin, arguments = get_origin(hint), get_args(hint)
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any:
         return True
     if hint is float:
@@ -175,7 +141,9 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin is Literal:
         return any(type(value) is type(choice) and value == choice for choice in arguments)
     if origin is np.ndarray:
-        return isinstance(value, np.ndarray) and _is_of(value.dtype, get_args(arguments[1])[0])
+        (scalar,) = typing.get_args(arguments[1])
+        kind = np.generic if scalar is Any else typing.get_origin(scalar) or scalar
+        return isinstance(value, np.ndarray) and np.issubdtype(value.dtype, kind)
     if origin in (list, Sequence):
         return isinstance(value, list) and all(_fits(part, arguments[0]) for part in value)
     if origin in (dict, Mapping):
@@ -183,7 +151,3 @@ def _fits(value: Any, hint: Any) -> bool:
             _fits(key, arguments[0]) and _fits(part, arguments[1]) for key, part in value.items()
         )
     return isinstance(value, origin or hint or type(None))
-
-
-def _is_of(dtype: np.dtype[Any], scalar: Any) -> bool:
-    return scalar is Any or np.issubdtype(dtype, get_origin(scalar) or scalar)

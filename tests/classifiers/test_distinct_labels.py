@@ -28,21 +28,3 @@ def test_many_labels_are_sorted_quickly():
     labels = np.random.default_rng(0).integers(0, 2, (3000, 5000), dtype=np.uint8)
     found = distinct_labels(labels)
     np.testing.assert_array_equal(found.vectors[found.of_row], labels)
-
-
-def test_rows_are_told_apart_even_if_their_sums_are_the_same(monkeypatch):
-    class Unlucky:
-        def __init__(self):
-            self.draws = iter(
-                [np.uint64([1, 2, 3, 4]), np.uint64([1, 1, 1, 1]), np.uint64([1, 20, 300, 4000])]
-            )
-
-        def integers(self, *_, **__):
-            return next(self.draws)
-
-    labels = np.uint8([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0]])  # 1 + 2 = 3
-    expected = distinct_labels(labels)
-    monkeypatch.setattr("refpair.classifiers._distinct_labels.np.random.default_rng", lambda _: Unlucky())
-    found = distinct_labels(read_labels(sp.csr_array(labels))[0])
-    np.testing.assert_array_equal(found.vectors, expected.vectors)
-    np.testing.assert_array_equal(found.of_row, expected.of_row)

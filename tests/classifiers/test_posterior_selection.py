@@ -8,8 +8,7 @@ from refpair.classifiers._posterior_selection import TEMPERATURES, costs_of, sea
 from refpair.costs import Cost, get_cost
 from refpair.decision import decide, expected_cost
 from refpair.decision.decide import quick_decision
-from refpair.posterior import PosteriorSettings
-from refpair.posterior.code import KnownCodes
+from refpair.posterior.code import KnownCodes, PosteriorSettings
 from tests import naive
 
 N_LABELS = 3

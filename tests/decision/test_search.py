@@ -11,7 +11,7 @@ from refpair._kernels.local_search import best_swap
 from refpair.costs import CountCost, get_cost
 from refpair.decision import decide, expected_cost
 from refpair.decision import expected as expectation
-from refpair.decision.search import (
+from refpair.decision.decide import (
     N_LIKELY,
     exhaustive_rule,
     function_search_rule,

@@ -5,8 +5,14 @@ import numpy as np
 import pytest
 
 from refpair._kernels.code_words import pack_signs
-from refpair.posterior import CodePosterior, LabelDistribution, PosteriorSettings
-from refpair.posterior.code import KnownCodes, LogOddsLine, label_probabilities
+from refpair.posterior import LabelDistribution
+from refpair.posterior.code import (
+    CodePosterior,
+    KnownCodes,
+    LogOddsLine,
+    PosteriorSettings,
+    label_probabilities,
+)
 from tests import naive
 
 N_BITS, N_LABELS, N_VOTES, N_ROWS = 24, 3, 2, 5000

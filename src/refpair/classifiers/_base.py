@@ -29,19 +29,9 @@ from refpair.costs._probe import check_probe, is_function, probe
 from refpair.decision.decide import decide, decide_blocks
 from refpair.decision.expected import expected_cost, worst_cost
 from refpair.on_disk import RowsOnDisk
+from refpair.posterior.distribution import Bytes, Floats
 from refpair.tables.labels import LabelFormat, LabelMatrix, read_labels
 
-__all__ = [
-    "MultiLabelClassifier",
-    "check_amount",
-    "check_count",
-    "check_positive",
-    "check_running",
-    "is_integer",
-]
-
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 _NEVER = 1e-6  # no label is thought less likely than this, nor more likely than 1 minus this
@@ -53,10 +43,7 @@ def _if_knows(*hooks: str) -> Callable[[Method], Method]:
     def knows(model: Any) -> bool:
         return any(hasattr(model, hook) for hook in hooks) and bool(model._tells_probabilities())
 
-    def hide(method: Method) -> Method:
-        return cast(Method, available_if(knows)(method))
-
-    return hide
+    return cast(Callable[[Method], Method], available_if(knows))
 
 
 class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]

@@ -24,19 +24,7 @@ from refpair.classifiers.base_estimators import Forest, Logistic
 from refpair.coding import ReferencePairCode
 from refpair.costs import Cost
 from refpair.posterior.code import CodeKind, KnownCodes, VectorWeights, label_probabilities
-
-__all__ = [
-    "LABEL_SHARES",
-    "OutOfBagCodes",
-    "Training",
-    "bit_problems",
-    "check_bit_learner",
-    "codes_by_folds",
-    "codes_out_of_bag",
-    "count_votes",
-    "known_codes",
-    "make_bank",
-]
+from refpair.posterior.distribution import Bytes, Floats
 
 LABEL_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # that the bits of single labels may have
 
@@ -46,8 +34,6 @@ _VOTES_A_BIT = 2  # at most, of all labels for a bit of the code
 _SHALLOW = 6  # the depth that is tried besides the full one
 _FOLDS, _BITS_A_FOLD, _VOTES_A_FOLD = 3, 400, 8
 
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.integer]
 Learn = Callable[[Matrix, BitProblems], BitLearner]
 
@@ -79,11 +65,7 @@ def make_bank(learner: Any, *, of_trees: dict[str, Any] | None = None, **how: An
 
 
 def count_votes(n_bits: int, n_labels: int) -> int:
-    """Return how many bits of its own each label has beside a code.
-
-    >>> count_votes(3000, 6), count_votes(3000, 374)
-    (100, 16)
-    """
+    """Return how many bits of its own each label has beside a code: 100 of 6 labels for 3,000 bits, say."""
     return min(_VOTES_A_BIT * n_bits // n_labels, _MOST_VOTES)
 
 

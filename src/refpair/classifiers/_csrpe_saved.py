@@ -16,8 +16,6 @@ from refpair.coding import ReferencePairCode
 from refpair.coding.nearest import CodeBook
 from refpair.posterior.code import CodePosterior
 
-__all__ = ["SavableCSRPE"]
-
 _MOST_VECTORS, _MOST_CELLS = 1 << 20, 1 << 29  # of code words that are made for a file: 512 MB
 
 
@@ -56,7 +54,10 @@ class SavableCSRPE(MultiLabelClassifier):
             model.posterior_ = CodePosterior.from_parts(
                 parts, model.bits_, model.code_, model.relevant_set_, model.relevant_counts_
             )
-            model.oob_search_ = _search_table(search)
+            right = isinstance(search, dict) and search.keys() == SEARCH.keys()
+            require(right, "the search is missing")
+            require(len({len(column) for column in search.values()}) == 1, "the search has a wrong shape")
+            model.oob_search_ = pd.DataFrame(search).astype(SEARCH)
         else:
             model._make_code_book()
         return model
@@ -65,9 +66,8 @@ class SavableCSRPE(MultiLabelClassifier):
         code, vectors, n = self.code_, self.relevant_set_, len(self.relevant_set_)
         right = vectors.shape == (n, n_labels) and n > 0 and self.relevant_counts_.shape == (n,)
         require(right, "the relevant set has a wrong shape")
-        require(
-            code.alpha.shape[1] == n_labels and code.cost == self.cost_, "the code is one of other labels"
-        )
+        right = code.alpha.shape[1] == n_labels and code.cost == self.cost_
+        require(right, "the code is one of other labels")
         few = n <= _MOST_VECTORS and n * len(code) <= _MOST_CELLS
         require(few, "there are more code words than there is room for")
         n_more = len(self.bits_) - len(code)
@@ -78,10 +78,3 @@ class SavableCSRPE(MultiLabelClassifier):
 
     def _make_code_book(self) -> None:
         self._code_book = CodeBook(self.code_.encode(self.relevant_set_))
-
-
-def _search_table(columns: Any) -> pd.DataFrame:
-    """Return what was tried as a table, if a file tells it rightly."""
-    require(isinstance(columns, dict) and columns.keys() == SEARCH.keys(), "the search is missing")
-    require(len({len(column) for column in columns.values()}) == 1, "the search has a wrong shape")
-    return pd.DataFrame(columns).astype(SEARCH)

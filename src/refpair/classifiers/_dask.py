@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
@@ -15,8 +14,6 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from refpair._parallel import Pickled, is_lazy
-
-__all__ = ["answer_lazily", "is_frame", "row_blocks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,36 +30,16 @@ class _Form:
         """The answer to no rows."""
         if self.kind == "frame":
             return pd.DataFrame(np.empty((0, *self.shape), self.dtype), columns=self.columns)
-        if self.kind in ("sparse", "spmatrix"):
+        if self.kind != "array":
             matrix = sp.csr_array if self.kind == "sparse" else sp.csr_matrix
             return matrix((0, *self.shape), dtype=self.dtype)
         return np.empty((0, *self.shape), self.dtype)
 
     def of(self, answer: Any, block: Any) -> Any:
         """Return an answer in this form; labels with names may be a DataFrame of another library."""
-        if self.kind in ("sparse", "spmatrix"):
-            return answer
         if self.kind == "frame":
             return pd.DataFrame(np.asarray(answer), columns=self.columns, index=block.index)
-        return np.asarray(answer)
-
-
-@dataclass(frozen=True, eq=False)
-class _Question:
-    """A model, and what it is asked of each block."""
-
-    model: Any
-    method: str
-    how: dict[str, Any]
-    forms: Sequence[_Form]
-
-    def ask(self, block: Any, more: dict[str, Any]) -> tuple[Any, ...]:
-        """Return the answers for the rows of a block."""
-        if block.shape[0] == 0:  # a filter may have left none, and models refuse that
-            return tuple(form.empty for form in self.forms)
-        answer = getattr(self.model, self.method)(block, **self.how, **more)
-        answers = answer if isinstance(answer, tuple) else (answer,)
-        return tuple(form.of(one, block) for form, one in zip(self.forms, answers, strict=True))
+        return np.asarray(answer) if self.kind == "array" else answer
 
 
 def answer_lazily(model: Any, method: str, X: Any, Y: Any = None, **how: Any) -> Any:
@@ -78,13 +55,11 @@ def answer_lazily(model: Any, method: str, X: Any, Y: Any = None, **how: Any) ->
     validate_data(model, like, reset=False, skip_check_array=True)
     forms = _forms(model, method, is_frame(X), **how)
     # A task of its own: the model is sent once, not along with each block.
-    question = delayed(_itself, pure=False)(Pickled(_Question(model, method, how, forms)))
+    question = delayed(_itself, pure=False)(Pickled((model, method, how, forms)))
     ask = delayed(_ask, pure=False, nout=len(forms))
     given = [{}] * len(blocks) if Y is None else [{"Y": labels} for labels in _label_blocks(Y, n_rows)]
     answers = [ask(question, block, more) for block, more in zip(blocks, given, strict=True)]
-    parts = [
-        _joined([answer[place] for answer in answers], form, n_rows, X) for place, form in enumerate(forms)
-    ]
+    parts = [_joined([one[i] for one in answers], form, n_rows, X) for i, form in enumerate(forms)]
     return tuple(parts) if len(parts) > 1 else parts[0]
 
 
@@ -115,13 +90,9 @@ def _joined(parts: list[Any], form: _Form, n_rows: list[float], X: Any) -> Any:
     if form.kind == "frame":
         frames = import_module("dask.dataframe")
         return frames.from_delayed(parts, meta=form.empty, divisions=X.divisions, verify_meta=False)
-    arrays = import_module("dask.array")
-    return arrays.concatenate(
-        [
-            arrays.from_delayed(part, shape=(n, *form.shape), dtype=form.dtype, meta=form.empty)
-            for part, n in zip(parts, n_rows, strict=True)
-        ]
-    )
+    arrays, how = import_module("dask.array"), {"dtype": form.dtype, "meta": form.empty}
+    sized = zip(parts, n_rows, strict=True)
+    return arrays.concatenate([arrays.from_delayed(part, (n, *form.shape), **how) for part, n in sized])
 
 
 def _label_blocks(Y: Any, n_rows: list[float]) -> list[Any]:
@@ -168,5 +139,10 @@ def _itself(question: Pickled) -> Pickled:
 
 
 def _ask(question: Pickled, block: Any, more: dict[str, Any]) -> tuple[Any, ...]:
-    answers: tuple[Any, ...] = question.content().ask(block, more)
-    return answers
+    """Return the answers for the rows of a block."""
+    model, method, how, forms = question.content()
+    if block.shape[0] == 0:  # a filter may have left none, and models refuse that
+        return tuple(form.empty for form in forms)
+    answer = getattr(model, method)(block, **how, **more)
+    answers = answer if isinstance(answer, tuple) else (answer,)
+    return tuple(form.of(one, block) for form, one in zip(forms, answers, strict=True))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair.tables.labels import LabelMatrix
-
-__all__ = ["DistinctLabels", "distinct_labels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,15 +25,13 @@ class DistinctLabels:
 
 
 def distinct_labels(labels: LabelMatrix) -> DistinctLabels:
-    """Find the distinct rows of an array, or of a CSR array without zeros; of this, only they are made dense.
-
-    >>> found = distinct_labels(np.uint8([[1, 0], [0, 1], [1, 0]]))
-    >>> found.vectors.tolist(), found.of_row.tolist(), found.counts.tolist()
-    ([[0, 1], [1, 0]], [1, 0, 1], [1, 2])
-    """
+    """Find the distinct rows of an array, or of a canonical CSR array; of this, only they are made dense."""
     if sp.issparse(labels):
-        first, of_row = _alike(labels)
-        vectors = labels[first].toarray()
+        seen: dict[bytes, int] = {}
+        cells, ends = labels.indices.tobytes(), labels.indptr.astype(np.int64) * labels.indices.itemsize
+        rows = (cells[start:end] for start, end in pairwise(ends.tolist()))
+        of_row = np.array([seen.setdefault(row, len(seen)) for row in rows], np.intp)
+        vectors = labels[np.unique(of_row, return_index=True)[1]].toarray()
         # Numbered as below, so that the same labels give the same model in either form.
         _, order, rank = np.unique(_as_bytes(vectors), return_index=True, return_inverse=True)
         vectors, of_row = vectors[order], rank[of_row]
@@ -44,29 +41,6 @@ def distinct_labels(labels: LabelMatrix) -> DistinctLabels:
     return DistinctLabels(
         np.ascontiguousarray(vectors), of_row.astype(np.int32), np.bincount(of_row, minlength=len(vectors))
     )
-
-
-def _alike(labels: sp.csr_array) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Find rows that have the same labels: return the first of each kind, and the kind of each row.
-
-    Each label has a random number, and a row the sum of those of its labels: the same for the same labels,
-    and hardly ever for others. That is looked at, and new numbers are drawn if it ever happens.
-    """
-    n_rows, n_labels = labels.shape
-    start, sizes = labels.indptr[:-1].astype(np.int64), np.diff(labels.indptr)
-    rng = np.random.default_rng(0)
-    while True:
-        numbers = rng.integers(2**64, size=n_labels, dtype=np.uint64)
-        keys = np.zeros(n_rows, np.uint64)
-        filled = sizes > 0  # reduceat has no empty sums
-        if filled.any():
-            keys[filled] = np.add.reduceat(numbers[labels.indices], start[filled])
-        _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
-        same = first[of_row]
-        if (sizes == sizes[same]).all():
-            theirs = np.repeat(start[same] - start, sizes) + np.arange(len(labels.indices))
-            if (labels.indices == labels.indices[theirs]).all():
-                return first, of_row
 
 
 def _as_bytes(labels: npt.NDArray[np.uint8]) -> npt.NDArray[np.void]:

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["refuse_texts", "warn_of_own_scores"]
-
 
 def refuse_texts(model: Any, X: pd.DataFrame) -> None:
     """Refuse a table with texts, dates or categories, and say what turns them into features."""

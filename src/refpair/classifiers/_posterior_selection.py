@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, TypeAlias
+from dataclasses import asdict, dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from refpair._parallel import run_chunks
@@ -27,9 +25,7 @@ from refpair.costs import Cost, get_cost
 from refpair.decision.decide import decide, exact_decision, quick_decision
 from refpair.decision.expected import expected_cost, needs_only_marginals
 from refpair.posterior.code import CodePosterior, LogOddsLine, PosteriorSettings
-from refpair.posterior.distribution import Distribution, IndependentLabels, LabelDistribution
-
-__all__ = ["SEARCH", "ChosenPosterior", "choose_posterior"]
+from refpair.posterior.distribution import Bytes, Distribution, Floats, IndependentLabels, LabelDistribution
 
 TEMPERATURES = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, np.inf)
 
@@ -52,23 +48,8 @@ SEARCH = {
     "independent": "bool", "cost": "float64", "n_rows": "int64",
 }  # fmt: skip
 
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
 Decide = Callable[[LabelDistribution], Bytes]
 Group: TypeAlias = "tuple[OutOfBagCodes, float]"  # codes at a temperature
-
-
-@dataclass(frozen=True, eq=False)
-class ChosenPosterior:
-    """The posterior, the table of all that was tried, and what the chosen one cost out of bag.
-
-    `cost_scale` is what out-of-bag rows cost on average, divided by what was expected of them.
-    """
-
-    posterior: CodePosterior
-    search: pd.DataFrame
-    oob_cost: float
-    cost_scale: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +69,11 @@ class Candidate:
 
 def choose_posterior(
     bits: BitLearner, training: Training, learn: Learn, rng: np.random.Generator, n_jobs: int | None
-) -> ChosenPosterior:
-    """Return the posterior whose decisions cost least out of bag.
+) -> tuple[CodePosterior, pd.DataFrame, float, float]:
+    """Return the posterior whose decisions cost least out of bag, and how it was found.
 
-    Where the bits were learnt from all rows, others are learnt in folds, fewer, just to choose by.
+    That is the table of all that was tried, and what out-of-bag rows cost on average: as it is, and divided
+    by what was expected. Where bits were learnt from all rows, fewer others are learnt in folds to choose by.
     """
     n, cost = training.X.shape[0], training.cost
     rows = rng.permutation(n)[:_MOST_ROWS]
@@ -126,16 +108,13 @@ def choose_posterior(
     if bags is None:
         known = known_codes(codes.kind, bits, training, code_rows, training.code)
     tried = [
-        (one.settings.compared_with, one.codes.depth, one.settings.label_share, one.settings.temperature,
-         one.settings.independent, one.cost, one.n_rows)
+        {"max_depth": one.codes.depth, "cost": one.cost, "n_rows": one.n_rows, **asdict(one.settings)}
         for one in candidates
-    ]  # fmt: skip
-    return ChosenPosterior(
-        CodePosterior(bits, known, settings, line),
-        pd.DataFrame(tried, columns=list(SEARCH)).astype(SEARCH),
-        oob_cost=float(costs.mean()),
-        cost_scale=float(costs.mean()) / expected if expected > 0 and costs.mean() > 0 else 1.0,
-    )
+    ]
+    oob_cost = float(costs.mean())
+    scale = oob_cost / expected if expected > 0 and oob_cost > 0 else 1.0
+    search = pd.DataFrame(tried, columns=list(SEARCH)).astype(SEARCH)
+    return CodePosterior(bits, known, settings, line), search, oob_cost, scale
 
 
 def search_settings(
@@ -155,7 +134,22 @@ def search_settings(
     """
     linear = needs_only_marginals(cost)
     quick = None if linear else quick_decision(seen[0].codes.vectors, cost)
-    evaluate = partial(_evaluate, truths=truths, cost=cost, n_jobs=n_jobs)
+
+    def evaluate(
+        groups: Mapping[Group, Sequence[PosteriorSettings]], n_rows: int, decision: Decide | None
+    ) -> list[Candidate]:
+        """Return all settings with their mean cost on the first rows, the cheapest first."""
+        rows, todo = slice(0, min(n_rows, len(truths))), list(groups.items())
+
+        def evaluate_group(one: slice) -> list[Candidate]:
+            (codes, _), settings = todo[one.start]
+            found = costs_of(codes, settings, truths, cost, rows, decision)
+            means = [(float(costs.mean()), len(costs)) for costs in found]
+            return [Candidate(codes, each, *mean) for each, mean in zip(settings, means, strict=True)]
+
+        chunks = [slice(i, i + 1) for i in range(len(todo))]
+        tried = run_chunks(evaluate_group, chunks, n_jobs=n_jobs, title="choosing a posterior", in_place=True)
+        return sorted((one for group in tried for one in group), key=lambda one: one.cost)
 
     def probe(n_rows: int) -> Floats:
         middle = PosteriorSettings(seen[0].kind, 0.0, _PROBE)
@@ -186,33 +180,6 @@ def search_settings(
     others = [one for one in second if (one.codes, one.settings) not in again]
     others += [one for one in first if one.group not in wanted]
     return last + sorted(others, key=lambda one: (-one.n_rows, one.cost))
-
-
-def _evaluate(
-    groups: Mapping[Group, Sequence[PosteriorSettings]],
-    n_rows: int,
-    decision: Decide | None,
-    *,
-    truths: Bytes,
-    cost: Cost,
-    n_jobs: int | None,
-) -> list[Candidate]:
-    """Return all settings with their mean cost on the first rows, the cheapest first."""
-    rows = slice(0, min(n_rows, len(truths)))
-    todo = list(groups.items())
-
-    def evaluate_group(one: slice) -> list[Candidate]:
-        (codes, _), settings = todo[one.start]
-        found = costs_of(codes, settings, truths, cost, rows, decision)
-        return [
-            Candidate(codes, each, float(costs.mean()), len(costs))
-            for each, costs in zip(settings, found, strict=True)
-        ]
-
-    chunks = [slice(i, i + 1) for i in range(len(todo))]
-    how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": 0, "in_place": True}
-    tried = run_chunks(evaluate_group, chunks, title="choosing a posterior", **how)
-    return sorted((one for group in tried for one in group), key=lambda one: one.cost)
 
 
 def costs_of(

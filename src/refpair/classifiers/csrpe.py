@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from typing import Any, Literal, Self
+from dataclasses import replace
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +25,6 @@ from refpair.costs import Cost
 from refpair.decision.decide import decide_blocks
 from refpair.decision.expected import expected_cost, needs_only_marginals
 from refpair.posterior.distribution import Distribution, IndependentLabels, LabelDistribution
-
-__all__ = ["CSRPEClassifier"]
 
 MOST_VECTORS = 20_000  # that a posterior weighs: each sample is compared with all of them
 
@@ -104,7 +103,7 @@ class CSRPEClassifier(SavableCSRPE):
         How many training rows have each of them.
     bits_ : TreeBank, LogisticBank or EstimatorBank
         The learnt bits: those of the code, then those of single labels.
-    posterior_ : CodePosterior
+    posterior_ : object
         What makes distributions of codes (if the decoder is "posterior"); its ``settings``, the temperature
         and so on, were chosen out of bag.
     oob_search_ : DataFrame
@@ -221,12 +220,12 @@ class CSRPEClassifier(SavableCSRPE):
             training = Training(X, distinct, *relevant, code, cost, n_votes, seeds, cut, may_be_new)
             rng = np.random.default_rng(for_choice)
             chosen = choose_posterior(bits, training, self._learn, rng, self.n_jobs)
-            self.posterior_, bits = chosen.posterior, chosen.posterior.bits
-            self.oob_search_, self.oob_cost_ = chosen.search, chosen.oob_cost
+            self.posterior_, self.oob_search_, self.oob_cost_, self._cost_scale = chosen
+            bits = self.posterior_.bits
         else:
+            self._cost_scale = 1.0
             for name in ("posterior_", "oob_search_", "oob_cost_"):
                 self.__dict__.pop(name, None)  # of an earlier fit
-        self._cost_scale = chosen.cost_scale if posterior else 1.0
         self.cost_, self.code_, self.bits_ = cost, code, bits
         self.relevant_set_, self.relevant_counts_ = relevant
         if not posterior:
@@ -299,7 +298,8 @@ class CSRPEClassifier(SavableCSRPE):
         model.n_bits, model.code_ = n_bits, self.code_[kept]
         model.bits_ = self.bits_.take(np.concatenate([kept, votes]))
         if hasattr(self, "posterior_"):
-            model.posterior_ = self.posterior_.take(kept, model.bits_)
+            codes = self.posterior_.codes.take(kept)
+            model.posterior_ = replace(self.posterior_, bits=model.bits_, codes=codes)
         else:
             model._make_code_book()
         return model
@@ -332,8 +332,7 @@ class CSRPEClassifier(SavableCSRPE):
         """
         check_is_fitted(self)
         if is_lazy(X):
-            code: npt.NDArray[np.int8] = answer_lazily(self, "predict_code", X)
-            return code
+            return cast(npt.NDArray[np.int8], answer_lazily(self, "predict_code", X))
         return self.bits_.predict(self._read_features(X, reset=False), slice(0, len(self.code_)))
 
     def _tells_probabilities(self) -> bool:
@@ -364,17 +363,13 @@ class CSRPEClassifier(SavableCSRPE):
             return super()._expected_cost(X, labels)
         answer = self._predict_labels(X) if labels is None else labels
         ((_, calibrated),) = self._distributions(X, None)
-        return self._scaled(
-            expected_cost(IndependentLabels(calibrated.marginals()), answer, self.cost_), answer
-        )
+        return self._scaled(expected_cost(calibrated, answer, self.cost_), answer)
 
     def _learns_from_rows_on_disk(self) -> bool:
         return isinstance(self.estimator, str) and self.estimator == "tree"
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters, naming them and what they may be."""
-        if not isinstance(self.cost, str | Cost) and not callable(self.cost):
-            raise ValueError(f"cost must be a name, a Cost or a function, not {self.cost!r}")
         check_count("n_bits", self.n_bits)
         check_count("min_samples_leaf", self.min_samples_leaf)
         check_count("max_bins", self.max_bins, low=2, high=255)

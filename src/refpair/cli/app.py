@@ -1,6 +1,6 @@
-"""The command ``refpair``: its subcommands, and how mistakes are told. Each subcommand has a file of its own.
+"""The command ``refpair``: its subcommands, and how mistakes are told.
 
-These files import scikit-learn, pandas and numba only inside the functions that need them: that takes two
+Subcommands import scikit-learn, pandas and numba only inside the functions that need them: that takes two
 seconds, which ``--help`` and mistyped options should not wait for.
 """
 
@@ -15,15 +15,10 @@ import typer
 from typer.core import TyperGroup
 
 import refpair
-from refpair.cli import experiment_commands
-from refpair.cli.datasets import datasets
-from refpair.cli.demo import demo
-from refpair.cli.evaluate import evaluate
-from refpair.cli.fit import fit
+from refpair.cli.demo import datasets, demo
+from refpair.cli.experiment_commands import code_length, compare, paper, relevant_set, simulate
 from refpair.cli.label import label
-from refpair.cli.predict import predict
-
-__all__ = ["app", "main"]
+from refpair.cli.models import evaluate, fit, predict
 
 
 class _Commands(TyperGroup):
@@ -87,17 +82,6 @@ def about(
     """
 
 
-for command in (
-    demo,
-    fit,
-    predict,
-    evaluate,
-    label,
-    datasets,
-    experiment_commands.compare,
-    experiment_commands.code_length,
-    experiment_commands.relevant_set,
-    experiment_commands.simulate,
-    experiment_commands.paper,
-):
+_MODELS = (demo, fit, predict, evaluate, label, datasets)
+for command in (*_MODELS, compare, code_length, relevant_set, simulate, paper):
     app.command()(command)

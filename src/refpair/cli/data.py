@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
@@ -22,8 +23,6 @@ from refpair.tables._names import unknown_name
 from refpair.tables.columns import Kind
 from refpair.tables.label_names import names_matrix, split_rows
 from refpair.tables.labels import LabelFormat, label_columns, labelled_rows
-
-__all__ = ["TableModel", "amount", "cost_of", "labelled_part", "read_labelled", "table_options"]
 
 _ROWS_A_CALL = 2000
 
@@ -45,9 +44,7 @@ def table_options(
         pairs.append((name.strip(), cast(Kind, kind.strip())))
     if label_sep == "":
         raise ValueError("--label-sep: give what stands between names, such as ;")
-    names = None
-    if labels is not None:
-        names = tuple(name.strip() for name in labels.split(",") if name.strip())
+    names = None if labels is None else tuple(name.strip() for name in labels.split(",") if name.strip())
     return TableOptions(names, label_sep, tuple(drop or ()), tuple(pairs), sep, encoding)
 
 
@@ -90,10 +87,8 @@ def _prices(option: str, given: list[str] | None, labels: list[str]) -> list[flo
 def amount(text: str) -> Any:
     """Return a number of things, a share or a word."""
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
     return text
 
 

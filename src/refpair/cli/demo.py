@@ -1,15 +1,15 @@
-"""``refpair demo``: two models for two costs, and a random forest that knows of neither."""
+"""What is there to try: ``refpair datasets``, and ``demo``, two models for two costs and a random forest."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from refpair.cli.printing import Output, new_table
-
-__all__ = ["Result", "demo", "verdict"]
 
 BEST = {"F1": max, "price": min}
 N_BITS, N_TREES = 3000, 500
@@ -100,3 +100,28 @@ def verdict(results: Sequence[Result]) -> list[str]:
 
 def _best(cost: str, results: Sequence[Result]) -> Result:
     return BEST[cost](results, key=lambda result: result.scores[cost])
+
+
+def datasets() -> None:
+    """List the data sets that can be used by name."""
+    from refpair.datasets import list_datasets
+    from refpair.datasets.load import cache_dir
+
+    sizes = ("labels", "rows", "features")
+    table = new_table("name", *sizes, "where", numbers=sizes)
+    found, own = list_datasets(), os.environ.get("REFPAIR_DATA")
+    for info in found:
+        where = "in the package" if info.name == "digits" else "not here yet"
+        if info.name != "digits" and info.is_local:
+            is_own = own and Path(own, info.name, f"{info.name}.arff").is_file()
+            where = f"$REFPAIR_DATA/{info.name}" if is_own else str(cache_dir() / info.name)
+        counts = (info.n_labels, info.n_instances, info.n_features)
+        table.add_row(f"[bold]{info.name}[/]", *(f"{n:,}" for n in counts), where)
+    console = Output()
+    console.print(table)
+    if not all(info.is_local for info in found):
+        console.print(
+            "What is not here is downloaded when it is first used. Without a network, set REFPAIR_DATA to a "
+            "folder with <name>/<name>.arff and <name>/<name>.xml."
+        )
+    console.print("Use one by its name: refpair fit digits -o digits.refpair")

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
-
-__all__ = [
-    "Cost", "Data", "Drop", "Encoding", "FalseNegative", "FalsePositive", "Kinds", "LabelSep", "Labels",
-    "Model", "Sep",
-]  # fmt: skip
 
 Data = Annotated[
     str,
@@ -20,9 +14,6 @@ Data = Annotated[
         metavar="DATA",
         show_default=False,
     ),
-]
-Model = Annotated[
-    Path, typer.Argument(help="A file that refpair fit wrote.", metavar="MODEL", show_default=False)
 ]
 Labels = Annotated[
     str | None,
@@ -34,13 +25,6 @@ Labels = Annotated[
 LabelSep = Annotated[
     str | None,
     typer.Option(help="What stands between joined names.", metavar="SEP", show_default="found out: | ; or ,"),
-]
-Cost = Annotated[
-    str | None,
-    typer.Option(
-        help="What a wrong prediction costs: f1, f2, f0.5, ..., jaccard, hamming, rank or zero_one.",
-        show_default="f1",
-    ),
 ]
 FalsePositive = Annotated[
     list[str] | None,

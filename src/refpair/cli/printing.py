@@ -12,8 +12,6 @@ from rich.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Output", "new_table", "tell_columns"]
-
 _MOST_COLUMNS = 30  # that are told one by one
 
 

@@ -1,41 +1,46 @@
-"""Which rule decides for which cost."""
+"""Which rule decides for which cost, and the rules: thresholds, all label vectors, or a search."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
+from refpair._kernels import local_search
+from refpair._kernels.expected import best_prefixes, best_prefixes_of_independent
 from refpair._parallel import run_chunks
 from refpair.costs import Cost, CountCost, PerLabelCost, _counts
-from refpair.decision.expected import is_rank, needs_only_marginals
-from refpair.decision.search import (
-    exhaustive_rule,
-    function_search_rule,
-    independent_rule,
-    likeliest_labels_rule,
-    local_search_rule,
+from refpair.decision.expected import CostTable, bounded_table, is_rank, mean_costs, needs_only_marginals
+from refpair.posterior.distribution import (
+    MOST_ENUMERATED,
+    Bytes,
+    Distribution,
+    Floats,
+    LabelDistribution,
+    all_vectors,
 )
-from refpair.posterior.distribution import MOST_ENUMERATED, Distribution
 
-__all__ = ["decide", "decide_blocks", "exact_decision", "quick_decision"]
-
-Bytes = npt.NDArray[np.uint8]
 Rule = Callable[[Any], Bytes]
 
+N_LIKELY = 8  # how many of a row's most probable vectors are starts of a search
 _ROWS, _ROWS_A_JOB = 1024, 64  # decided on at a time: by one thread, by each of several
-_NOISE = 1e-12  # sides of a comparison whose ratio is this near to 1 are the same but for rounding
+_BLOCK = 1 << 22  # numbers in a temporary array: 32 MB
+_NOISE = 1e-12  # relative: what differs by less is the same but for rounding
+_TAIL = 40.0  # sizes with a smaller probability than exp(−40) are left out
 
 
 def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None) -> Bytes:
     """Return the label vector of least expected cost for each row, of all label vectors there are.
 
-    The decision is exact for hamming, rank, per-label, zero_one and F-beta costs, and for any cost of at most
-    10 labels. Otherwise it comes of a local search: for a cost of the counts (jaccard and those of
-    :meth:`Cost.from_counts`) no flip of a label nor swap of two lowers the expected cost, for a cost of any
-    function no flip does.
+    The decision is exact for hamming, rank and per-label costs (a threshold for each label), zero_one (the
+    most probable vector), F-beta, and for any cost of at most 10 labels (all 2^K vectors are tried). Of
+    decisions that cost the same, one with fewest labels is taken. Otherwise it comes of a local search: for a
+    cost of the counts (jaccard and those of :meth:`Cost.from_counts`) no flip of a label nor swap of two
+    lowers the expected cost, for a cost of any function no flip does.
 
     For independent labels the decision is exact in these cases too, and for any cost of the counts that never
     rises with tp for given numbers of true and of predicted labels, such as jaccard. Otherwise 1000 label
@@ -78,10 +83,10 @@ def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None)
 
 
 def _by_chunks(rule: Rule, distribution: Distribution, n_jobs: int | None) -> Bytes:
-    step = _ROWS if n_jobs in (None, 1) else _ROWS_A_JOB
-    chunks = [slice(i, min(i + step, len(distribution))) for i in range(0, len(distribution), step)]
-    how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": 0, "in_place": True}
-    decided = run_chunks(lambda rows: rule(distribution[rows]), chunks, title="deciding", **how)
+    n, step = len(distribution), _ROWS if n_jobs in (None, 1) else _ROWS_A_JOB
+    chunks = [slice(i, min(i + step, n)) for i in range(0, n, step)]
+    how: dict[str, Any] = {"n_jobs": n_jobs, "title": "deciding", "in_place": True}
+    decided = run_chunks(lambda rows: rule(distribution[rows]), chunks, **how)
     return np.concatenate([np.zeros((0, distribution.n_labels), np.uint8), *decided])
 
 
@@ -105,10 +110,20 @@ def quick_decision(vectors: Bytes, cost: Cost) -> Rule:
 
 
 def exact_decision(labels: Distribution, cost: Cost) -> Rule | None:
-    """Return a function that decides on rows of independent labels, exactly and soon, or None."""
-    if not isinstance(cost, CountCost):
+    """Return a function that decides on rows of independent labels, exactly and soon, or None.
+
+    The likeliest labels, as many as cost least, are the best of all decisions if the cost never rises with tp
+    while |y| and |z| stay. Where there is room for a part of the table of costs only, they are the best of
+    the decisions of no more labels than that; where there is none at all, there is no such rule.
+    """
+    own = _own_rule(cost)
+    if own is not None or not isinstance(cost, CountCost):
+        return own
+    table = bounded_table(cost, np.arange(_largest_size(labels) + 1), labels.n_labels)
+    if table is None or table.rises_with_tp():
         return None
-    return _own_rule(cost) or independent_rule(labels, cost)
+    costs = (table.first_cell, table.costs, table.slack)
+    return lambda rows: np.asarray(best_prefixes_of_independent(rows.marginals(), *costs))
 
 
 def _by_thresholds(p: npt.NDArray[np.float64], cost: Cost) -> Bytes:
@@ -123,23 +138,163 @@ def _by_thresholds(p: npt.NDArray[np.float64], cost: Cost) -> Bytes:
     return np.asarray(present > absent * (1.0 + _NOISE)).astype(np.uint8)
 
 
-def _own_rule(cost: CountCost) -> Rule | None:
+def _own_rule(cost: Cost) -> Rule | None:
     """Return the rule of F-beta and of the zero-one loss, which is exact for any distribution."""
-    if isinstance(cost.counts, _counts.FBeta):
-        beta = cost.counts.beta
+    counts = cost.counts if isinstance(cost, CountCost) else None
+    if isinstance(counts, _counts.FBeta):
+        beta = counts.beta
         return lambda rows: rows.best_f_beta(beta)
-    if cost.counts is _counts.zero_one:
-        return lambda rows: rows.mode()
-    return None
+    return (lambda rows: rows.mode()) if counts is _counts.zero_one else None
 
 
 def _rule_on(vectors: Bytes, cost: Cost) -> Rule:
     """Return the rule for distributions over the vectors."""
-    own = _own_rule(cost) if isinstance(cost, CountCost) else None
+    own = _own_rule(cost)
     if own is not None:
         return own
     if vectors.shape[1] <= MOST_ENUMERATED:
         return exhaustive_rule(vectors, cost)
-    if isinstance(cost, CountCost):
-        return local_search_rule(vectors, cost)
-    return function_search_rule(cost)
+    return local_search_rule(vectors, cost) if isinstance(cost, CountCost) else function_search_rule(cost)
+
+
+def exhaustive_rule(vectors: Bytes, cost: Cost) -> Rule:
+    """Return a function that decides on distributions over the vectors, exactly: it tries all label vectors.
+
+    Ties go to the smallest number of labels, and of as many to the labels that come first.
+    """
+    candidates = all_vectors(vectors.shape[1])
+    support, merged = np.unique(vectors, axis=0, return_inverse=True)
+    costs = cost.matrix(support, candidates)
+    slack = _NOISE * np.abs(costs).max(initial=0.0)
+    merged = merged.ravel()
+
+    def rule(distribution: LabelDistribution) -> Bytes:
+        n = len(distribution)
+        entries = (distribution.weight, merged[distribution.index], distribution.start)
+        weights = sp.csr_array(entries, shape=(n, len(support)))
+        best = np.empty(n, np.int64)
+        step = max(1, _BLOCK // len(candidates))
+        for first in range(0, n, step):
+            expected = weights[first : first + step].toarray() @ costs
+            least = expected.min(axis=1, keepdims=True)
+            best[first : first + step] = (expected <= least + slack).argmax(axis=1)
+        return candidates[best]
+
+    return rule
+
+
+def local_search_rule(vectors: Bytes, cost: CountCost) -> Rule:
+    """Return a function that decides on distributions over the vectors.
+
+    No flip of a label and no swap of two lowers the expected cost of the decision, and it costs no more than
+    the best for F1, the row's most probable labels however many are taken, and its most probable vectors.
+
+    Where the table of costs would grow beyond 50 MB (it is there twice), only decisions with fewer labels
+    than it has room for are looked at, though never fewer than the largest vector has.
+    """
+    table = bounded_table(cost, vectors.sum(axis=1, dtype=np.int64), vectors.shape[1])
+    if table is None:
+        return function_search_rule(cost)
+    likeliest_labels = _likeliest_labels(table, vectors.shape[1])
+
+    def rule(distribution: LabelDistribution) -> Bytes:
+        starts = np.stack([distribution.best_f_beta(1.0), likeliest_labels(distribution)])
+        searched = (table.first_cell, table.costs, starts, N_LIKELY, table.slack)
+        return np.asarray(local_search.search(*distribution.entries(), *searched))
+
+    return rule
+
+
+def likeliest_labels_rule(vectors: Bytes, cost: CountCost) -> Rule | None:
+    """Return a function that takes as many of a row's most probable labels as cost least.
+
+    None where there would be too many costs to keep in a table.
+    """
+    table = bounded_table(cost, vectors.sum(axis=1, dtype=np.int64), vectors.shape[1])
+    return None if table is None else _likeliest_labels(table, vectors.shape[1])
+
+
+def _likeliest_labels(table: CostTable, n_labels: int) -> Rule:
+    # Not the table itself, so that the other copy of its costs may go.
+    first_of_size, size_of_vector = np.unique(table.first_cell, return_inverse=True)
+    least = np.minimum.reduceat(np.where(table.possible, table.costs, np.inf), first_of_size, axis=1)
+    by_cell = np.ascontiguousarray(table.costs.T)
+    costs = (table.first_cell, by_cell, size_of_vector.astype(np.int64), least, table.slack)
+
+    def rule(distribution: LabelDistribution) -> Bytes:
+        return np.asarray(best_prefixes(*distribution.entries(), *costs, n_labels))
+
+    return rule
+
+
+def _largest_size(labels: Distribution) -> int:
+    """Return a size that is exceeded as good as never: by Chernoff's bound, P(|y| ≥ s) ≤ e^(s−μ) (μ/s)^s."""
+    mean = float(labels.marginals().sum(axis=1).max(initial=0.0))
+    size = math.ceil(mean)
+    while size < labels.n_labels and (mean > 0) and size * math.log(size / mean) - size + mean < _TAIL:
+        size += 1
+    return size
+
+
+def function_search_rule(cost: Cost) -> Rule:
+    """Return a function that decides by calls of the cost; no flip of one label lowers the expected cost.
+
+    Swaps of two labels are not tried: there are as many as pairs of labels, each a call.
+    """
+
+    def rule(distribution: LabelDistribution) -> Bytes:
+        labels, costs = _best_start(distribution, cost)
+        left = np.arange(len(distribution))
+        while len(left):
+            flip, after = _best_flips(_take(distribution, left), labels[left], cost)
+            better = after < costs[left] - _NOISE * (1.0 + np.abs(costs[left]))
+            left, flip = left[better], flip[better]
+            labels[left, flip] ^= 1
+            costs[left] = after[better]
+        return labels
+
+    return rule
+
+
+def _best_start(distribution: LabelDistribution, cost: Cost) -> tuple[Bytes, Floats]:
+    """Return the cheapest of the starts that a local search takes, and its expected cost."""
+    best = distribution.best_f_beta(1.0)
+    least = mean_costs(distribution, best, cost)
+    for start in _starts(distribution):
+        costs = mean_costs(distribution, start, cost)
+        better = costs < least - _NOISE * (1.0 + np.abs(least))
+        best[better], least[better] = start[better], costs[better]
+    return best, least
+
+
+def _starts(distribution: LabelDistribution) -> Iterator[Bytes]:
+    likely, _ = distribution.most_likely(N_LIKELY)
+    yield from likely.swapaxes(0, 1)
+    marginals = distribution.marginals()
+    order = np.argsort(-marginals, axis=1, kind="stable")
+    start = np.zeros(marginals.shape, np.uint8)
+    yield start
+    for m in range(int(np.count_nonzero(marginals, axis=1).max(initial=0))):
+        np.put_along_axis(start, order[:, m : m + 1], 1, axis=1)
+        yield start
+
+
+def _best_flips(
+    distribution: LabelDistribution, labels: Bytes, cost: Cost
+) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Return the flip of least expected cost for each row, and this cost."""
+    best, least = np.zeros(len(labels), np.int64), np.full(len(labels), np.inf)
+    for k in range(labels.shape[1]):
+        flipped = labels.copy()
+        flipped[:, k] ^= 1
+        costs = mean_costs(distribution, flipped, cost)
+        better = costs < least
+        best[better], least[better] = k, costs[better]
+    return best, least
+
+
+def _take(distribution: LabelDistribution, rows: npt.NDArray[np.int64]) -> LabelDistribution:
+    weights = distribution.weights()[rows]
+    return LabelDistribution(
+        distribution.vectors, weights.indptr.astype(np.int64), weights.indices.astype(np.int32), weights.data
+    )

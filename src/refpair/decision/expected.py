@@ -13,27 +13,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from refpair._kernels.expected import expected_costs
 from refpair.costs import Cost, CountCost, Labels, PerLabelCost, _counts
-from refpair.posterior.distribution import Distribution, LabelDistribution, dense_labels
-
-__all__ = [
-    "CostTable",
-    "bounded_table",
-    "expected_cost",
-    "is_rank",
-    "mean_costs",
-    "needs_only_marginals",
-    "worst_cost",
-]
-
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
-Longs = npt.NDArray[np.int64]
+from refpair.posterior.distribution import Bytes, Distribution, Floats, LabelDistribution, Longs, dense_labels
 
 _NOISE = 1e-12  # of the largest cost
 _LARGE_TABLE = 48_000_000  # cells that are filled once, at most: 400 MB
@@ -88,14 +75,11 @@ def expected_cost(distribution: Distribution, labels: Labels, cost: Cost) -> Flo
         )
     if needs_only_marginals(cost):
         return _of_linear(distribution, predicted, cost)
-    if isinstance(cost, CountCost):
-        if distribution.is_independent:
-            return _of_independent_counts(distribution.marginals(), predicted, cost)
-        return np.concatenate([_of_counts(p, predicted[rows], cost) for rows, p in distribution.weighted()])
-    out = np.empty(len(distribution))
-    for rows, part in distribution.weighted():
-        out[rows] = mean_costs(part, predicted[rows], cost)
-    return out
+    if isinstance(cost, CountCost) and distribution.is_independent:
+        return _of_independent_counts(distribution.marginals(), predicted, cost)
+    of_part: Any = _of_counts if isinstance(cost, CountCost) else mean_costs
+    costs = [of_part(part, predicted[rows], cost) for rows, part in distribution.weighted()]
+    return np.concatenate([np.zeros(0), *costs])
 
 
 def worst_cost(labels: Bytes, cost: Cost) -> Floats:
@@ -220,22 +204,6 @@ class CostTable:
     def slack(self) -> float:
         """What expected costs may differ by and still be the same, but for rounding."""
         return _NOISE * float(np.abs(self.costs).max(initial=0.0))
-
-    @cached_property
-    def by_cell(self) -> Floats:
-        """The costs with a row for each cell and a column for each |z|, as ``_kernels/prefixes.py`` wants."""
-        return np.ascontiguousarray(self.costs.T)
-
-    @cached_property
-    def size_of_vector(self) -> Longs:
-        """The number of each vector's size among the distinct ones."""
-        return np.unique(self.first_cell, return_inverse=True)[1].astype(np.int64)
-
-    @cached_property
-    def least(self) -> Floats:
-        """The least cost whatever tp is, with a row for each |z| and a column for each distinct |y|."""
-        costs = np.where(self.possible, self.costs, np.inf)
-        return np.minimum.reduceat(costs, np.unique(self.first_cell), axis=1)
 
     def rises_with_tp(self) -> bool:
         """Tell whether one more right label ever costs more, |y| and |z| being the same."""

@@ -1,4 +1,4 @@
-"""The file a model is kept in: a zip of plain arrays and a JSON header, no pickle.
+"""Saving and loading. The file a model is kept in is a zip of plain arrays and a JSON header, no pickle.
 
 ``header.json`` says what the file is, ``<name>.npy`` are arrays as :func:`numpy.save` writes them, and
 ``sha256`` is the checksum of all other entries. Whatever a file claims, reading it runs none of its contents,
@@ -11,20 +11,26 @@ import hashlib
 import io
 import json
 import math
+import os
 import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from refpair._files import written_whole
-
-__all__ = ["ModelFileError", "damaged", "from_npy", "read_model_file", "to_npy", "write_model_file"]
+from refpair._saved import require
+from refpair.costs import get_cost
+from refpair.costs._probe import OtherCostError
+from refpair.persistence._values import OWN, CostNeededError, ValueReader, ValueWriter
 
 _FORMAT = "refpair model"
 _VERSION = 1  # goes up when an older refpair could not make sense of the file
@@ -53,6 +59,124 @@ class ModelFileError(ValueError):
     >>> issubclass(ModelFileError, ValueError)
     True
     """
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a file, whole or not at all.
+
+    Parameters
+    ----------
+    model : estimator
+        Any fitted estimator of the package, or a scikit-learn ``Pipeline`` with such ones in it.
+    path : path-like
+        The file, which is replaced if it is there.
+
+    Notes
+    -----
+    The file holds no pickle. Of scikit-learn's estimators, a model may have those whose contents can be
+    checked on loading: linear models, naive Bayes, trees, forests, scalers, encoders and what is made of
+    them. Others get an error that names them. The ``memory`` of a ``Pipeline`` is not stored.
+
+    A cost that is a Python function cannot be stored: the file then has its name only, and :func:`load` asks
+    for it. A ``random_state`` that is not a number is not stored either; the loaded model has None there.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> import refpair
+    >>> X, Y = np.eye(4), np.array([[1, 0], [0, 1], [1, 1], [0, 0]])
+    >>> model = refpair.CSRPEClassifier(cost="hamming", n_bits=6, random_state=0).fit(X, Y)
+    >>> with TemporaryDirectory() as folder:
+    ...     refpair.save(model, Path(folder, "model.refpair"))
+    ...     loaded = refpair.load(Path(folder, "model.refpair"))
+    >>> loaded.predict(X).tolist() == model.predict(X).tolist()
+    True
+    """
+    if not _is_model(model):
+        raise TypeError(
+            "save takes an estimator of refpair that can be fitted, or a pipeline, "
+            f"not a {type(model).__name__}"
+        )
+    check_is_fitted(model)
+    writer = ValueWriter()
+    header = {"refpair": version("refpair"), "model": writer.write(model)}
+    write_model_file(Path(path), header, writer.arrays)
+
+
+def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
+    """Read a model that :func:`save` wrote; it predicts the very same.
+
+    Parameters
+    ----------
+    path : path-like
+        The file. All of it is checked before it is used, so that even one made to do harm does none.
+    cost : str, Cost or callable, optional
+        The cost that the model was fitted with. It is needed only if it is a Python function, which no file
+        can hold.
+
+    Returns
+    -------
+    estimator
+        Of the class that was saved.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is no model, is damaged or too new. It is a ValueError.
+    ValueError
+        If a cost is needed, or the one given is not that of the model.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> import refpair
+    >>> def n_wrong(Y, Z):
+    ...     return (Y != Z).sum(axis=1)
+    >>> X, Y = np.eye(4), np.array([[1, 0], [0, 1], [1, 1], [0, 0]])
+    >>> model = refpair.CSRPEClassifier(cost=n_wrong, n_bits=6, random_state=0).fit(X, Y)
+    >>> with TemporaryDirectory() as folder:
+    ...     refpair.save(model, Path(folder, "model.refpair"))
+    ...     refpair.load(Path(folder, "model.refpair"), cost=n_wrong).cost_
+    Cost.from_function(n_wrong, name='n_wrong')
+    """
+    path = Path(path)
+    given = None if cost is None else get_cost(cost)
+    header, arrays = read_model_file(path)
+    try:
+        model = ValueReader(arrays, given).read(header["model"])
+        require(_is_model(model), "it holds no model")
+        check_is_fitted(model)
+        require(not arrays, f"{next(iter(arrays), '')!r} does not belong here")
+    except CostNeededError as needed:
+        raise ValueError(
+            f"{path}: the model's cost {needed.args[0]!r} is a Python function, which a file cannot hold; "
+            "load the model in Python, by refpair.load(path, cost=...)"
+        ) from None
+    except OtherCostError as wrong:
+        raise _other_cost(path, wrong.args[0]) from wrong
+    except Exception as error:  # contents that nothing is known of go wrong in many ways
+        raise _damaged(path, f"{type(error).__name__}: {error}") from error
+    if given is not None:
+        last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+        if not hasattr(last, "cost"):
+            raise ValueError(f"{path}: a {type(last).__name__} has no cost; load it without one")
+        if last.cost_ != given:
+            raise _other_cost(path, given.name)
+        last.cost = cost
+    return model
+
+
+def _is_model(model: Any) -> bool:
+    known = type(model) is Pipeline or type(model) is OWN.get(type(model).__name__)
+    return known and hasattr(model, "fit") and hasattr(model, "get_params")
+
+
+def _other_cost(path: Path, name: str) -> ValueError:
+    return ValueError(f"{path}: the model was not fitted with the cost {name!r} but with another one")
 
 
 def write_model_file(path: Path, header: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -102,7 +226,7 @@ def read_model_file(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[A
             f"{path}: this is no refpair model, or only a part of one ({error}); {_SAVE_ANEW}"
         ) from error
     except _BROKEN as error:
-        raise damaged(path, str(error)) from error
+        raise _damaged(path, str(error)) from error
 
 
 def _read(
@@ -119,14 +243,14 @@ def _read(
     entries = {_HEADER: _content(archive, infos[_HEADER], _allowed_header(size))}
     header = _header(path, entries[_HEADER])
     if len(infos) != len(archive.infolist()) or _CHECKSUM not in infos:
-        raise damaged(path, "entries are missing or there twice")
+        raise _damaged(path, "entries are missing or there twice")
     for name, info in infos.items():
         if name != _HEADER:
             if (name != _CHECKSUM and not name.endswith(_ARRAY)) or not _NAME.fullmatch(name):
-                raise damaged(path, f"{name!r} does not belong here")
+                raise _damaged(path, f"{name!r} does not belong here")
             entries[name] = _content(archive, info)
     if entries.pop(_CHECKSUM).decode("ascii", "replace") != _checksum(entries):
-        raise damaged(path, "its checksum is wrong")
+        raise _damaged(path, "its checksum is wrong")
     del entries[_HEADER]
     return header, {name.removesuffix(_ARRAY): from_npy(content) for name, content in entries.items()}
 
@@ -135,12 +259,12 @@ def _header(path: Path, content: bytes | bytearray) -> dict[str, Any]:
     try:
         header = json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise damaged(path, "its header is not JSON") from error
+        raise _damaged(path, "its header is not JSON") from error
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise ModelFileError(f"{path}: this is not a refpair model; name another file")
     version = header.get("version")
     if type(version) is not int or version < 1:
-        raise damaged(path, "it does not tell the version of its format")
+        raise _damaged(path, "it does not tell the version of its format")
     if version > _VERSION:
         raise ModelFileError(
             f"{path}: refpair {header.get('refpair')!s:.40} wrote it in format {version}, and this version "
@@ -175,7 +299,7 @@ def _checksum(entries: Mapping[str, bytes | bytearray]) -> str:
     return digest.hexdigest()
 
 
-def damaged(path: Path, what: str) -> ModelFileError:
+def _damaged(path: Path, what: str) -> ModelFileError:
     """Return the error that says what is wrong with a file and what to do."""
     return ModelFileError(f"{path}: the file is damaged ({what}); {_SAVE_ANEW}")
 

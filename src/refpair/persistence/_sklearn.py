@@ -21,8 +21,6 @@ from sklearn.tree._tree import Tree
 
 from refpair._saved import MOST_THREADS, check_weights, require
 
-__all__ = ["HOW_ELSE", "find_class", "from_attributes", "get_attributes"]
-
 HOW_ELSE = "save such a model by joblib.dump(model, path), and load such a file only if you trust its source"
 
 _LINEAR = (

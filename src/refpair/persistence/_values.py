@@ -26,8 +26,6 @@ from refpair.costs import Cost
 from refpair.costs._probe import is_function
 from refpair.persistence._sklearn import HOW_ELSE, find_class, from_attributes, get_attributes
 
-__all__ = ["OWN", "CostNeededError", "ValueReader", "ValueWriter", "narrowed"]
-
 _LONGEST_PLACE = 40
 _LONGEST_NAME = 4096  # characters: numpy makes all strings of an array as wide as the longest
 _MOST_CHARACTERS = 1 << 24
@@ -338,20 +336,13 @@ def _are_names(names: list[Any], kind: str) -> bool:
 
 
 def _find_ufunc(name: str) -> Any:
-    for module in (np, scipy.special):
-        found = getattr(module, name, None)
-        if isinstance(found, np.ufunc):
-            return found
-    return None
+    found = (getattr(module, name, None) for module in (np, scipy.special))
+    return next((one for one in found if isinstance(one, np.ufunc)), None)
 
 
 def narrowed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return integers in the smallest type that holds them all and is a part of their own."""
     if array.dtype.kind not in "iu" or array.size == 0:
         return array
-    low, high = int(array.min()), int(array.max())
-    for kind in ("u1", "i1", "u2", "i2", "u4", "i4"):
-        limits = np.iinfo(kind)
-        if limits.min <= low and high <= limits.max and np.can_cast(kind, array.dtype):
-            return array.astype(kind)
-    return array
+    enough = np.result_type(*map(np.min_scalar_type, (int(array.min()), int(array.max()))))
+    return array.astype(enough) if np.can_cast(enough, array.dtype) else array

@@ -1,6 +1,5 @@
-"""Posteriors: distributions over the label vectors of a sample, and how a predicted code becomes one."""
+"""Posteriors: distributions over the label vectors of a sample."""
 
-from refpair.posterior.code import CodePosterior, PosteriorSettings
 from refpair.posterior.distribution import IndependentLabels, LabelDistribution
 
-__all__ = ["CodePosterior", "IndependentLabels", "LabelDistribution", "PosteriorSettings"]
+__all__ = ["IndependentLabels", "LabelDistribution"]

@@ -28,21 +28,17 @@ from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import BitLearner
 from refpair.coding import ReferencePairCode
-from refpair.posterior.distribution import Distribution, IndependentLabels, LabelDistribution, label_lists
-
-__all__ = [
-    "CodeKind",
-    "CodePosterior",
-    "KnownCodes",
-    "LogOddsLine",
-    "PosteriorSettings",
-    "VectorWeights",
-    "label_probabilities",
-]
+from refpair.posterior.distribution import (
+    Bytes,
+    Distribution,
+    Floats,
+    IndependentLabels,
+    LabelDistribution,
+    Longs,
+    label_lists,
+)
 
 CodeKind = Literal["words", "rows"]
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
 Agreement = npt.NDArray[np.float32]
 Result = TypeVar("Result")
 
@@ -61,19 +57,11 @@ _LEAST_SLOPE = 1e-3  # where the line must tell more from less than ½
 
 @dataclass(frozen=True)
 class PosteriorSettings(Savable):
-    """How predicted codes become distributions: the numbers that are chosen out of bag.
+    """How predicted codes become distributions, as chosen out of bag.
 
-    Attributes
-    ----------
-    compared_with : {"words", "rows"}
-        Whether codes are compared with the code words of label vectors or the codes of training samples.
-    label_share : float
-        λ, from 0 to 1: how much the bits of single labels count.
-    temperature : float
-        τ; infinite is the paper's decoder.
-    independent : bool, default=False
-        Whether decisions take the labels as independent, given P: then label vectors count, too, that no
-        training sample has.
+    They are compared with the code words of label vectors or with the codes of training samples; λ is
+    `label_share`, and τ is `temperature`, infinite for the paper's decoder. Decisions may take the labels as
+    independent, given P: then label vectors count, too, that no training sample has.
     """
 
     compared_with: CodeKind
@@ -99,13 +87,13 @@ class KnownCodes:
     vectors: Bytes
     plus: code_words.Words
     mask: code_words.Words
-    n_known: npt.NDArray[np.int64]
+    n_known: Longs
     vector: npt.NDArray[np.int32]
     count: Floats
     n_bits: int
 
     @classmethod
-    def of_words(cls, vectors: Bytes, words: npt.NDArray[np.int8], counts: npt.NDArray[np.int64]) -> Self:
+    def of_words(cls, vectors: Bytes, words: npt.NDArray[np.int8], counts: Longs) -> Self:
         """Make them of code words; a vector that no training sample has counts as half a sample."""
         plus, mask = pack_bits(words > 0), pack_bits(words != 0)
         n_known = np.count_nonzero(words, axis=1).astype(np.int64)
@@ -141,9 +129,7 @@ class KnownCodes:
         partial_agreements(packed, pack_bits(known), self.plus, self.mask, out)
         return out
 
-    def weigh(
-        self, agreement: Agreement, temperature: float, own: npt.NDArray[np.int64] | None = None
-    ) -> VectorWeights:
+    def weigh(self, agreement: Agreement, temperature: float, own: Longs | None = None) -> VectorWeights:
         """Return p(y | x) ∝ Σ count · exp(temperature · agreement) over the codes of each label vector y.
 
         Of training samples, `own` is the code that the sample itself is part of, which then counts once less.
@@ -154,7 +140,7 @@ class KnownCodes:
         return VectorWeights(self.vectors, *self._label_lists, weights)
 
     @cached_property
-    def _label_lists(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    def _label_lists(self) -> tuple[Longs, npt.NDArray[np.int32]]:
         return label_lists(self.vectors)
 
 
@@ -166,7 +152,7 @@ class VectorWeights:
     """
 
     vectors: Bytes
-    label_start: npt.NDArray[np.int64]
+    label_start: Longs
     label_index: npt.NDArray[np.int32]
     weights: Floats
 
@@ -239,16 +225,7 @@ class LogOddsLine(Savable):
 class CodePosterior:
     """A fitted posterior: the distribution over label vectors of any sample, by its predicted code.
 
-    Attributes
-    ----------
-    bits : BitLearner
-        First the bits of the code, then those of single labels.
-    codes : KnownCodes
-        What predicted codes are compared with.
-    settings : PosteriorSettings
-        How, as chosen out of bag.
-    line : LogOddsLine
-        What calibrates the probabilities of labels.
+    First come the bits of the code, then those of single labels; `line` calibrates probabilities of labels.
     """
 
     bits: BitLearner
@@ -275,10 +252,6 @@ class CodePosterior:
         for rows, parts in self._weigh(X, VectorWeights.distribution, n_jobs):
             yield rows, LabelDistribution.join(parts)
 
-    def take(self, code_bits: npt.NDArray[np.intp], bits: BitLearner) -> CodePosterior:
-        """Return the posterior of a code of some of its bits; `bits` are these, then those of labels."""
-        return replace(self, bits=bits, codes=self.codes.take(code_bits))
-
     def get_parts(self) -> dict[str, Any]:
         """Return all of it that a model does not have besides: code words are made anew."""
         parts: dict[str, Any] = {"settings": self.settings, "line": self.line, "rows": None}
@@ -288,12 +261,7 @@ class CodePosterior:
 
     @classmethod
     def from_parts(
-        cls,
-        parts: Any,
-        bits: BitLearner,
-        code: ReferencePairCode,
-        vectors: Bytes,
-        counts: npt.NDArray[np.int64],
+        cls, parts: Any, bits: BitLearner, code: ReferencePairCode, vectors: Bytes, counts: Longs
     ) -> CodePosterior:
         """Return the posterior of what a file says :meth:`get_parts` returned, if it is right."""
         right = isinstance(parts, dict) and parts.keys() == {"settings", "line", "rows"}
@@ -320,26 +288,22 @@ class CodePosterior:
         self, X: Matrix, read: Callable[..., Result], n_jobs: int | None
     ) -> Iterator[tuple[slice, list[Result]]]:
         """Yield blocks of samples, and what `read` makes of the weights of their label vectors, in parts."""
+        n_bits, labels = self.codes.n_bits, None
         for rows in chunks_of(X.shape[0], _ROWS):
-            signs, labels = self._predict_bits(X[rows])
+            if self.settings.label_share == 0:
+                signs = self.bits.predict(X[rows], slice(0, n_bits))
+            else:
+                signs, values = self.bits.predict_and_values(X[rows], n_bits)
+                labels = label_probabilities(values, self.codes.vectors.shape[1])
             work = partial(self._weigh_part, read, signs, labels)
             chunks = chunks_of(len(signs), _ROWS_A_CALL)
-            how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": 0, "in_place": True}
-            yield rows, run_chunks(work, chunks, title="comparing codes", **how)
+            yield rows, run_chunks(work, chunks, n_jobs=n_jobs, title="comparing codes", in_place=True)
 
     def _weigh_part(
         self, read: Callable[..., Result], signs: npt.NDArray[np.int8], labels: Floats | None, rows: slice
     ) -> Result:
         weights = self.codes.weigh(self.codes.agreement(signs[rows]), self.settings.temperature)
         return read(weights, None if labels is None else labels[rows], self.settings.label_share)
-
-    def _predict_bits(self, X: Matrix) -> tuple[npt.NDArray[np.int8], Floats | None]:
-        """Return the codes of samples, and what the bits of single labels say, where they count."""
-        n_bits = self.codes.n_bits
-        if self.settings.label_share == 0:
-            return self.bits.predict(X, slice(0, n_bits)), None
-        signs, values = self.bits.predict_and_values(X, n_bits)
-        return signs, label_probabilities(values, self.codes.vectors.shape[1])
 
 
 def label_probabilities(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import product
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -14,8 +14,6 @@ import scipy.sparse as sp
 
 from refpair._kernels import f_measure
 from refpair.costs import Labels, check_labels
-
-__all__ = ["Distribution", "IndependentLabels", "LabelDistribution"]
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
@@ -367,11 +365,8 @@ def label_lists(vectors: Bytes) -> tuple[Longs, Ints]:
 
 def all_vectors(n_labels: int) -> Bytes:
     """Return all 2^K label vectors, those with fewer labels first."""
-    vectors = np.zeros((1 << n_labels, n_labels), np.uint8)
-    sets = (chosen for size in range(n_labels + 1) for chosen in combinations(range(n_labels), size))
-    for row, chosen in enumerate(sets):
-        vectors[row, list(chosen)] = 1
-    return vectors
+    vectors = np.array(list(product((1, 0), repeat=n_labels)), np.uint8)
+    return vectors[np.argsort(vectors.sum(axis=1), kind="stable")]
 
 
 def _all_weights(marginals: Floats) -> LabelDistribution:
@@ -393,5 +388,5 @@ def dense_labels(labels: Labels, name: str) -> Bytes:
     return np.ascontiguousarray(checked.toarray() if sp.issparse(checked) else checked, dtype=np.uint8)
 
 
-def _starts(counts: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
+def _starts(counts: npt.NDArray[np.integer[Any]]) -> Longs:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

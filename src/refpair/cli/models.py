@@ -1,4 +1,4 @@
-"""``refpair fit``."""
+"""``refpair fit``, ``predict`` and ``evaluate``: models in files."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 from rich.filesize import decimal
+from rich.markup import escape
 
 from refpair.cli.options import (
-    Cost,
     Data,
     Drop,
     Encoding,
@@ -22,9 +22,11 @@ from refpair.cli.options import (
     LabelSep,
     Sep,
 )
-from refpair.cli.printing import Output, tell_columns
+from refpair.cli.printing import Output, new_table, tell_columns
 
-__all__ = ["fit"]
+Model = Annotated[
+    Path, typer.Argument(help="A file that refpair fit wrote.", metavar="MODEL", show_default=False)
+]
 
 
 def fit(
@@ -32,7 +34,13 @@ def fit(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.", show_default=False)],
     labels: Labels = None,
     label_sep: LabelSep = None,
-    cost: Cost = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            help="What a wrong prediction costs: f1, f2, f0.5, ..., jaccard, hamming, rank or zero_one.",
+            show_default="f1",
+        ),
+    ] = None,
     false_positive: FalsePositive = None,
     false_negative: FalseNegative = None,
     test: Annotated[
@@ -50,8 +58,7 @@ def fit(
     drop: Drop = None,
     kind: Kinds = None,
     text_model: Annotated[
-        str | None,
-        typer.Option(help="The folder of a sentence-transformers model, for embeddings of texts."),
+        str | None, typer.Option(help="The folder of a sentence-transformers model, for embeddings of texts.")
     ] = None,
     sep: Sep = None,
     encoding: Encoding = None,
@@ -161,3 +168,127 @@ def fit(
     counted = ", ".join(f"{n:,} {thing}" + "s" * (n != 1) for thing, n in sizes.items())
     size = decimal(output.stat().st_size)
     typer.echo(f"{counted} for {own.name} in {seconds:.1f} s; {output}, {size}")
+
+
+def predict(
+    model: Model,
+    data: Data,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="A .csv, .tsv, .jsonl or .parquet file.", show_default="the terminal"
+        ),
+    ] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="The probability of each label, too.")] = False,
+    expected_cost: Annotated[
+        bool, typer.Option("--expected-cost", help="What each answer is expected to cost, too.")
+    ] = False,
+    sets: Annotated[
+        int, typer.Option(min=0, help="How many of the most probable label sets to tell, too.")
+    ] = 0,
+    join: Annotated[bool, typer.Option("--join", help="All columns of DATA before the answers.")] = False,
+    id_column: Annotated[
+        str | None, typer.Option("--id", help="A column of DATA to copy.", metavar="COLUMN")
+    ] = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
+) -> None:
+    """Predict the labels of a table, in the form that the training table had.
+
+    For example:
+
+    refpair predict songs.refpair new.csv
+
+    refpair predict songs.refpair new.csv --join --proba --expected-cost -o labels.csv
+    """
+    import pandas as pd
+
+    from refpair import load
+    from refpair.cli.data import TableModel
+    from refpair.datasets.load import read_data
+    from refpair.tables import write_table
+    from refpair.tables._names import check_known
+    from refpair.tables.write import check_table_path, csv_text
+
+    if output is not None:
+        check_table_path(output)
+    fitted = TableModel(str(model), load(model))
+    table = read_data(data, sep=sep, encoding=encoding)
+    if id_column is not None:
+        check_known([id_column], list(table.X.columns), table.name)
+    answers = fitted.predict(table, proba=proba, expected_cost=expected_cost, sets=sets)
+    if join or id_column is not None:
+        cells = table.X if join else table.X[[id_column]]
+        renamed = {name: f"{name}_predicted" for name in answers.columns if name in set(cells.columns)}
+        answers = pd.concat([cells, answers.rename(columns=renamed)], axis=1)
+    if output is None:
+        sys.stdout.write(csv_text(answers))
+    else:
+        write_table(answers, output)
+        typer.echo(f"{len(answers):,} rows, {len(fitted.labels)} labels; {output}", err=True)
+
+
+def evaluate(
+    model: Model,
+    data: Data,
+    cost: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A cost to report, besides the model's own. Can be repeated.",
+            metavar="NAME",
+            show_default="all that have names",
+        ),
+    ] = None,
+    per_label: Annotated[
+        bool, typer.Option("--per-label", help="Precision and recall of each label, too.")
+    ] = False,
+    sep: Sep = None,
+    encoding: Encoding = None,
+) -> None:
+    """Tell what a model's predictions cost, on a table with labels.
+
+    For example:
+
+    refpair evaluate songs.refpair test.csv --per-label
+
+    refpair evaluate songs.refpair test.csv --cost f1 --cost f2
+    """
+    from refpair import get_cost, load
+    from refpair.cli.data import TableModel, table_options
+    from refpair.costs import Cost, PerLabelCost, cost_names
+
+    asked_for = [get_cost(name) for name in cost or cost_names()]
+    fitted = TableModel(str(model), load(model))
+    table = fitted.read_with_labels(data, table_options(sep=sep, encoding=encoding))
+    names, truth, predicted = fitted.compare(table)
+    console = Output()
+    # Names may mean the same cost, and the model's own need not be among them. Some are made for none.
+    own: Cost | None = fitted.classifier.cost_ if hasattr(fitted.classifier, "cost") else None
+    new = names[len(fitted.labels) :]
+    if new:
+        told = f"The model does not know the labels {', '.join(new)}: where they apply, they are missed."
+        console.print(told, markup=False)
+        if isinstance(own, PerLabelCost):
+            own = None  # which has no price for them
+    console.print(f"{model.name} on {table.name}, {len(truth):,} rows", markup=False)
+    costs = new_table("cost", "value", "better", numbers=("value",))
+    for one in dict.fromkeys(asked_for if own is None else [own, *asked_for]):
+        costs.add_row(
+            escape(f"{one.name} *" if one is own else one.name),
+            f"{one.mean(truth, predicted):.4f}",
+            "higher" if one.greater_is_better else "lower",
+            style="bold" if one is own else None,
+        )
+    console.print(costs)
+    if own is not None:
+        console.print("* the cost that the model was made for")
+    if per_label:
+        columns = ("precision", "recall", "F1", "rows with it", "predicted")
+        labels = new_table("label", *columns, numbers=columns)
+        right = (truth & predicted).sum(axis=0, dtype=int)
+        there, said = truth.sum(axis=0, dtype=int), predicted.sum(axis=0, dtype=int)
+        for name, n_right, n_there, n_said in zip(names, right, there, said, strict=True):
+            shares = ((n_right, n_said), (n_right, n_there), (2 * n_right, n_there + n_said))
+            cells = [f"{part / whole:.3f}" if whole else "–" for part, whole in shares]
+            labels.add_row(escape(name), *cells, f"{n_there:,}", f"{n_said:,}")
+        console.print(labels)
