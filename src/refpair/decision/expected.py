@@ -148,7 +148,7 @@ def _of_counts(distribution: LabelDistribution, labels: Bytes, cost: CountCost) 
     table_row = np.zeros(n_labels + 1, np.int64)
     table_row[predicted] = np.arange(len(predicted))
     return np.asarray(
-        expected_costs(*distribution.entries(), table.first_cell, table.costs, table_row, labels)
+        expected_costs(distribution.entries(), table.first_cell, table.costs, table_row, labels)
     )
 
 
@@ -223,7 +223,7 @@ class CostTable:
 
     @cached_property
     def by_cell(self) -> Floats:
-        """The costs with a row for each cell and a column for each |z|, as ``_kernels/prefixes.py`` wants."""
+        """The costs with a row for each cell and a column for each |z|, as the kernel wants them."""
         return np.ascontiguousarray(self.costs.T)
 
     @cached_property

@@ -77,7 +77,7 @@ def local_search_rule(vectors: Bytes, cost: CountCost) -> Rule:
     def rule(distribution: LabelDistribution) -> Bytes:
         starts = np.stack([distribution.best_f_beta(1.0), likeliest_labels(distribution)])
         searched = (table.first_cell, table.costs, starts, N_LIKELY, table.slack)
-        return np.asarray(local_search.search(*distribution.entries(), *searched))
+        return np.asarray(local_search.search(distribution.entries(), *searched))
 
     return rule
 
@@ -94,7 +94,7 @@ def likeliest_labels_rule(vectors: Bytes, cost: CountCost) -> Rule | None:
 def _likeliest_labels(table: CostTable, n_labels: int) -> Rule:
     # Not the table itself, so that the other copy of its costs may go.
     costs = (table.first_cell, table.by_cell, table.size_of_vector, table.least, table.slack)
-    return lambda distribution: np.asarray(best_prefixes(*distribution.entries(), *costs, n_labels))
+    return lambda distribution: np.asarray(best_prefixes(distribution.entries(), *costs, n_labels))
 
 
 def independent_rule(labels: Distribution, cost: CountCost) -> Callable[[Distribution], Bytes] | None:
