@@ -224,7 +224,7 @@ def test_samples_are_placed_where_folds_stay_most_even_and_swapped_to_make_them_
     starts, items, found = listed_items(Y)
     excess = np.zeros((len(found), len(sizes)), np.int64)
     vectors, n = np.arange(len(Y)), len(Y)
-    folds = kernels.place(starts, items, found, vectors, sizes, np.zeros_like(sizes), excess)
+    folds = kernels.place((starts, items, found), vectors, sizes, np.zeros_like(sizes), excess)
     assert np.bincount(folds, minlength=len(sizes)).tolist() == sizes.tolist()
     with_size, of_all = [[*own, ()] for own in rows], {**weights, (): 1}
     for s, fold in enumerate(folds):
@@ -234,9 +234,8 @@ def test_samples_are_placed_where_folds_stay_most_even_and_swapped_to_make_them_
         assert fold == min(f for f in free if after[f] == after[fold])
     samples = np.argsort(folds, kind="stable")
     bounds = np.concatenate([[0], np.cumsum(sizes)])
-    n_swaps = kernels.exchange(
-        starts, items, 2 * n * found, samples, samples.copy(), bounds, excess, 8, 10**8
-    )
+    steps = starts, items, 2 * n * found
+    n_swaps = kernels.exchange(steps, samples, samples.copy(), bounds, excess, 8, 10**8)
     swapped = np.empty(n, int)
     swapped[samples] = np.repeat(np.arange(len(sizes)), sizes)
     before, now = (unevenness(rows, weights, own.tolist(), sizes) for own in (folds, swapped))

@@ -28,7 +28,49 @@ _TRIED = 8
 _EXCHANGES = 2_000_000  # items that are looked at, shared by the folds; and as many as there are
 
 
-class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # scikit-learn has no types
+class _Splits(BaseCrossValidator):  # type: ignore[misc]  # scikit-learn has no types
+    """What the two kinds of splits share."""
+
+    n_splits: int
+
+    def __init__(self, n_splits: Any, least: int) -> None:
+        if not isinstance(n_splits, Integral) or n_splits < least:
+            raise ValueError(f"n_splits must be a whole number, {least} or more, not {n_splits!r}")
+        self.n_splits = int(n_splits)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits; the arguments are not used."""
+        return self.n_splits
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
+        """Yield the rows to train with and those to test with.
+
+        Parameters
+        ----------
+        X : array-like or None
+            Not used, but that it must have as many rows as `y`.
+        y : labels in any form that classifiers take
+        groups : None
+            Groups cannot be kept together, and are refused.
+
+        Yields
+        ------
+        train, test : ndarray of int
+            Those of folds in ascending order, those of random splits in random order.
+        """
+        if groups is not None:
+            raise ValueError(
+                "groups cannot be kept together here: use GroupKFold or GroupShuffleSplit of scikit-learn, "
+                "or leave groups out"
+            )
+        check_consistent_length(X, y)
+        yield from self._split(read_labels(y, "y")[0])
+
+    def _split(self, labels: LabelMatrix) -> Iterator[tuple[Rows, Rows]]:
+        raise NotImplementedError
+
+
+class MultilabelStratifiedKFold(_Splits):
     """Folds in each of which labels, and pairs of labels, are as frequent as in all samples.
 
     Each sample is in the test set of one fold. The sizes of folds differ by one sample at most.
@@ -62,7 +104,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # sc
     """
 
     def __init__(self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None) -> None:
-        self.n_splits = _check_number(n_splits, 2)
+        super().__init__(n_splits, 2)
         if shuffle not in (True, False):
             raise ValueError(f"shuffle must be True or False, not {shuffle!r}")
         if random_state is not None and not shuffle:
@@ -70,26 +112,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # sc
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of folds; the arguments are not used."""
-        return self.n_splits
-
-    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
-        """Yield the rows to train with and those to test with.
-
-        Parameters
-        ----------
-        X : array-like or None
-            Not used, but that it must have as many rows as `y`.
-        y : labels in any form that classifiers take
-        groups : None
-            Groups cannot be kept together, and are refused.
-
-        Yields
-        ------
-        train, test : ndarray of int, in ascending order
-        """
-        labels = _read(X, y, groups)
+    def _split(self, labels: LabelMatrix) -> Iterator[tuple[Rows, Rows]]:
         n = labels.shape[0]
         if self.n_splits > n:
             raise ValueError(f"there are {n} samples, too few for n_splits={self.n_splits} folds")
@@ -100,7 +123,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # sc
             yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
 
-class MultilabelStratifiedShuffleSplit(BaseCrossValidator):  # type: ignore[misc]  # likewise
+class MultilabelStratifiedShuffleSplit(_Splits):
     """Random splits into two sets in which labels, and pairs of labels, are as frequent as in all samples.
 
     Each split is drawn anew; what is tested in one may be tested in another, too.
@@ -136,31 +159,12 @@ class MultilabelStratifiedShuffleSplit(BaseCrossValidator):  # type: ignore[misc
         train_size: float | None = None,
         random_state: Any = None,
     ) -> None:
-        self.n_splits = _check_number(n_splits, 1)
+        super().__init__(n_splits, 1)
         self.test_size = test_size
         self.train_size = train_size
         self.random_state = random_state
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits; the arguments are not used."""
-        return self.n_splits
-
-    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
-        """Yield the rows to train with and those to test with.
-
-        Parameters
-        ----------
-        X : array-like or None
-            Not used, but that it must have as many rows as `y`.
-        y : labels in any form that classifiers take
-        groups : None
-            Groups cannot be kept together, and are refused.
-
-        Yields
-        ------
-        train, test : ndarray of int, in random order
-        """
-        labels = _read(X, y, groups)
+    def _split(self, labels: LabelMatrix) -> Iterator[tuple[Rows, Rows]]:
         n = labels.shape[0]
         plain = ShuffleSplit(1, test_size=self.test_size, train_size=self.train_size, random_state=0)
         n_train, n_test = map(len, next(plain.split(np.empty((n, 1)))))
@@ -172,22 +176,6 @@ class MultilabelStratifiedShuffleSplit(BaseCrossValidator):  # type: ignore[misc
             folds = spreader.spread(sizes, rng)
             order = rng.permutation(n)
             yield order[folds[order] == 0], order[folds[order] == 1]
-
-
-def _check_number(n_splits: Any, least: int) -> int:
-    if not isinstance(n_splits, Integral) or n_splits < least:
-        raise ValueError(f"n_splits must be a whole number, {least} or more, not {n_splits!r}")
-    return int(n_splits)
-
-
-def _read(X: Any, y: Any, groups: Any) -> LabelMatrix:
-    if groups is not None:
-        raise ValueError(
-            "groups cannot be kept together here: use GroupKFold or GroupShuffleSplit of scikit-learn, "
-            "or leave groups out"
-        )
-    check_consistent_length(X, y)
-    return read_labels(y, "y")[0]
 
 
 class _Spreader:
@@ -211,16 +199,13 @@ class _Spreader:
         )
         vectors = ranked[first]
         most = max(_FEW_PAIRS, _PAIRS_A_SAMPLE * n) * _FEW_FOLDS // max(n_folds, _FEW_FOLDS)
-        self.starts, self.items, self.weights = kernels.list_items(
-            vectors.indptr, vectors.indices, self.counts, n_labels, most
-        )
+        self.lists = kernels.list_items(vectors.indptr, vectors.indices, self.counts, n_labels, most)
         # Many labels go first. NumPy sorts numbers of 16 bits in no time.
-        self.turn = -np.minimum(np.diff(self.starts), 2**15 - 1).astype(np.int16)
+        self.turn = -np.minimum(np.diff(self.lists[0]), 2**15 - 1).astype(np.int16)
 
     def spread(self, sizes: Rows, rng: np.random.RandomState) -> Rows:
         """Return the fold of each sample, in folds of these sizes."""
         n, n_folds = len(self.vector_of), len(sizes)
-        lists = self.starts, self.items
         # What each fold has of a vector for sure: by its size, and a half, so that two go to either half.
         often = np.flatnonzero(self.counts * (2 * sizes.max() + 1) >= 2 * n)
         counts = self.counts[often]
@@ -241,11 +226,11 @@ class _Spreader:
         free = free[np.argsort(self.turn[self.vector_of[free]], kind="stable")]
         n_in = sure.sum(axis=0)
         bounds = np.concatenate([[0], np.cumsum(sizes - n_in)])
-        excess = kernels.count_excess(*lists, self.weights, often, sure, sizes)
-        placed = kernels.place(*lists, self.weights, self.vector_of[free], sizes, n_in, excess)
+        excess = kernels.count_excess(self.lists, often, sure, sizes)
+        placed = kernels.place(self.lists, self.vector_of[free], sizes, n_in, excess)
         free = free[np.argsort(placed.astype(np.min_scalar_type(n_folds)), kind="stable")]
-        budget = _EXCHANGES // n_folds + len(self.items)
-        steps, vectors = 2 * n * self.weights, self.vector_of[free]
-        kernels.exchange(*lists, steps, free, vectors, bounds, excess, _TRIED, budget)
+        starts, items, weights = self.lists
+        by_step, budget = (starts, items, 2 * n * weights), _EXCHANGES // n_folds + len(items)
+        kernels.exchange(by_step, free, self.vector_of[free], bounds, excess, _TRIED, budget)
         folds[free] = np.repeat(np.arange(n_folds), np.diff(bounds))
         return folds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,13 +12,19 @@ from refpair._kernels.jit import Bools, Bytes, Floats, IndexArray, Ints, Longs, 
 MISSING = 255
 
 
+class Csr(NamedTuple):
+    """A CSR matrix."""
+
+    data: Floats
+    indices: IndexArray
+    indptr: IndexArray
+
+
 @helper
 def find_edges(values: Floats, n_zeros: int, max_bins: int, edges: Floats) -> int:
-    """Find the edges between the bins of one feature; return how many there are.
+    """Find the edges between the bins of one feature, of values that ascend and zeros; return their number.
 
-    Given are the stored values, ascending, without NaN, and how many zeros there are besides, which a sparse
-    column does not store. Bin b holds the values up to ``edges[b]``, the last one the rest. If there are more
-    distinct values than bins, bins get about the same number of rows each.
+    Bin b holds the values up to ``edges[b]``, the last one the rest.
     """
     n_stored = values.shape[0]
     n = n_stored + n_zeros
@@ -54,26 +60,20 @@ def find_edges(values: Floats, n_zeros: int, max_bins: int, edges: Floats) -> in
 
 @kernel
 def find_all_edges(
-    values: Floats,
-    column_start: Longs,
-    n_rows: int,
-    max_bins: int,
-    edges: Floats,
-    n_edges: Longs,
-    has_missing: Bools,
+    values: Floats, start: Longs, n_rows: int, max_bins: int, edges: Floats, n_edges: Longs, missing: Bools
 ) -> int:
     """Find the edges of several features, one after the other; return how many there are in all.
 
-    Their values follow one another too, each feature's from its `column_start`, ascending with NaN last. Also
-    written are how many edges each feature has, and whether a value of it is missing.
+    Their values follow one another too, ascending with NaN last. Also written are how many edges each feature
+    has, and whether a value of it is missing.
     """
     n_found = 0
     for f in range(n_edges.shape[0]):
-        first, last = column_start[f], column_start[f + 1]
+        first, last = start[f], start[f + 1]
         n_zeros = n_rows - (last - first)
         while last > first and np.isnan(values[last - 1]):
             last -= 1
-        has_missing[f] = last < column_start[f + 1]
+        missing[f] = last < start[f + 1]
         n_edges[f] = find_edges(values[first:last], n_zeros, max_bins, edges[n_found:])
         n_found += n_edges[f]
     return n_found
@@ -122,69 +122,50 @@ def bin_rows(X: Floats, first: int, last: int, edges: Floats, edge_start: Longs,
 
 @kernel
 def bin_sparse_rows(
-    values: Floats,
-    columns: IndexArray,
-    row_start: IndexArray,
-    first: int,
-    last: int,
-    edges: Floats,
-    edge_start: Longs,
-    zero_bins: Bytes,
-    codes: Bytes,
+    X: Csr, first: int, last: int, edges: Floats, edge_start: Longs, zero_bins: Bytes, codes: Bytes
 ) -> None:
     """Bin rows ``first … last`` of a CSR matrix for prediction."""
     for i in range(first, last):
         codes[i - first] = zero_bins
-        for j in range(row_start[i], row_start[i + 1]):
-            f = columns[j]
-            codes[i - first, f] = find_bin(values[j], edges, edge_start[f], edge_start[f + 1], MISSING)
+        for j in range(X.indptr[i], X.indptr[i + 1]):
+            f = X.indices[j]
+            codes[i - first, f] = find_bin(X.data[j], edges, edge_start[f], edge_start[f + 1], MISSING)
 
 
 @kernel
-def common_bins(codes: Bytes, n_bins: Ints, common: Bytes, counts: Longs) -> None:
-    """Find each feature's most frequent bin (the lowest of several) and how many rows are in it."""
+def common_bins(codes: Bytes, n_bins: Ints, common: Bytes) -> int:
+    """Find each feature's most frequent bin (the lowest of several); return how many cells are in others."""
+    n_others = codes.size
     tally = np.empty(256, np.int64)
     for f in range(codes.shape[0]):
         tally[:] = 0
         for i in range(codes.shape[1]):
             tally[codes[f, i]] += 1
         common[f] = np.argmax(tally[: n_bins[f]])
-        counts[f] = tally[common[f]]
+        n_others -= tally[common[f]]
+    return n_others
 
 
 @kernel
-def uncommon_cells(
-    codes: Bytes, common: Bytes, column_start: Longs, column_rows: Ints, column_bins: Bytes
-) -> None:
+def uncommon_cells(codes: Bytes, common: Bytes, start: Longs, rows: Ints, bins: Bytes) -> None:
     """List, feature by feature, the cells of a dense matrix that are not in the common bin."""
     j = 0
     for f in range(codes.shape[0]):
         for i in range(codes.shape[1]):
             if codes[f, i] != common[f]:
-                column_rows[j], column_bins[j] = i, codes[f, i]
+                rows[j], bins[j] = i, codes[f, i]
                 j += 1
-        column_start[f + 1] = j
+        start[f + 1] = j
 
 
 @kernel
 def slots_by_row(
-    column_start: Longs,
-    column_rows: Ints,
-    column_bins: Bytes,
-    common: Bytes,
-    features: Ints,
-    first_slot: Ints,
-    row_start: Longs,
-    row_slots: Ints,
-) -> None:
-    """Turn the cells by feature into slots by row.
-
-    The `features` are in the order of their slots, which makes each row's list ascending.
-    """
-    n_rows = row_start.shape[0] - 1
-    row_start[:] = 0
-    for j in range(column_rows.shape[0]):
-        row_start[column_rows[j] + 1] += 1
+    start: Longs, rows: Ints, bins: Bytes, common: Bytes, features: Ints, first_slot: Ints, n_rows: int
+) -> tuple[Longs, Ints]:
+    """Return the slots of cells by row, ascending; features are given in the order of their slots."""
+    row_start, row_slots = np.zeros(n_rows + 1, np.int64), np.empty(rows.shape[0], np.int32)
+    for j in range(rows.shape[0]):
+        row_start[rows[j] + 1] += 1
     for i in range(n_rows):
         row_start[i + 1] += row_start[i]
     free = row_start[:-1].copy()
@@ -192,8 +173,7 @@ def slots_by_row(
     for f in features:
         for b in range(256):
             slots_of[b] = first_slot[f] + b - (b > common[f])
-        # Rows of a column are distinct, so the order within a column does not matter.
-        for j in range(column_start[f], column_start[f + 1]):
-            row = column_rows[j]
-            row_slots[free[row]] = slots_of[column_bins[j]]
-            free[row] += 1
+        for j in range(start[f], start[f + 1]):
+            row_slots[free[rows[j]]] = slots_of[bins[j]]
+            free[rows[j]] += 1
+    return row_start, row_slots

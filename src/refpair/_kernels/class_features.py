@@ -1,11 +1,10 @@
 """What growing a tree of classes asks of the features, dense or sparse.
 
-Sparse features answer in three ways. If a split looks at many of them, it is quicker to go once through the
-stored cells of a node's rows than through the rows of each feature: all cells of the node are counted by
-class at once. The counts of large nodes are kept: those of the larger child are its parent's without those of
-the smaller one. Only features with a single slot (see ``sparse_search``) are counted. If not, a feature has a
-list of the rows it stores, and a row has a bit for each of its stored features: in a large node the lists of
-the features looked at are the shorter ones, in a small node the bits of its rows are.
+Sparse features answer in three ways. If a split looks at many, all stored cells of the node's rows are
+counted by class at once, but only those of features with a single slot (see ``sparse_search``). The counts of
+large nodes are kept: those of the larger child are its parent's without those of the smaller one. If not, a
+feature has a list of the rows it stores, the shorter one in a large node, and a row has a bit for each of its
+stored features, the shorter one in a small node.
 """
 
 from __future__ import annotations
@@ -18,18 +17,7 @@ from refpair._kernels import grow
 from refpair._kernels.class_split import Node, Work, best_threshold, split_worth, worth_of_stored
 from refpair._kernels.dense import DenseBins
 from refpair._kernels.grow import NO_SLOT, SMALL_NODE, Slots, Split
-from refpair._kernels.jit import (
-    INLINE,
-    Ints,
-    Longs,
-    Numbers,
-    Words,
-    by_form,
-    helper,
-    implements,
-    inline,
-    kernel,
-)
+from refpair._kernels.jit import INLINE, Ints, Longs, Numbers, Words, by_form, implements, inline, kernel
 from refpair._kernels.sparse import SparseBins, find_slot
 
 # A feature's own list is read if it is no longer than so many times the node. On enron and bibtex
@@ -51,7 +39,7 @@ class Counts(NamedTuple):
     slots: Slots
 
 
-@helper
+@kernel
 def make_counts(n_slots: int, n_classes: int, n_rows: int) -> Counts:
     """Allocate what one call needs: nothing if there are no slots to count, or too many counts."""
     pays = 0 < n_slots * n_classes <= MOST_CELLS and n_classes <= MOST_CLASSES

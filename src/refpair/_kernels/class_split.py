@@ -5,11 +5,8 @@ A split with L_c rows of class c left and R_c right is worth
     Σ L_c² / L + Σ R_c² / R,
 
 which is the more, the lower the Gini impurity of its sides. All sums are of whole numbers, so dense and
-sparse features see the same ones; below 300,000 rows the two products of the common fraction are exact too,
-so that equal splits are equal to the last bit.
-
-The sums follow a row from one side to the other in a step or two, whatever the number of classes: with T_c
-rows of class c in the node,
+sparse features see the same ones; below 300,000 rows equal splits are equal to the last bit. The sums follow
+a row from one side to the other in a step or two: with T_c rows of class c in the node,
 
     Σ R_c² = Σ T_c² − 2 Σ T_c L_c + Σ L_c².
 
@@ -123,10 +120,7 @@ def list_bin(work: Work, n_occupied: int, b: int, begin: int) -> int:
 
 @inline
 def sort_by_bin(work: Work, found: Numbers, n_found: int) -> int:
-    """Bring the classes of the rows found into the order of their bins; list the bins, return their number.
-
-    Of few rows, a bit mask spares the walk over empty bins.
-    """
+    """Bring the classes of the rows found into the order of their bins; list the bins, return how many."""
     sizes, mask, found_bins = work.sizes, work.mask, work.found_bins
     highest = 0
     for i in range(n_found):
@@ -139,7 +133,7 @@ def sort_by_bin(work: Work, found: Numbers, n_found: int) -> int:
             if sizes[b] > 0:
                 begin = list_bin(work, n_occupied, b, begin)
                 n_occupied += 1
-    else:
+    else:  # a bit mask spares the walk over empty bins
         for i in range(n_found):
             mask[found_bins[i] >> 6] |= np.uint64(1) << np.uint64(found_bins[i] & 63)
         for w in range((highest >> 6) + 1):
@@ -221,10 +215,7 @@ def best_threshold(
     """Return what a feature's best split is worth, its threshold and the side of missing values.
 
     ``work.found_bins`` holds the bins of the rows `found`, given by their classes; the node's others are in
-    the bin `common`. The bin of missing values is the feature's last, −1 if it has none. The worth is `floor`
-    if no split is worth more. Bins up to the threshold go left: it lies half-way between two occupied ones,
-    as the tree knows nothing about the values between them. The side is 1 (left), 0 (right) or −1 (none is
-    missing).
+    the bin `common`. The worth is `floor` if no split is worth more; else as of ``packed.best_threshold``.
     """
     n_occupied = sort_by_bin(work, found, n_found)
     if n_found < node.n_rows:

@@ -24,10 +24,7 @@ def _row_to_likenesses(inner: Floats, left: float, right: Floats, scale: float) 
 
 @inline
 def _likeness(distance: float) -> float:
-    """Return the mean of exp(−d), exp(−3 d) and exp(−10 d): alike from afar, and on a closer look.
-
-    Which of them is best differs from one data set to another by more than a query could tell.
-    """
+    """Return the mean of exp(−d), exp(−3 d) and exp(−10 d): which is best differs by the data set."""
     once = exp_of_negative(-distance)
     thrice = once * once * once
     five_times = thrice * once * once

@@ -131,10 +131,7 @@ def read_histogram(histogram: Longs, n_bins: int, bins: Longs, sums: Longs) -> i
 def read_rows(
     column: Bytes, rows: Ints, values: Longs, one_feature: Longs, mask: Words, bins: Longs, sums: Longs
 ) -> int:
-    """List the occupied bins of a few rows and their sums, ascending.
-
-    A bit mask spares the walk over empty bins.
-    """
+    """List the occupied bins of a few rows and their sums, ascending, by a bit mask."""
     for i in range(rows.shape[0]):
         code = np.int64(column[rows[i]])
         one_feature[code] += values[i]

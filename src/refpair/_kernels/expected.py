@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from refpair._kernels.f_measure import TAIL, sort_slots
+from refpair._kernels.f_measure import TAIL, Entries, sort_slots
 from refpair._kernels.jit import Bytes, Floats, Ints, Longs, helper, kernel
-
-__all__ = ["best_prefixes", "best_prefixes_of_independent", "expected_costs", "find_cells", "sum_cells"]
 
 
 @helper
@@ -44,17 +42,10 @@ def sum_cells(weight: Floats, cells: Longs, costs: Floats) -> float:
 
 @kernel
 def expected_costs(
-    start: Longs,
-    index: Ints,
-    weight: Floats,
-    label_start: Longs,
-    label_index: Ints,
-    first_cell: Longs,
-    table: Floats,
-    table_row: Longs,
-    labels: Bytes,
+    entries: Entries, first_cell: Longs, table: Floats, table_row: Longs, labels: Bytes
 ) -> Floats:
     """Return the expected cost of labels[i] for each row i; table_row tells the table's row of a size |z|."""
+    start, index, weight, label_start, label_index = entries
     out = np.empty(start.shape[0] - 1)
     cells = np.empty(index.shape[0], np.int64)
     for i in range(out.shape[0]):
@@ -88,34 +79,26 @@ def n_sizes_worth_a_look(
 
 @kernel
 def best_prefixes(
-    start: Longs,
-    index: Ints,
-    weight: Floats,
-    label_start: Longs,
-    label_index: Ints,
-    first_cell: Longs,
+    entries: Entries,
+    first: Longs,
     by_cell: Floats,
-    size_of_vector: Longs,
+    sizes: Longs,
     least: Floats,
     slack: float,
     n_labels: int,
 ) -> Bytes:
     """Return, of the sets of a row's 0, 1, 2, … most probable labels, the one of least expected cost.
 
-    The arguments are those of ``local_search.search``, but the table has a row for each cell and a column for
-    each |z|: a vector's costs against one set after the other are near each other. All sets together take one
-    pass over the labels of the row's vectors, and each vector one over the sets.
-
-    ``least[m, s]`` is the least cost of any m labels where the truth has the size number s, which is
-    ``size_of_vector[v]`` for vector v: sets that are too large to be best are not looked at. The slack is
-    what rounding may change an expected cost by.
+    The table `by_cell` has a row for each cell and a column for each |z|: a vector's costs against one set
+    after the other are near each other. ``least[m, s]`` is the least cost of any m labels where the truth has
+    the size number s, which is ``sizes[v]`` for vector v: sets that are too large to be best are not looked
+    at. The slack is what rounding may change an expected cost by.
     """
+    start, index, weight, label_start, label_index = entries
     n = start.shape[0] - 1
     out = np.zeros((n, n_labels), np.uint8)
-    marginals = np.empty(n_labels)
-    place = np.empty(n_labels, np.int64)
-    steps = np.empty(n_labels + 1, np.uint64)
-    costs = np.empty(n_labels + 1)
+    marginals, place = np.empty(n_labels), np.empty(n_labels, np.int64)
+    steps, costs = np.empty(n_labels + 1, np.uint64), np.empty(n_labels + 1)
     flat, width = by_cell.ravel(), by_cell.shape[1]
     for i in range(n):
         vectors, w = index[start[i] : start[i + 1]], weight[start[i] : start[i + 1]]
@@ -132,11 +115,11 @@ def best_prefixes(
         likely = min(int(marginals.sum() + 0.5), n_sizes - 1)  # a size that is not far from the best
         cost = 0.0
         for j in range(vectors.shape[0]):
-            cell = first_cell[vectors[j]]
+            cell = first[vectors[j]]
             for a in range(label_start[vectors[j]], label_start[vectors[j] + 1]):
                 cell += int(place[label_index[a]] <= likely)
             cost += w[j] * by_cell[cell, likely]
-        n_sizes = n_sizes_worth_a_look(vectors, w, size_of_vector, least, n_sizes, cost + slack)
+        n_sizes = n_sizes_worth_a_look(vectors, w, sizes, least, n_sizes, cost + slack)
         costs[:] = 0.0
         for j in range(vectors.shape[0]):
             # A set with one more label of the vector is a cell further. Places in the table are unsigned: a
@@ -144,7 +127,7 @@ def best_prefixes(
             steps[:] = 0
             for a in range(label_start[vectors[j]], label_start[vectors[j] + 1]):
                 steps[place[label_index[a]]] = width
-            at = np.uint64(first_cell[vectors[j]] * width)
+            at = np.uint64(first[vectors[j]] * width)
             for m in range(n_sizes):
                 at += steps[m]
                 costs[m] += w[j] * flat[at + np.uint64(m)]
@@ -168,9 +151,7 @@ def add_label(before: Floats, chance: float, after: Floats) -> None:
 def best_prefixes_of_independent(marginals: Floats, first_cell: Longs, table: Floats, slack: float) -> Bytes:
     """Return, of the sets of a row's 0, 1, 2, … likeliest labels, the smallest of least expected cost.
 
-    The table has ``first_cell[s]`` for the truths of size s; sizes that it
-    leaves out must be as good as impossible. Expected costs that differ by no more than the slack are the
-    same.
+    Sizes s of truths that `first_cell` leaves out must be as good as impossible.
     """
     n, n_labels = marginals.shape
     out = np.zeros((n, n_labels), np.uint8)

@@ -12,11 +12,15 @@ bound is above the best value.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from refpair._kernels.jit import Bytes, Floats, Ints, Longs, helper, kernel
 
-__all__ = ["best_sets", "best_sets_of_independent"]
+# start, index, weight, label_start, label_index: row i puts ``weight[j]`` on the vector ``index[j]``, j from
+# ``start[i]`` to ``start[i + 1]``, and vector v has the labels ``label_index[label_start[v]]`` and so on.
+Entries: TypeAlias = tuple[Longs, Ints, Floats, Longs, Ints]
 
 SLACK = 1e-12  # values that differ by less are the same but for rounding; the smaller set is taken
 TAIL = 1e-17  # sizes with a smaller probability are left out
@@ -109,20 +113,9 @@ def best_size(joint: Floats, sizes: Longs, of_size: Floats, empty: float, square
 
 
 @kernel
-def best_sets(
-    start: Longs,
-    index: Ints,
-    weight: Floats,
-    label_start: Longs,
-    label_index: Ints,
-    n_labels: int,
-    square: float,
-) -> Bytes:
-    """Return the labels (n, n_labels) of largest expected F-beta; square is β².
-
-    Row i puts ``weight[j]`` on the vector ``index[j]`` for j from ``start[i]`` to ``start[i + 1]``, and
-    vector v has the labels ``label_index[label_start[v] : label_start[v + 1]]``.
-    """
+def best_sets(entries: Entries, n_labels: int, square: float) -> Bytes:
+    """Return the labels (n, n_labels) of largest expected F-beta; square is β²."""
+    start, index, weight, label_start, label_index = entries
     n = start.shape[0] - 1
     out = np.zeros((n, n_labels), np.uint8)
     largest = 0
@@ -131,11 +124,7 @@ def best_sets(
     # Loops instead of numpy's functions on arrays, which take ten seconds to compile.
     of_size, chances = np.zeros(largest + 1), np.zeros(largest + 1)
     row_of_size, sizes = np.zeros(largest + 1, np.int64), np.zeros(largest + 1, np.int64)
-    slot_of, active, order = (
-        np.zeros(n_labels, np.int64),
-        np.zeros(n_labels, np.int64),
-        np.zeros(n_labels, np.int64),
-    )
+    slot_of, active, order = np.zeros((3, n_labels), np.int64)
     for i in range(n):
         of_size[:] = 0.0
         slot_of[:] = 0
@@ -210,11 +199,7 @@ def best_sets_of_independent(marginals: Floats, square: float) -> Bytes:
     """Return the labels (n, n_labels) of largest expected F-beta if labels are independent; square is β²."""
     n_labels = marginals.shape[1]
     out = np.zeros((marginals.shape[0], n_labels), np.uint8)
-    active, order, sizes = (
-        np.zeros(n_labels, np.int64),
-        np.zeros(n_labels, np.int64),
-        np.zeros(n_labels, np.int64),
-    )
+    active, order, sizes = np.zeros((3, n_labels), np.int64)
     chance_of = np.zeros(n_labels)
     for i in range(marginals.shape[0]):
         n_active = 0

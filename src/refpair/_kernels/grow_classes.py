@@ -9,17 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from refpair._kernels import grow, rng
-from refpair._kernels.class_features import (
-    Counts,
-    Features,
-    count_node,
-    forget_counts,
-    hand_counts_down,
-    make_counts,
-    n_counted,
-    search_feature,
-)
+from refpair._kernels import class_features, grow, rng
+from refpair._kernels.class_features import Counts, Features
 from refpair._kernels.class_split import Node, Work, make_work
 from refpair._kernels.grow import NO_SLOT, Split
 from refpair._kernels.jit import Ints, Longs, Numbers, Words, helper, inline, kernel
@@ -32,10 +23,7 @@ _LAST_MARK = 1 << 30  # marks are renewed before they leave the range of their t
 def look_at_classes(
     classes: Ints, rows: Numbers, mark: int, number: Ints, names: Ints, work: Work
 ) -> tuple[int, int]:
-    """Give the classes of a node numbers from 0 and count them; return how many there are, and Σ T_c².
-
-    `number` holds −1 for each class, here and after; the classes' names are written to `names`.
-    """
+    """Give the classes of a node numbers from 0 and count them; return how many there are, and Σ T_c²."""
     totals, n_classes = work.totals, 0
     for i in range(rows.shape[0]):
         row = rows[i]
@@ -73,7 +61,7 @@ def search(
         if visited >= max_features and best_feature >= 0:
             break
         f = order[visited + turn if visited + turn < n_features else visited + turn - n_features]
-        worth, threshold, side = search_feature(features, f, node, work, counts, counted, best)
+        worth, threshold, side = class_features.search_feature(features, f, node, work, counts, counted, best)
         if worth > best:
             best, best_feature, best_threshold, best_side = worth, f, threshold, side
             if best >= node.n_rows:  # both sides are pure: nothing is worth more
@@ -135,7 +123,9 @@ def grow_class_trees(
     leaf_class, leaf_count = np.empty(most_counts, np.int32), np.empty(most_counts, np.int32)
 
     work = make_work(n_rows, n_classes)
-    counts = make_counts(n_counted(features, max_features), n_classes, n_sampled)
+    n_slots = class_features.n_counted(features, max_features)
+    counts = class_features.make_counts(n_slots, n_classes, n_sampled)
+    # The number of a class in a node, −1 between uses, and the class of a number.
     number, names = np.full(n_classes, -1, np.int32), np.empty(n_classes + 1, np.int32)
     rows, order = np.empty(n_rows, np.uint32), np.empty(n_features, np.int32)
     stack = np.empty((n_rows + 2, 6), np.int64)
@@ -149,10 +139,8 @@ def grow_class_trees(
             first_count, n_held = grow.resized(first_count, capacity), grow.resized(n_held, capacity)
         if n_counts + n_sampled > leaf_class.shape[0]:
             most_counts = 2 * (n_counts + n_sampled)
-            leaf_class, leaf_count = (
-                grow.resized(leaf_class, most_counts),
-                grow.resized(leaf_count, most_counts),
-            )
+            leaf_class = grow.resized(leaf_class, most_counts)
+            leaf_count = grow.resized(leaf_count, most_counts)
         sample_rows(n_rows, n_sampled, seeds[tree], rows)
         state = grow.order_features(order, seeds[tree])
         n_nodes, n_waiting = 1, 1
@@ -171,11 +159,11 @@ def grow_class_trees(
             split = (-1.0, -1, 0, -1, 0)
             if node.n_classes > 1 and depth < max_depth and node.n_rows >= 2 * min_samples_leaf:
                 state, turn = grow.draw_features(order, max_features, state)
-                counted = count_node(features, counts, counted, node, of_row, names, work)
+                counted = class_features.count_node(features, counts, counted, node, of_row, names, work)
                 split = search(features, node, work, counts, counted, order, turn, max_features)
             first_count[at], n_held[at] = n_counts, 0
             if split[1] < 0:
-                forget_counts(features, counts, counted, own, of_row)
+                class_features.forget_counts(features, counts, counted, own, of_row)
                 grow.write_leaf(nodes, at)
                 sort_classes(names, work.totals, node.n_classes)
                 for c in range(node.n_classes):
@@ -187,7 +175,9 @@ def grow_class_trees(
             middle = grow.part_rows(features, work, split, rows, start, end)
             grow.write_split(nodes, at, split, n_nodes, middle - start, end - middle)
             small_rows = rows[middle:end] if middle - start > end - middle else rows[start:middle]
-            large_slot, small_slot = hand_counts_down(features, counts, counted, own, small_rows, of_row)
+            large_slot, small_slot = class_features.hand_counts_down(
+                features, counts, counted, own, small_rows, of_row
+            )
             n_waiting = grow.push_children(
                 stack, n_waiting, n_nodes, start, middle, end, depth + 1, 0, 0, small_slot, large_slot
             )

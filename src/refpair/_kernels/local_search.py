@@ -17,9 +17,8 @@ from typing import TypeAlias
 import numpy as np
 
 from refpair._kernels.expected import find_cells, sum_cells
+from refpair._kernels.f_measure import Entries
 from refpair._kernels.jit import Bytes, Floats, Ints, Longs, helper, kernel
-
-__all__ = ["search"]
 
 # The vectors that a row puts weight on and their weights; the labels of all vectors and their first cells.
 Row: TypeAlias = tuple[Ints, Floats, Longs, Ints, Longs]
@@ -154,11 +153,8 @@ def likely_vectors(weight: Floats, n_likely: int) -> Longs:
         for i in range(weight.shape[0]):
             if best >= 0 and weight[i] <= weight[best]:
                 continue
-            if (
-                c == 0
-                or weight[i] < weight[found[c - 1]]
-                or (weight[i] == weight[found[c - 1]] and i > found[c - 1])
-            ):
+            last = found[c - 1]
+            if c == 0 or weight[i] < weight[last] or (weight[i] == weight[last] and i > last):
                 best = i
         found[c] = best
     return found
@@ -166,16 +162,7 @@ def likely_vectors(weight: Floats, n_likely: int) -> Longs:
 
 @kernel
 def search(
-    start: Longs,
-    index: Ints,
-    weight: Floats,
-    label_start: Longs,
-    label_index: Ints,
-    first_cell: Longs,
-    table: Floats,
-    starts: Bytes,
-    n_likely: int,
-    slack: float,
+    entries: Entries, first_cell: Longs, table: Floats, starts: Bytes, n_likely: int, slack: float
 ) -> Bytes:
     """Return labels (n, n_labels) whose expected cost no flip and no swap of labels lowers.
 
@@ -183,6 +170,7 @@ def search(
     search starts at the cheapest of starts[:, i] and the row's n_likely most probable vectors. Expected costs
     that differ by no more than the slack are the same.
     """
+    start, index, weight, label_start, label_index = entries
     n, n_labels = starts.shape[1], starts.shape[2]
     out = np.zeros((n, n_labels), np.uint8)
     all_cells = np.empty(index.shape[0], np.int64)

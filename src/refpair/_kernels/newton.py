@@ -28,9 +28,10 @@ _NODES = np.cos(np.pi * (np.arange(19) + 0.5) / 19)
 _LOG = np.linalg.solve(np.vander(_NODES, increasing=True), np.log1p(0.5 * (_NODES + 1.0)))
 
 
-class Csr(NamedTuple):
-    """The rows as a CSR matrix; of empty arrays if they are dense."""
+class Rows(NamedTuple):
+    """A matrix, dense or in CSR form; what it is not is empty."""
 
+    dense: Floats
     data: Floats
     indices: IndexArray
     indptr: IndexArray
@@ -38,29 +39,26 @@ class Csr(NamedTuple):
 
 @kernel
 def minimise_logistic_losses(
-    Z: Floats, sparse: Csr, targets: Floats, weights: Floats, tol: float, max_iter: int, done: Bools
+    Z: Rows, targets: Floats, weights: Floats, tol: float, max_iter: int, done: Bools
 ) -> None:
     """Minimise ½|v|² + Σ |t| log(1 + exp(−sign(t) f)) for each bit, f = v·z + b, by Newton's method.
 
-    `Z` of shape (n, r + 1) has the rows, a 1 behind each, or is of shape (0, 0) if they are `sparse`.
-    `targets` of shape (n_bits, n) are overwritten, and so are `weights` of shape (n_bits, r + 1): from where
-    to begin to the minimum. The last one is the intercept, which is free. A bit is done once its gradient is
-    no longer than `tol`, or than this part of Σ |t| if that is less.
+    `Z` (n, r + 1) has a 1 behind each row. The `targets` (n_bits, n) are overwritten, and so are `weights`
+    (n_bits, r + 1), the last of which is the intercept: from where to begin to the minimum.
+    A bit is done once its gradient is no longer than `tol`, or than this part of Σ |t| if that is less.
     """
     n_bits, n_rows = targets.shape
     width = weights.shape[1]
     # Directions need not be exact, and half as long numbers are multiplied twice as fast.
-    singles = Z.astype(np.float32)
-    sparse_singles = Csr(sparse.data.astype(np.float32), sparse.indices, sparse.indptr)
-    squares = singles * singles
-    sparse_squares = Csr(sparse_singles.data**2, sparse.indices, sparse.indptr)
+    singles = Rows(Z.dense.astype(np.float32), Z.data.astype(np.float32), Z.indices, Z.indptr)
+    squares = Rows(singles.dense * singles.dense, singles.data**2, Z.indices, Z.indptr)
     at = weights.copy()
     decisions, ahead = np.empty((n_bits, n_rows)), np.empty((n_bits, n_rows))
     slope, curvature = np.empty((n_bits, n_rows)), np.empty((n_bits, n_rows))
     gradient, direction = np.empty((n_bits, width)), np.empty((n_bits, width))
     objective, limit, bit_of = np.empty(n_bits), np.empty(n_bits), np.arange(n_bits)
     loss, kept = np.empty(n_rows), np.empty(width)
-    onto_rows(at, Z, sparse, decisions)
+    onto_rows(at, Z, decisions)
     for place in range(n_bits):
         objective[place], total = begin(
             at[place], decisions[place], targets[place], loss, slope[place], curvature[place]
@@ -68,7 +66,7 @@ def minimise_logistic_losses(
         limit[place] = tol * min(1.0, total)
     n_going = n_bits
     for iteration in range(max_iter + 1):
-        onto_columns(slope[:n_going], Z, sparse, gradient[:n_going])
+        onto_columns(slope[:n_going], Z, gradient[:n_going])
         for place in range(n_going - 1, -1, -1):
             if add_penalty(gradient[place], at[place]) <= limit[place]:
                 weights[bit_of[place]], done[bit_of[place]] = at[place], True
@@ -78,16 +76,8 @@ def minimise_logistic_losses(
                 copy_number(objective, limit, bit_of, n_going, place)
         if n_going == 0 or iteration == max_iter:
             break
-        find_directions(
-            singles,
-            squares,
-            sparse_singles,
-            sparse_squares,
-            curvature[:n_going],
-            gradient[:n_going],
-            direction,
-        )
-        onto_rows(direction[:n_going], Z, sparse, ahead[:n_going])
+        find_directions(singles, squares, curvature[:n_going], gradient[:n_going], direction)
+        onto_rows(direction[:n_going], Z, ahead[:n_going])
         for place in range(n_going - 1, -1, -1):
             kept[:] = at[place]
             there, has_moved = go_ahead(
@@ -109,10 +99,7 @@ def minimise_logistic_losses(
 def begin(
     at: Floats, decisions: Floats, targets: Floats, loss: Floats, slope: Floats, curvature: Floats
 ) -> tuple[float, float]:
-    """Look at where a bit is to begin, and let it begin at 0 instead if that is lower.
-
-    Returns the objective there and the total size of the targets.
-    """
+    """Let a bit begin at 0 if that is lower; return the objective there and the total size of the targets."""
     total = 0.0
     for row in range(len(targets)):
         total += abs(targets[row])
@@ -151,24 +138,12 @@ def copy_number(objective: Floats, limit: Floats, bit_of: Longs, source: int, ta
 
 
 @helper
-def find_directions(
-    Z: Floats,
-    squares: Floats,
-    sparse: Csr,
-    sparse_squares: Csr,
-    curvatures: Floats,
-    gradients: Floats,
-    directions: Floats,
-) -> None:
-    """Solve each bit's Newton equations, roughly, by conjugate gradients in half as long numbers.
-
-    Given are the rows, the squares of their entries, the curvatures of the losses by the decisions, and the
-    gradients; a row of `directions` is written for each of these.
-    """
+def find_directions(Z: Rows, squares: Rows, curvatures: Floats, gradients: Floats, out: Floats) -> None:
+    """Solve each bit's Newton equations, roughly, by conjugate gradients in half as long numbers."""
     n_bits, width = gradients.shape
     curvature = curvatures.astype(np.float32)
     diagonal = np.empty((n_bits, width), np.float32)
-    onto_columns(curvature, squares, sparse_squares, diagonal)
+    onto_columns(curvature, squares, diagonal)
     residual, search = np.empty_like(diagonal), np.empty_like(diagonal)
     solution = np.zeros_like(diagonal)
     ahead, curved = np.empty_like(curvature), np.empty_like(diagonal)
@@ -189,18 +164,18 @@ def find_directions(
         end[bit] = length * min(max(length, np.float32(_REST[1] ** 2)), np.float32(_REST[0] ** 2))
     n_going = n_bits
     for _ in range(_DIRECTION_STEPS):
-        onto_rows(search[:n_going], Z, sparse, ahead[:n_going])
+        onto_rows(search[:n_going], Z, ahead[:n_going])
         for place in range(n_going):
             for row in range(ahead.shape[1]):
                 ahead[place, row] *= curvature[place, row]
-        onto_columns(ahead[:n_going], Z, sparse, curved[:n_going])
+        onto_columns(ahead[:n_going], Z, curved[:n_going])
         for place in range(n_going - 1, -1, -1):
             power[place], left = conjugate_step(
                 search[place], curved[place], damping[place], diagonal[place],
                 residual[place], solution[place], power[place],
             )  # fmt: skip
             if left <= end[place]:
-                directions[bit_of[place]] = solution[place]
+                out[bit_of[place]] = solution[place]
                 n_going -= 1
                 for array in (search, residual, solution, curvature, diagonal):
                     copy_row(array, n_going, place)
@@ -209,7 +184,7 @@ def find_directions(
         if n_going == 0:
             return
     for place in range(n_going):
-        directions[bit_of[place]] = solution[place]
+        out[bit_of[place]] = solution[place]
 
 
 @inline_sums
@@ -222,12 +197,10 @@ def conjugate_step(
     solution: Floats,
     power: np.float32,
 ) -> tuple[np.float32, np.float32]:
-    """Take a step of conjugate gradients for a bit, and find the next one's direction.
+    """Take a step of conjugate gradients for a bit; return the power and squared length of the new residual.
 
-    `search` is the direction p, `curved` the matrix times p, but for the penalty, which is 1 on the diagonal
-    of all but the last, where it is the `damping`. `power` is the product of the residual and the residual
-    over the diagonal. All arrays but the diagonal are overwritten. Returns the power and the squared length
-    of the new residual.
+    `curved` is the matrix times the direction `search`, but for the penalty, which is 1 on the diagonal of
+    all but the last, where it is the `damping`. The power is residual · (residual / diagonal).
     """
     width = len(search)
     zero = np.float32(0.0)
@@ -267,9 +240,8 @@ def go_ahead(
 ) -> tuple[float, bool]:
     """Go along a bit's direction, half as far where that would not pay off, and so on.
 
-    The weights `at` and the `decisions` are overwritten; `direction` and `ahead` are what to add to them at
-    most. Returns the objective, and whether it is lower than it was: if not, what was overwritten is of no
-    use.
+    `direction` and `ahead` are what to add to `at` and `decisions` at most. Returns the objective and whether
+    it is lower than it was: if not, what was overwritten is of no use.
     """
     promised = 0.0
     for i in range(len(at)):
@@ -304,11 +276,7 @@ def penalty(at: Floats) -> float:
 def logistic_terms(
     decisions: Floats, targets: Floats, loss: Floats, slope: Floats, curvature: Floats
 ) -> float:
-    """Write each row's loss, and its two derivatives by the decision; return the sum of the losses.
-
-    The loss is |t| log(1 + exp(−sign(t) f)) with decision f and target t: the sign of a target is the bit,
-    its size the weight. All arrays have shape (n,).
-    """
+    """Write each row's loss, and its two derivatives by the decision; return the sum of the losses."""
     for row in range(len(decisions)):
         target = targets[row]
         decision = decisions[row]
@@ -349,11 +317,11 @@ def log_of_one_plus(x: float) -> float:
 
 
 @helper
-def onto_rows(bits: Floats, Z: Floats, sparse: Csr, out: Floats) -> None:
-    """Write bits @ Z.T, of dense or sparse rows."""
-    data, indices, indptr = sparse.data, sparse.indices, sparse.indptr
+def onto_rows(bits: Floats, Z: Rows, out: Floats) -> None:
+    """Write bits @ Z.T."""
+    dense, data, indices, indptr = Z
     if len(indptr) == 0:
-        np.dot(bits, Z.T, out)
+        np.dot(bits, dense.T, out)
         return
     for bit in range(len(bits)):
         for row in range(out.shape[1]):
@@ -364,11 +332,11 @@ def onto_rows(bits: Floats, Z: Floats, sparse: Csr, out: Floats) -> None:
 
 
 @helper
-def onto_columns(bits: Floats, Z: Floats, sparse: Csr, out: Floats) -> None:
-    """Write bits @ Z, of dense or sparse rows."""
-    data, indices, indptr = sparse.data, sparse.indices, sparse.indptr
+def onto_columns(bits: Floats, Z: Rows, out: Floats) -> None:
+    """Write bits @ Z."""
+    dense, data, indices, indptr = Z
     if len(indptr) == 0:
-        np.dot(bits, Z, out)
+        np.dot(bits, dense, out)
         return
     out[:] = 0.0
     for bit in range(len(bits)):

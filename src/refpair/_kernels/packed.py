@@ -6,20 +6,16 @@ and the three sums share one ``int64``::
 
     packed = S << (weight_bits + count_bits)  |  W << count_bits  |  count
 
-One addition then updates all of them, and because integer sums are exact, a histogram is the same whatever
-the order of its rows, and *parent minus child* has no rounding error: dense and sparse input, any number of
-threads and any chunking give the same tree, bit for bit.
-
-``count_bits`` is 0 unless ``min_samples_leaf > 1``, which leaves 31 bits for W: a total weight of two
-thousand million, that is about 2³¹/n steps for the mean weight of n rows.
+One addition then updates all of them, and as integer sums are exact, dense and sparse input, any number of
+threads and any chunking give the same tree. ``count_bits`` is 0 unless ``min_samples_leaf > 1``, which leaves
+31 bits for W: about 2³¹/n steps for the mean weight of n rows.
 
 With S and W of a node, parting off a child with s and w lowers the weighted Gini impurity in proportion to
 
     (s·W − S·w)² / (w·(W − w)).
 
 The difference is taken in integers, so it is exact and the same for either child. No split is worth more than
-W² − S², the value of two pure children. Such a split is given an infinite gain: nothing beats it, and saying
-so in integers lets a search stop there without depending on how a quotient was rounded.
+W² − S², the value of two pure children. Such a split is given an infinite gain: a search may stop there.
 """
 
 from __future__ import annotations
@@ -171,37 +167,29 @@ def may_reach(histogram: Longs, n_bins: int, total: int, limits: Limits, floor: 
 
 @helper
 def best_threshold(
-    bins: Longs,
-    sums: Longs,
-    n_occupied: int,
-    missing: int,
-    last_bin: int,
-    total: int,
-    limits: Limits,
-    floor: float,
+    bins: Longs, sums: Longs, n_bins: int, missing: int, last: int, total: int, limits: Limits, floor: float
 ) -> tuple[float, int, int, int]:
     """Return a feature's best gain, its threshold, the side of missing values and the packed sum on the left.
 
     `bins` are the ones that hold rows of the node, ascending, without that of missing values, and `sums` are
-    theirs; `missing` is the sum where the feature is missing, 0 if it nowhere is; `last_bin` the last one of
-    finite values. The gain is −1 if no allowed split reaches `floor`. Bins up to the threshold go left: it
-    lies half-way between two occupied ones, as the tree knows nothing about the values between them. The side
-    is 1 (left), 0 (right) or −1 (none is missing).
+    theirs; `missing` is the sum where the feature is missing, 0 if it nowhere is; `last` the last bin of
+    finite values. The gain is −1 if no allowed split reaches `floor`. The threshold, up to which bins go
+    left, lies half-way between two of them. The side is 1 (left), 0 (right) or −1 (none is missing).
     """
     gain, threshold, missing_side, best_left = -1.0, 0, 0 if missing != 0 else -1, 0
     left = 0
-    for i in range(n_occupied - 1):
+    for i in range(n_bins - 1):
         left += sums[i]
         candidate = split_gain(left, total, limits, max(gain, floor))
         if candidate > gain:
             gain, threshold, best_left = candidate, (bins[i] + bins[i + 1]) >> 1, left
-    if missing != 0 and n_occupied > 0:
-        left += sums[n_occupied - 1]
+    if missing != 0 and n_bins > 0:
+        left += sums[n_bins - 1]
         candidate = split_gain(left, total, limits, max(gain, floor))
         if candidate > gain:
-            gain, threshold, best_left = candidate, last_bin, left
+            gain, threshold, best_left = candidate, last, left
         left = missing
-        for i in range(n_occupied - 1):
+        for i in range(n_bins - 1):
             left += sums[i]
             candidate = split_gain(left, total, limits, max(gain, floor))
             if candidate > gain:

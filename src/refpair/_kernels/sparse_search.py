@@ -88,19 +88,13 @@ def collect(features: SparseBins, node: BitNode, few: Longs, touched: Ints) -> i
 
 @lean
 def list_bins(
-    features: SparseBins,
-    histogram: Longs,
-    slots: Ints,
-    first: int,
-    last: int,
-    total: int,
-    bins: Longs,
-    sums: Longs,
+    features: SparseBins, work: SparseWork, histogram: Longs, slots: Ints, first: int, last: int, total: int
 ) -> tuple[int, int]:
     """List the occupied bins of one feature, ascending: its slots ``slots[first:last]`` and its common bin.
 
     Returns the number of bins and the sum of the missing values, which are not listed.
     """
+    bins, sums = work.bins, work.sums
     f = features.slot_feature[slots[first]]
     common, missing_bin = features.common_bins[f], features.missing_bins[f]
     rest = total
@@ -165,17 +159,10 @@ def search_all(
         if f >= n_features:
             first = last
             continue
-        n_occupied, missing = list_bins(features, histogram, slots, first, last, total, work.bins, work.sums)
-        first = last
+        n_occupied, missing = list_bins(features, work, histogram, slots, first, last, total)
+        first, last_bin = last, features.missing_bins[f] - 1
         found, threshold, side, left = best_threshold(
-            work.bins,
-            work.sums,
-            n_occupied,
-            missing,
-            features.missing_bins[f] - 1,
-            total,
-            limits,
-            min(gain, highest),
+            work.bins, work.sums, n_occupied, missing, last_bin, total, limits, min(gain, highest)
         )
         if found >= gain and found >= 0.0:
             place = order.place[f] - turn
@@ -330,7 +317,7 @@ def search_several(
         for j in range(features.column_start[f], features.column_start[f + 1]):
             bin_ = np.int64(features.column_bins[j])
             few[first + bin_ - int(bin_ > common)] += work.inside[features.column_rows[j]]
-    n_occupied, missing = list_bins(features, few, work.all_slots, first, last, total, work.bins, work.sums)
+    n_occupied, missing = list_bins(features, work, few, work.all_slots, first, last, total)
     if way == BY_LISTS:
         few[first:last] = 0
     return best_threshold(

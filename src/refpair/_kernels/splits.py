@@ -8,9 +8,14 @@ the weight times that number times n: whole numbers, so that ties are ties on ev
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from refpair._kernels.jit import Bytes, IndexArray, Ints, Longs, Numbers, Words, helper, inline, kernel
+
+# Starts and items of label vectors, and the weights of items.
+Lists: TypeAlias = tuple[Longs, Numbers, Longs]
 
 LABEL_WEIGHT = 3  # of a label, where a pair weighs 1
 ANY = 2**61
@@ -18,10 +23,7 @@ ANY = 2**61
 
 @kernel
 def rank_labels(labels: Bytes, words: Words) -> tuple[Longs, Ints, Words]:
-    """Return the labels of each row of a dense matrix, and the sum of the words of these labels.
-
-    Labels are numbered from the rarest to the most frequent, and sorted.
-    """
+    """Return each row's labels, numbered from the rarest to the most frequent, and the sum of their words."""
     n, n_labels = labels.shape
     counts = np.zeros(n_labels, np.int64)
     for row in range(n):
@@ -42,14 +44,11 @@ def rank_labels(labels: Bytes, words: Words) -> tuple[Longs, Ints, Words]:
 
 
 @kernel
-def list_items(
-    indptr: IndexArray, indices: IndexArray, counts: Longs, n_labels: int, most: int
-) -> tuple[Longs, Numbers, Longs]:
-    """Return starts and items of label vectors, and the weights of items: labels come first, then pairs.
+def list_items(indptr: IndexArray, indices: IndexArray, counts: Longs, n_labels: int, most: int) -> Lists:
+    """Return the items of label vectors, labels first, then pairs; labels are numbered by how rare they are.
 
-    Labels are numbered from the rarest to the most frequent, and so are those of a vector. Of pairs there are
-    `most` entries at most, those of rare labels. Pairs that one sample has alone are left out: wherever it
-    is, folds are as even.
+    Of pairs there are `most` entries at most, those of rare labels. Pairs that one sample has alone are left
+    out: wherever it is, folds are as even.
     """
     n_vectors = len(indptr) - 1
     label_starts, vectors = _vectors_of_labels(indptr, indices, n_labels)
@@ -92,9 +91,7 @@ def list_items(
 
 
 @helper
-def _without_lone_pairs(
-    starts: Longs, items: Numbers, n_samples: Longs, n_labels: int
-) -> tuple[Longs, Numbers, Longs]:
+def _without_lone_pairs(starts: Longs, items: Numbers, n_samples: Longs, n_labels: int) -> Lists:
     number, n_items = np.full(len(n_samples), -1, np.int32), 0
     for i in range(len(n_samples)):
         if i < n_labels or n_samples[i] > 1:
@@ -131,11 +128,9 @@ def _vectors_of_labels(indptr: IndexArray, indices: IndexArray, n_labels: int) -
 
 
 @kernel
-def count_excess(
-    starts: Longs, items: Numbers, weights: Longs, vectors: Longs, in_folds: Longs, sizes: Longs
-) -> Longs:
+def count_excess(lists: Lists, vectors: Longs, in_folds: Longs, sizes: Longs) -> Longs:
     """Return the excess of folds that have ``in_folds[j]`` samples of the j-th vector, and no others."""
-    n_folds, n = len(sizes), sizes.sum()
+    (starts, items, weights), n_folds, n = lists, len(sizes), sizes.sum()
     excess = np.zeros((len(weights), n_folds), np.int64)
     for j, v in enumerate(vectors):
         in_all = in_folds[j].sum()
@@ -147,13 +142,12 @@ def count_excess(
 
 
 @kernel
-def place(
-    starts: Longs, items: Numbers, weights: Longs, vectors: Longs, sizes: Longs, n_in: Longs, excess: Longs
-) -> Longs:
+def place(lists: Lists, vectors: Longs, sizes: Longs, n_in: Longs, excess: Longs) -> Longs:
     """Place samples of some vectors one by one in the fold that lacks their items most; return the folds.
 
     ``n_in`` is how many samples each fold has so far; that and the excess, both of what is placed, go on.
     """
+    starts, items, weights = lists
     n_folds, n = len(sizes), sizes.sum()
     folds, wanted = np.empty(len(vectors), np.int64), np.empty(n_folds, np.int64)
     n_placed = n_in.sum()
@@ -180,22 +174,16 @@ def place(
 
 @kernel
 def exchange(
-    starts: Longs,
-    items: Numbers,
-    steps: Longs,
-    samples: Longs,
-    vectors: Longs,
-    bounds: Longs,
-    excess: Longs,
-    n_tried: int,
-    budget: int,
+    lists: Lists, samples: Longs, vectors: Longs, bounds: Longs, excess: Longs, n_tried: int, budget: int
 ) -> int:
     """Swap samples of two folds while that makes the folds more even; return how many swaps there were.
 
-    ``samples[bounds[f]:bounds[f + 1]]`` are those of fold f, and `vectors` their label vectors. A step is
-    what one sample more adds to the excess. Only samples that might gain are tried, each with `n_tried`
-    others at most, then all, until about `budget` items have been looked at or nothing is found.
+    ``samples[bounds[f]:bounds[f + 1]]`` are those of fold f, and `vectors` their label vectors. In the place
+    of weights are steps: what one sample more adds to the excess. Only samples that might gain are tried,
+    each with `n_tried` others at most, then all, until about `budget` items have been looked at or nothing
+    is found.
     """
+    starts, _, steps = lists
     n_folds = len(bounds) - 1
     gains = np.empty((len(samples), n_folds), np.int64)  # of a sample that goes to a fold alone
     able = np.empty(len(samples), np.int64)
@@ -205,7 +193,7 @@ def exchange(
         old = n_swaps
         for a in range(n_folds):
             for p in range(bounds[a], bounds[a + 1]):
-                budget -= n_folds + _write_gains(vectors[p], a, starts, items, steps, excess, gains[p])
+                budget -= n_folds + _write_gains(vectors[p], a, lists, excess, gains[p])
         for a in range(n_folds):
             for b in range(a + 1, n_folds):
                 if bounds[a] == bounds[a + 1] or bounds[b] == bounds[b + 1]:
@@ -221,19 +209,19 @@ def exchange(
                     if n_able == 0 or gains[p, b] + most_b + slack <= 0 or budget <= 0:
                         continue
                     v = vectors[p]
-                    gain = _move(v, a, b, starts, items, steps, excess)
+                    gain = _move(v, a, b, lists, excess)
                     best, best_back = -1, -gain
                     for _ in range(min(n_tried, n_able)):
                         q = able[next_able]
                         next_able = next_able + 1 if next_able + 1 < n_able else 0
-                        back = _gain(vectors[q], b, a, starts, items, steps, excess)
+                        back = _gain(vectors[q], b, a, lists, excess)
                         budget -= 2 + starts[vectors[q] + 1] - starts[vectors[q]]
                         if back > best_back:
                             best, best_back = q, back
                     if best < 0:
-                        _move(v, b, a, starts, items, steps, excess)
+                        _move(v, b, a, lists, excess)
                         continue
-                    _move(vectors[best], b, a, starts, items, steps, excess)
+                    _move(vectors[best], b, a, lists, excess)
                     vectors[p], vectors[best] = vectors[best], v
                     samples[p], samples[best] = samples[best], samples[p]
                     n_swaps += 1
@@ -245,11 +233,9 @@ def exchange(
 
 
 @inline
-def _write_gains(
-    v: int, fold: int, starts: Longs, items: Numbers, steps: Longs, excess: Longs, gains: Longs
-) -> int:
+def _write_gains(v: int, fold: int, lists: Lists, excess: Longs, gains: Longs) -> int:
     """Write how much is gained if a sample of a vector leaves its fold; return how many items it has."""
-    n_folds, left = len(gains), 0
+    (starts, items, steps), n_folds, left = lists, len(gains), 0
     for f in range(n_folds):
         gains[f] = 0
     for at in range(starts[v], starts[v + 1]):
@@ -263,9 +249,9 @@ def _write_gains(
 
 
 @inline
-def _gain(v: int, old: int, new: int, starts: Longs, items: Numbers, steps: Longs, excess: Longs) -> int:
+def _gain(v: int, old: int, new: int, lists: Lists, excess: Longs) -> int:
     """Return how much is gained if a sample of a vector goes from the old fold to the new one."""
-    gain = 0
+    (starts, items, steps), gain = lists, 0
     for at in range(starts[v], starts[v + 1]):
         i = items[at]
         gain += excess[i, old] - excess[i, new] - steps[i]
@@ -273,9 +259,9 @@ def _gain(v: int, old: int, new: int, starts: Longs, items: Numbers, steps: Long
 
 
 @inline
-def _move(v: int, old: int, new: int, starts: Longs, items: Numbers, steps: Longs, excess: Longs) -> int:
+def _move(v: int, old: int, new: int, lists: Lists, excess: Longs) -> int:
     """Move a sample of a vector, and return what is gained."""
-    gain = 0
+    (starts, items, steps), gain = lists, 0
     for at in range(starts[v], starts[v + 1]):
         i = items[at]
         gain += excess[i, old] - excess[i, new] - steps[i]

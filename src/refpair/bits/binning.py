@@ -79,9 +79,8 @@ class Bins(Savable):
             last = min(first + n_rows, X.shape[0])
             codes = np.empty((last - first, self.n_features), np.uint8)
             if sp.issparse(X):
-                kernels.bin_sparse_rows(
-                    X.data, X.indices, X.indptr, first, last, self.edges, self.edge_start, zero_bins, codes
-                )
+                rows = kernels.Csr(X.data, X.indices, X.indptr)
+                kernels.bin_sparse_rows(rows, first, last, self.edges, self.edge_start, zero_bins, codes)
             else:
                 kernels.bin_rows(X, first, last, self.edges, self.edge_start, codes)
             yield slice(first, last), codes
@@ -156,36 +155,32 @@ def bin_for_training(X: Matrix, bins: Bins) -> Features:
         common = bins.zero_bins()
         feature_of = np.repeat(np.arange(n_features), np.diff(columns.indptr))
         stored = column_bins != common[feature_of]
-        column_start = np.zeros(n_features + 1, np.int64)
-        np.cumsum(np.bincount(feature_of[stored], minlength=n_features), out=column_start[1:])
-        column_rows = columns.indices[stored].astype(np.int32)
-        return _sparse(bins, n_rows, common, column_start, column_rows, column_bins[stored])
+        starts[1:] = np.cumsum(np.bincount(feature_of[stored], minlength=n_features))
+        rows = columns.indices[stored].astype(np.int32)
+        return _sparse(bins, n_rows, common, starts, rows, column_bins[stored])
 
     codes = np.empty((n_features, n_rows), np.uint8)
     dense = X.toarray() if sp.issparse(X) else X
     kernels.bin_columns(dense, bins.edges, bins.edge_start, missing_bins, codes)
     common = np.empty(n_features, np.uint8)
-    in_common = np.empty(n_features, np.int64)
-    kernels.common_bins(codes, n_bins, common, in_common)
-    n_cells = n_rows * n_features - int(in_common.sum())
+    n_cells = kernels.common_bins(codes, n_bins, common)
     if n_cells >= SPARSE_BELOW * n_rows * n_features:
         return DenseBins(codes, n_bins, missing_bins)
-    column_start = np.zeros(n_features + 1, np.int64)
-    column_rows = np.empty(n_cells, np.int32)
+    starts, rows = np.zeros(n_features + 1, np.int64), np.empty(n_cells, np.int32)
     column_bins = np.empty(n_cells, np.uint8)
-    kernels.uncommon_cells(codes, common, column_start, column_rows, column_bins)
-    return _sparse(bins, n_rows, common, column_start, column_rows, column_bins)
+    kernels.uncommon_cells(codes, common, starts, rows, column_bins)
+    return _sparse(bins, n_rows, common, starts, rows, column_bins)
 
 
 def _sparse(
     bins: Bins,
     n_rows: int,
     common: npt.NDArray[np.uint8],
-    column_start: npt.NDArray[np.int64],
-    column_rows: npt.NDArray[np.int32],
-    column_bins: npt.NDArray[np.uint8],
+    starts: npt.NDArray[np.int64],
+    rows: npt.NDArray[np.int32],
+    bin_of: npt.NDArray[np.uint8],
 ) -> SparseBins:
-    """Give the slots their numbers, features with a single one first, and list them by row."""
+    """Give the slots their numbers, features with a single one first, and list the cells by row, too."""
     n_bins, missing_bins = bins.n_bins, bins.missing_bins
     single = (n_bins == 2) & (missing_bins < 0)
     in_slot_order = np.concatenate([np.flatnonzero(single), np.flatnonzero(~single)]).astype(np.int32)
@@ -196,12 +191,8 @@ def _sparse(
     slot_feature = np.repeat(in_slot_order, n_bins[in_slot_order] - 1)
     slot_bin = np.arange(len(slot_feature)) - first_slot[slot_feature]
     slot_bin += slot_bin >= common[slot_feature]
-    row_start = np.empty(n_rows + 1, np.int64)
-    row_slots = np.empty(len(column_rows), np.int32)
-    kernels.slots_by_row(
-        column_start, column_rows, column_bins, common, in_slot_order, first_slot, row_start, row_slots
-    )
+    by_row = kernels.slots_by_row(starts, rows, bin_of, common, in_slot_order, first_slot, n_rows)
     return SparseBins(
-        row_start, row_slots, column_start, column_rows, column_bins, first_slot, end_slot, slot_feature,
-        slot_bin.astype(np.uint8), common.astype(np.int32), n_bins, int(single.sum()), missing_bins,
+        *by_row, starts, rows, bin_of, first_slot, end_slot, slot_feature, slot_bin.astype(np.uint8),
+        common.astype(np.int32), n_bins, int(single.sum()), missing_bins,
     )  # fmt: skip

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite
 
-from refpair._kernels.newton import Csr, minimise_logistic_losses
+from refpair._kernels.newton import Rows, minimise_logistic_losses
 from refpair._kernels.rng import draw_rows
 from refpair._parallel import chunks_of, one_blas_thread, run_chunks
 from refpair._saved import check_weights, require
@@ -287,16 +287,11 @@ def check_finite(X: Matrix) -> None:
 def minimise_logistic(
     Z: Matrix, targets: Floats, start: Floats, *, tol: float, max_iter: int
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Find the weights v and the intercept b that minimise ½|v|² + Σ |t| log(1 + exp(−sign(t) f)).
+    """Minimise ½|v|² + Σ |t| log(1 + exp(−sign(t) f)); return v, then b, of each bit, and which are done.
 
     The sum is over the rows z of Z, f = v·z + b is what is decided on a row, and t is its target, of which
-    there is a row a bit. All bits go on at once, by products of matrices; those that are done drop out, once
-    their gradient, by the coordinates of dense rows from their mean, is no longer than `tol`, or than this
-    part of Σ |t| if that is less. The weights are then no farther than this from the best ones for their mean
-    decision, since the problem curves by 1 at least. Conjugate gradients need the fewer steps the less the
-    columns of Z have to do with each other.
-
-    Given where to begin, return the weights with the intercept behind them, and which bits are done.
+    there is a row a bit. The gradient that `tol` is for is by the coordinates of dense rows from their mean.
+    The problem curves by 1 at least: so far from the best weights for their mean decision are those found.
     """
     weights, done = np.array(start, np.float64, order="C"), np.empty(len(start), bool)
     middle = np.zeros(Z.shape[1])
@@ -305,13 +300,13 @@ def minimise_logistic(
         Z = Z - middle
     weights[:, -1] += weights[:, :-1] @ middle
     ones = np.ones((Z.shape[0], 1))  # for the intercept
-    none = np.empty(0, np.int32)
     if sp.issparse(Z):
-        rows = sp.hstack([Z, ones], format="csr")
-        dense, sparse = np.empty((0, 0)), Csr(rows.data, rows.indices, rows.indptr)
+        both = sp.hstack([Z, ones], format="csr")
+        rows = Rows(np.empty((0, 0)), both.data, both.indices, both.indptr)
     else:
-        dense, sparse = np.ascontiguousarray(np.hstack([Z, ones])), Csr(np.empty(0), none, none)
+        none = np.empty(0, np.int32)
+        rows = Rows(np.ascontiguousarray(np.hstack([Z, ones])), np.empty(0), none, none)
     asked = np.array(targets, np.float64, order="C")
-    minimise_logistic_losses(dense, sparse, asked, weights, tol, max_iter, done)
+    minimise_logistic_losses(rows, asked, weights, tol, max_iter, done)
     weights[:, -1] -= weights[:, :-1] @ middle
     return weights, done

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from refpair._kernels import code_words
 from refpair._kernels.code_words import pack_bits, pack_signs
+from refpair._kernels.jit import Words
 
 
 class CodeBook:
@@ -39,7 +40,7 @@ class CodeBook:
         products = code_words.products(self._packed(signs), self._plus, self._mask, self._n_known)
         return np.asarray((self.n_bits - products) * np.float32(0.5), dtype=np.float32)
 
-    def _packed(self, signs: npt.ArrayLike) -> code_words.Words:
+    def _packed(self, signs: npt.ArrayLike) -> Words:
         array = np.asarray(signs)
         if array.ndim != 2 or array.shape[1] != self.n_bits:
             raise ValueError(f"signs must have shape (n, {self.n_bits}), got shape {array.shape}")

@@ -200,7 +200,7 @@ def local_search_rule(vectors: Bytes, cost: CountCost) -> Rule:
     def rule(distribution: LabelDistribution) -> Bytes:
         starts = np.stack([distribution.best_f_beta(1.0), likeliest_labels(distribution)])
         searched = (table.first_cell, table.costs, starts, N_LIKELY, table.slack)
-        return np.asarray(local_search.search(*distribution.entries(), *searched))
+        return np.asarray(local_search.search(distribution.entries(), *searched))
 
     return rule
 
@@ -222,7 +222,7 @@ def _likeliest_labels(table: CostTable, n_labels: int) -> Rule:
     costs = (table.first_cell, by_cell, size_of_vector.astype(np.int64), least, table.slack)
 
     def rule(distribution: LabelDistribution) -> Bytes:
-        return np.asarray(best_prefixes(*distribution.entries(), *costs, n_labels))
+        return np.asarray(best_prefixes(distribution.entries(), *costs, n_labels))
 
     return rule
 

@@ -132,7 +132,7 @@ def _of_counts(distribution: LabelDistribution, labels: Bytes, cost: CountCost) 
     table_row = np.zeros(n_labels + 1, np.int64)
     table_row[predicted] = np.arange(len(predicted))
     return np.asarray(
-        expected_costs(*distribution.entries(), table.first_cell, table.costs, table_row, labels)
+        expected_costs(distribution.entries(), table.first_cell, table.costs, table_row, labels)
     )
 
 

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from refpair._kernels import code_words
 from refpair._kernels.code_words import pack_bits, pack_signs, unpack_bits
+from refpair._kernels.jit import Words
 from refpair._kernels.posterior import keep_large, partial_agreements, sum_labels, sum_votes, tilt, weigh
 from refpair._parallel import chunks_of, run_chunks
 from refpair._saved import Savable, require
@@ -85,8 +86,8 @@ class KnownCodes:
     """
 
     vectors: Bytes
-    plus: code_words.Words
-    mask: code_words.Words
+    plus: Words
+    mask: Words
     n_known: Longs
     vector: npt.NDArray[np.int32]
     count: Floats
@@ -101,9 +102,7 @@ class KnownCodes:
         return cls(vectors, plus, mask, n_known, np.arange(len(words), dtype=np.int32), count, words.shape[1])
 
     @classmethod
-    def of_rows(
-        cls, vectors: Bytes, packed: code_words.Words, vector: npt.NDArray[np.int32], n_bits: int
-    ) -> Self:
+    def of_rows(cls, vectors: Bytes, packed: Words, vector: npt.NDArray[np.int32], n_bits: int) -> Self:
         """Make them of the packed codes that training samples are predicted to have."""
         n, mask = len(vector), pack_bits(np.ones((1, n_bits), dtype=bool))
         known = np.full(n, n_bits, np.int64)

@@ -243,7 +243,7 @@ class LabelDistribution:
 
     def best_f_beta(self, beta: float) -> Bytes:
         """Return the labels of largest expected F-beta for each row; of sets that tie a smallest one."""
-        return np.asarray(f_measure.best_sets(*self.entries(), self.n_labels, beta**2))
+        return np.asarray(f_measure.best_sets(self.entries(), self.n_labels, beta**2))
 
     def weighted(self) -> Iterator[tuple[slice, LabelDistribution]]:
         """Yield the rows as they are, in one block."""
