@@ -15,10 +15,10 @@ import typer
 from typer.core import TyperGroup
 
 import refpair
-from refpair.cli import experiment_commands
 from refpair.cli.datasets import datasets
 from refpair.cli.demo import demo
 from refpair.cli.evaluate import evaluate
+from refpair.cli.experiments import code_length, compare, paper, relevant_set, simulate
 from refpair.cli.fit import fit
 from refpair.cli.label import label
 from refpair.cli.predict import predict
@@ -94,10 +94,10 @@ for command in (
     evaluate,
     label,
     datasets,
-    experiment_commands.compare,
-    experiment_commands.code_length,
-    experiment_commands.relevant_set,
-    experiment_commands.simulate,
-    experiment_commands.paper,
+    compare,
+    code_length,
+    relevant_set,
+    simulate,
+    paper,
 ):
     app.command()(command)
