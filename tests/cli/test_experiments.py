@@ -199,7 +199,7 @@ def _n_results(folder):
         (("--algorithm", "unfinished:model"), "'(' was never closed (unfinished.py, line 1)"),
         (("--jobs", "0"), "jobs must be -1"),
         (("--out", "taken"), "taken/store.sqlite: unable to open database file"),
-        (("--out", "other"), "the store of the results: no such table: results"),
+        (("--out", "other"), "other/store.sqlite is no store of refpair; choose another --out"),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(folder, options, message):
