@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 
 from refpair.experiments import Part, Study
-from refpair.experiments.report import compare_section
+from refpair.experiments.report.comparison import compare_section
 
 
 def main() -> None:

@@ -14,7 +14,6 @@ from contextlib import closing
 import pandas as pd
 import pytest
 
-from refpair.cli.experiments import default_data, make_parts
 from refpair.experiments import Part
 from refpair.experiments.store import Store
 from tests.cli.running import refpair_, refuses, works
@@ -200,7 +199,7 @@ def _n_results(folder):
         (("--algorithm", "unfinished:model"), "'(' was never closed (unfinished.py, line 1)"),
         (("--jobs", "0"), "jobs must be -1"),
         (("--out", "taken"), "taken/store.sqlite: unable to open database file"),
-        (("--out", "other"), "the store of the results: no such table: results"),
+        (("--out", "other"), "other/store.sqlite is no store of refpair; choose another --out"),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(folder, options, message):
@@ -212,15 +211,26 @@ def test_mistakes_are_told_in_a_sentence(folder, options, message):
     assert message in refuses("compare", *options)
 
 
-def test_the_parts_of_the_paper():
-    assert make_parts("paper", None, None, None, quick=False) == [
-        Part("compare", 20, 5), Part("code-length", 3), Part("relevant-set", 3),
-    ]  # fmt: skip
-    assert make_parts("paper", 2, None, ["BR"], quick=False)[0] == Part("compare", 2, 2, ("BR",))
-    assert make_parts("compare", None, None, None, quick=True) == [Part("compare", 2)]
-    assert make_parts("code-length", 7, None, None, quick=False) == [Part("code-length", 7)]
-    assert default_data("compare") == ["digits"]
-    assert len(default_data("paper")) == 10
+@pytest.mark.parametrize(
+    ("given", "parts", "n_data"),
+    [
+        (["paper"], [Part("compare", 20, 5), Part("code-length", 3), Part("relevant-set", 3)], 10),
+        (
+            ["paper", "--splits", 2, "--algorithm", "BR"],
+            [Part("compare", 2, 2, ("BR",)), Part("code-length", 2), Part("relevant-set", 2)],
+            10,
+        ),
+        (["compare", "--quick"], [Part("compare", 2)], 1),
+        (["code-length", "--splits", 7], [Part("code-length", 7)], 1),
+        (["simulate", "--strategies", "random,MMC"], [Part("simulate", 10, None, ("random", "MMC"))], 1),
+    ],
+)
+def test_the_parts_of_each_command(given, parts, n_data, monkeypatch):
+    def study(folder, parts, data, costs, **how):
+        raise ValueError(f"{len(data)} {parts}")
+
+    monkeypatch.setattr("refpair.experiments.Study", study)
+    assert f"{n_data} {parts}" in refuses(*given)
 
 
 @pytest.mark.parametrize(

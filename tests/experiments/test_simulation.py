@@ -14,8 +14,7 @@ from refpair import BinaryRelevance, Logistic, get_cost
 from refpair.active import RandomQuery, learning_curve
 from refpair.datasets.digits import make_overlaid_digits
 from refpair.experiments import Part, Settings, Study
-from refpair.experiments.report import simulate_section
-from refpair.experiments.report.active import areas_under_curves
+from refpair.experiments.report.studies import areas_under_curves, simulate_section
 from refpair.experiments.settings import Simulation, half_split
 from refpair.experiments.simulation import (
     STRATEGIES,

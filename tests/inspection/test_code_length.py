@@ -12,7 +12,7 @@ from tests.inspection.results import DIRECTIONS, N_TRAIN, legend_of, lengths_fra
 def test_a_model_is_scored_at_each_length(model, test_rows):
     X, Y = test_rows
     display = CodeLengthDisplay.from_estimator(model, X, Y, lengths=[100, 3, 20, 3])
-    assert display.n_bits.tolist() == [3, 20, 100]
+    assert display.sizes.tolist() == [3, 20, 100]
     expected = [model.shorten(n).score(X, Y) for n in (3, 20, 100)]
     np.testing.assert_allclose(display.scores, expected)
     rows = 1 - model.cost_.rows(Y, model.shorten(20).predict(X))
@@ -35,7 +35,7 @@ def test_costs_are_shown_as_they_are_reported(data, test_rows):
 
 
 def test_lengths_are_a_dozen_up_to_the_whole_code(model, test_rows):
-    found = CodeLengthDisplay.from_estimator(model, *test_rows).n_bits
+    found = CodeLengthDisplay.from_estimator(model, *test_rows).sizes
     assert (found[0], found[-1], len(found)) == (10, 120, 12)
 
 
@@ -64,7 +64,7 @@ def test_results_are_averaged_over_the_splits_that_all_lengths_have():
         [results, lengths_frame({10: {0: 9.0}}, "other"), lengths_frame({10: {0: 9.0}}, cost="rank")]
     )
     display = CodeLengthDisplay.from_results(results, "emotions", "f1", greater_is_better=DIRECTIONS)
-    assert display.n_bits.tolist() == [10, 1000]
+    assert display.sizes.tolist() == [10, 1000]
     np.testing.assert_allclose(display.scores, [0.35, 0.8])
     np.testing.assert_allclose(display.errors, [0.05, 0.1])
     assert display.ax_.get_title() == "CSRPE-posterior on emotions"
@@ -126,7 +126,7 @@ def test_where_the_curve_flattens(scores, expected, greater_is_better):
 
 def test_lengths_are_put_in_order_with_their_scores():
     display = CodeLengthDisplay([30, 10], [3, 1], [0.3, 0.1], name="m", cost_name="c", greater_is_better=True)
-    assert (display.n_bits.tolist(), display.scores.tolist()) == ([10, 30], [1, 3])
+    assert (display.sizes.tolist(), display.scores.tolist()) == ([10, 30], [1, 3])
     assert display.errors.tolist() == [0.1, 0.3]
     for scores, errors, match in [([1, 2, 3], None, "scores"), ([1, 2], [1], "errors")]:
         with pytest.raises(ValueError, match=f"{match} must have one number for each of n_bits"):

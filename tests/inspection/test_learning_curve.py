@@ -32,7 +32,7 @@ def test_curves_of_several_runs_have_a_band():
 
 def test_only_numbers_of_rows_that_all_runs_have_count():
     display = LearningCurveDisplay.from_curves([curve(0.1, 0.3, 0.4), curve(0.3, 0.5)])
-    assert display.n_labelled.tolist() == [20, 30]
+    assert display.sizes.tolist() == [20, 30]
     with pytest.raises(ValueError, match="some number of labelled rows in common"):
         LearningCurveDisplay.from_curves([curve(0.1), curve(0.2).assign(n_labelled=5)])
     with pytest.raises(ValueError, match="curves must not be empty"):

@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 
 import refpair
 from refpair.cli.demo import datasets, demo
-from refpair.cli.experiment_commands import code_length, compare, paper, relevant_set, simulate
+from refpair.cli.experiments import code_length, compare, paper, relevant_set, simulate
 from refpair.cli.label import label
 from refpair.cli.models import evaluate, fit, predict
 

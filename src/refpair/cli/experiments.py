@@ -4,62 +4,147 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from refpair.cli.data import table_options
-from refpair.datasets import list_datasets
-from refpair.experiments import PAPER_COSTS, QUICK, Part, Settings, Study
-from refpair.experiments.report import Section
-from refpair.experiments.study import summarize_failures
+from refpair.cli.options import Drop, Encoding, Kinds, Labels, LabelSep, Sep
 
-__all__ = ["run"]
+if TYPE_CHECKING:
+    from refpair.experiments import Part
+
+__all__ = ["code_length", "compare", "paper", "relevant_set", "simulate"]
 
 _COSTS = ("f1", "hamming")  # one of whole label vectors, one of single labels
 _SPLITS, _QUICK_SPLITS, _RUNS = 5, 2, 10
 _PAPER_SPLITS, _PAPER_COMPETITORS, _PAPER_PARTS = 20, 5, 3  # of CSRPE; of the others; of other experiments
 
 
-def run(
-    *,
+def _data(default: str) -> Any:
+    return typer.Option(
+        help="A data set by name (see refpair datasets), a file, or a folder of <name>/<name>.arff. "
+        "Can be repeated.",
+        metavar="DATA",
+        show_default=default,
+    )
+
+
+def _costs(default: str) -> Any:
+    return typer.Option(
+        help="A cost: f1, f2, ..., jaccard, hamming, rank, zero_one, or module:name for one of your own (a "
+        "refpair.Cost, or a function of truths and predictions). Can be repeated.",
+        metavar="COST",
+        show_default=default,
+    )
+
+
+def _splits(default: str) -> Any:
+    return typer.Option(min=1, help="How many random half splits.", show_default=default)
+
+
+def _competitor_splits(default: str) -> Any:
+    return typer.Option(min=1, help="Fewer splits for all but CSRPE: they take longer.", show_default=default)
+
+
+def _out(command: str) -> Any:
+    return typer.Option(
+        help="The folder for results, tables, figures and the report. A run that was stopped goes on there.",
+        show_default=f"refpair-{command}",
+    )
+
+
+DataSets = Annotated[list[str] | None, _data("digits")]
+PaperDataSets = Annotated[list[str] | None, _data("the paper's ten")]
+Costs = Annotated[list[str] | None, _costs("f1, hamming")]
+PaperCosts = Annotated[list[str] | None, _costs("f1, jaccard, hamming, rank")]
+Splits = Annotated[int | None, _splits("5, with --quick 2")]
+PaperSplits = Annotated[int | None, _splits("20, with --quick 2; the other two experiments 3 at most")]
+CompetitorSplits = Annotated[int | None, _competitor_splits("as --splits")]
+PaperCompetitorSplits = Annotated[int | None, _competitor_splits("5, or --splits if that is less")]
+Algorithms = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="BR, RAkEL, HAMR, CC, PCC, CFT, CSRPE-nearest, CSRPE-posterior, or module:name for a class or "
+        "function of your own that makes a model. Can be repeated.",
+        metavar="NAME",
+        show_default="all",
+    ),
+]
+Bits = Annotated[
+    int | None, typer.Option(min=1, help="The length of the code.", show_default="3000, with --quick 500")
+]
+Strategies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--strategies",
+        help="As in random,MMC: of random, spread, BinMin, MMC, adaptive, risk, CSRPE (the paper's), "
+        "CSRPE-estimation, CSRPE-utility, representative, or module:name for a class or function of your own "
+        "that makes one. Can be repeated.",
+        metavar="NAMES",
+        show_default="all",
+    ),
+]
+Jobs = Annotated[int, typer.Option(help="Processes; -1 is one for each processor.")]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick",
+        help="A first look: 600 rows a data set, 500 bits, forests of 20 trees, no search, 2 splits.",
+    ),
+]
+ReportOnly = Annotated[
+    bool, typer.Option("--report-only", help="Run nothing; report what is in the folder already.")
+]
+
+
+def _run(
     command: str,
-    data: list[str] | None,
-    kind: list[str] | None,
-    cost: list[str] | None,
-    splits: int | None,
+    parts: Sequence[Part],
+    data: Sequence[str] | None,
+    reading: tuple[Any, ...],
+    cost: Sequence[str] | None,
     out: Path | None,
     jobs: int,
     quick: bool,
     report_only: bool,
-    algorithm: list[str] | None = None,
-    competitor_splits: int | None = None,
-    bits: int | None = None,
-    stratified: bool = False,
+    *,
     simulation: dict[str, Any] | None = None,
-    **reading: Any,
+    **settings: Any,
 ) -> None:
-    """Run a study and report it; the options are called as on the command line."""
-    settings = QUICK if quick else Settings()
-    given = {name: value for name, value in (simulation or {}).items() if value is not None}
-    settings = replace(settings, stratified=stratified, simulation=replace(settings.simulation, **given))
+    """Run a study and report it; settings that are None are those of the paper, or the quick ones."""
+    from refpair.cli.data import table_options
+    from refpair.experiments import QUICK, Settings, Study
+    from refpair.experiments.study import summarize_failures
+
+    base = QUICK if quick else Settings()
+    steps = replace(base.simulation, **_given(simulation or {}))
     study = Study(
         out or Path(f"refpair-{command}"),
-        make_parts(command, splits, competitor_splits, algorithm, quick=quick),
-        data or default_data(command),
-        cost or (PAPER_COSTS if command == "paper" else _COSTS),
-        table=table_options(kinds=kind, **reading),
-        settings=settings if bits is None else replace(settings, n_bits=bits),
+        parts,
+        data or ["digits"],
+        cost or _COSTS,
+        table=table_options(*reading),
+        settings=replace(base, simulation=steps, **_given(settings)),
         any_sources=report_only,
     )
-    shown = shlex.join(["refpair", *sys.argv[1:]])
     failures = []
-    if report_only:
-        _check_results(study)
-    else:
-        _tell_other_sources(study)
+    n_there = study.count()[0]
+    if report_only and n_there == 0:
+        raise ValueError(
+            f"{study.folder} has no results of these data, costs, algorithms and settings; were they made "
+            "with --quick, or other --bits?"
+        )
+    if not report_only:
+        study.any_sources = True
+        n_others = study.count()[0] - n_there
+        study.any_sources = False
+        if n_others:
+            typer.echo(
+                f"{n_others:,} results were made by other sources of refpair, and are made anew", err=True
+            )
         try:
             failures = study.run(jobs=jobs, verbose=1)
         except KeyboardInterrupt:
@@ -71,65 +156,222 @@ def run(
     if failures:
         typer.echo(f"tracebacks: {study.failures_path}", err=True)
     sections = study.sections()
-    report = study.report(shown, failures, sections)
+    report = study.report(shlex.join(["refpair", *sys.argv[1:]]), failures, sections)
     for section in sections:
-        _tell(section)
+        typer.secho(section.heading, bold=True)
+        typer.echo(section.tables[0].shown.to_string() if section.tables else section.text)
+        typer.echo()
     n_there, n_wanted = study.count()
     typer.echo(f"{n_there:,} of {n_wanted:,} results; {report}")
     if failures:
         raise typer.Exit(1)
 
 
-def _tell(section: Section) -> None:
-    """Print the summary of a section of the report."""
-    typer.secho(section.heading, bold=True)
-    typer.echo(section.tables[0].shown.to_string() if section.tables else section.text)
-    typer.echo()
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
 
 
-def _tell_other_sources(study: Study) -> None:
-    """Say if there are results that are not taken, since other code has made them."""
-    n_present = study.count()[0]
-    study.any_sources = True
-    n_others = study.count()[0] - n_present
-    study.any_sources = False
-    if n_others:
-        typer.echo(f"{n_others:,} results were made by other sources of refpair, and are made anew", err=True)
+def compare(
+    data: DataSets = None,
+    labels: Labels = None,
+    label_sep: LabelSep = None,
+    drop: Drop = None,
+    kind: Kinds = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
+    cost: Costs = None,
+    algorithm: Algorithms = None,
+    splits: Splits = None,
+    competitor_splits: CompetitorSplits = None,
+    stratified: Annotated[
+        bool,
+        typer.Option(
+            "--stratified", help="Halves in which labels, and pairs of labels, are equally frequent."
+        ),
+    ] = False,
+    bits: Bits = None,
+    out: Annotated[Path | None, _out("compare")] = None,
+    jobs: Jobs = -1,
+    quick: Quick = False,
+    report_only: ReportOnly = False,
+) -> None:
+    """Compare algorithms on data sets under costs, and write a report with tables and figures.
+
+    Parameters are chosen inside the training half. Ctrl-C stops; the same command goes on.
+
+    For example:
+
+    refpair compare --data digits --splits 3
+
+    refpair compare --data mine.csv --labels joy,anger --cost my_costs:price
+
+    refpair compare --data digits --algorithm BR --algorithm my_models:Mine
+    """
+    from refpair.experiments import Part
+
+    n_splits = splits or (_QUICK_SPLITS if quick else _SPLITS)
+    parts = [Part("compare", n_splits, competitor_splits, tuple(algorithm) if algorithm else None)]
+    reading = labels, label_sep, drop, kind, sep, encoding
+    how: dict[str, Any] = {"n_bits": bits, "stratified": stratified}
+    _run("compare", parts, data, reading, cost, out, jobs, quick, report_only, **how)
 
 
-def _check_results(study: Study) -> None:
-    if study.count()[0] == 0:
-        raise ValueError(
-            f"{study.folder} has no results of these data, costs, algorithms and settings; were they made "
-            "with --quick, or other --bits?"
-        )
+def code_length(
+    data: DataSets = None,
+    labels: Labels = None,
+    label_sep: LabelSep = None,
+    drop: Drop = None,
+    kind: Kinds = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
+    cost: Costs = None,
+    splits: Splits = None,
+    out: Annotated[Path | None, _out("code-length")] = None,
+    jobs: Jobs = -1,
+    quick: Quick = False,
+    report_only: ReportOnly = False,
+) -> None:
+    """Show how the score grows with the length of the code: one fit of 5,000 bits, cut short.
+
+    For example:
+
+    refpair code-length --data emotions --cost f1
+    """
+    from refpair.experiments import Part
+
+    parts = [Part("code-length", splits or (_QUICK_SPLITS if quick else _SPLITS))]
+    reading = labels, label_sep, drop, kind, sep, encoding
+    _run("code-length", parts, data, reading, cost, out, jobs, quick, report_only)
 
 
-def make_parts(
-    command: str,
-    splits: int | None,
-    competitor_splits: int | None,
-    algorithms: list[str] | None,
-    *,
-    quick: bool,
-) -> list[Part]:
-    """Return the experiments of a command."""
-    chosen = None if algorithms is None else tuple(algorithms)
-    if command != "paper":
-        n_splits = splits or (_QUICK_SPLITS if quick else _RUNS if command == "simulate" else _SPLITS)
-        return [Part(command, n_splits, competitor_splits, chosen)]  # type: ignore[arg-type]  # one of its names
+def relevant_set(
+    data: DataSets = None,
+    labels: Labels = None,
+    label_sep: LabelSep = None,
+    drop: Drop = None,
+    kind: Kinds = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
+    cost: Costs = None,
+    splits: Splits = None,
+    bits: Bits = None,
+    out: Annotated[Path | None, _out("relevant-set")] = None,
+    jobs: Jobs = -1,
+    quick: Quick = False,
+    report_only: ReportOnly = False,
+) -> None:
+    """Show what is lost by comparing codes with the label vectors of the training half alone.
+
+    For example:
+
+    refpair relevant-set --data CAL500 --cost f1
+    """
+    from refpair.experiments import Part
+
+    parts = [Part("relevant-set", splits or (_QUICK_SPLITS if quick else _SPLITS))]
+    reading = labels, label_sep, drop, kind, sep, encoding
+    _run("relevant-set", parts, data, reading, cost, out, jobs, quick, report_only, n_bits=bits)
+
+
+def simulate(
+    data: DataSets = None,
+    labels: Labels = None,
+    label_sep: LabelSep = None,
+    drop: Drop = None,
+    kind: Kinds = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
+    cost: Costs = None,
+    strategies: Strategies = None,
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="How many runs.", show_default="10, with --quick 2")
+    ] = None,
+    start: Annotated[
+        int | None, typer.Option(min=0, help="Rows that are labelled at first.", show_default="20")
+    ] = None,
+    queries: Annotated[
+        int | None, typer.Option(min=1, help="Rows to ask for.", show_default="100, with --quick 40")
+    ] = None,
+    batch: Annotated[int | None, typer.Option(min=1, help="Rows at a time.", show_default="1")] = None,
+    classifier: Annotated[
+        Literal["BR", "CSRPE"] | None,
+        typer.Option(
+            help="What learns from the labels: a logistic regression a label, or CSRPE.", show_default="BR"
+        ),
+    ] = None,
+    bits: Annotated[
+        int | None,
+        typer.Option(min=1, help="The length of codes.", show_default="300, with --quick 100"),
+    ] = None,
+    out: Annotated[Path | None, _out("simulate")] = None,
+    jobs: Jobs = -1,
+    quick: Quick = False,
+    report_only: ReportOnly = False,
+) -> None:
+    """Show which rows are worth labelling: learning curves of query strategies, as if labels were unknown.
+
+    Half of each data set is asked for its labels, row by row, the other half tells what they taught. Ctrl-C
+    stops; the same command goes on.
+
+    For example:
+
+    refpair simulate --data emotions --cost f1 --strategies random,MMC,representative
+
+    refpair simulate --data mine.csv --labels joy,anger --cost my_costs:price --batch 10
+    """
+    from refpair.experiments import Part
+
+    names = tuple(name for given in strategies or () for name in given.split(",")) or None
+    parts = [Part("simulate", runs or (_QUICK_SPLITS if quick else _RUNS), algorithms=names)]
+    reading = labels, label_sep, drop, kind, sep, encoding
+    steps = {
+        "n_start": start,
+        "n_queries": queries,
+        "batch_size": batch,
+        "classifier": classifier,
+        "n_bits": bits,
+    }
+    _run("simulate", parts, data, reading, cost, out, jobs, quick, report_only, simulation=steps)
+
+
+def paper(
+    data: PaperDataSets = None,
+    labels: Labels = None,
+    label_sep: LabelSep = None,
+    drop: Drop = None,
+    kind: Kinds = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
+    cost: PaperCosts = None,
+    algorithm: Algorithms = None,
+    splits: PaperSplits = None,
+    competitor_splits: PaperCompetitorSplits = None,
+    bits: Bits = None,
+    out: Annotated[Path | None, _out("paper")] = None,
+    jobs: Jobs = -1,
+    quick: Quick = False,
+    report_only: ReportOnly = False,
+) -> None:
+    """Run all of the paper's experiments: compare, code-length and relevant-set, in one report.
+
+    It takes a night on a laptop; --quick takes minutes. Ctrl-C stops; the same command goes on.
+
+    For example:
+
+    refpair paper --quick
+
+    refpair paper --data folder_of_data_sets --out results
+    """
+    from refpair.datasets import list_datasets
+    from refpair.experiments import PAPER_COSTS, Part
+
     n_splits = splits or (_QUICK_SPLITS if quick else _PAPER_SPLITS)
     n_others = competitor_splits or min(n_splits, _PAPER_COMPETITORS)
-    n_parts = min(n_splits, _PAPER_PARTS)
-    return [
-        Part("compare", n_splits, n_others, chosen),
-        Part("code-length", n_parts),
-        Part("relevant-set", n_parts),
+    parts = [
+        Part("compare", n_splits, n_others, tuple(algorithm) if algorithm else None),
+        Part("code-length", min(n_splits, _PAPER_PARTS)),
+        Part("relevant-set", min(n_splits, _PAPER_PARTS)),
     ]
-
-
-def default_data(command: str) -> list[str]:
-    """Return the data sets to take if none is named: the paper's, or the one that needs no download."""
-    if command != "paper":
-        return ["digits"]
-    return [info.name for info in list_datasets() if info.name != "digits"]
+    data = data or [info.name for info in list_datasets() if info.name != "digits"]
+    reading = labels, label_sep, drop, kind, sep, encoding
+    _run("paper", parts, data, reading, cost or PAPER_COSTS, out, jobs, quick, report_only, n_bits=bits)

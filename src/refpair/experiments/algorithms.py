@@ -28,6 +28,7 @@ from refpair.classifiers import (
     ProbabilisticChain,
     RAkEL,
 )
+from refpair.classifiers._base import MultiLabelClassifier
 from refpair.costs import Cost
 from refpair.experiments.names import call_with, find_known
 from refpair.experiments.settings import LABELS_TIMES_ROUNDS, Settings
@@ -65,25 +66,19 @@ def fit_and_cut(model: Any, grid: Grid, X: Any, Y: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """How an algorithm takes part in experiments.
-
-    ``make(cost, settings, n_labels)`` returns an unfitted model, ``grid(X)`` the settings of parameters to
-    choose from, the default first; ``draft`` are parameters that make the search shorter. ``out_of_bag`` is
-    whether a fitted model tells what its predictions cost, in ``oob_cost_``: it need not be fitted to folds
-    then, and no drafts are made, for the best of the fitted models is taken as it is. ``one_fit`` is whether
-    one fitted model answers for all costs.
-    """
+    """How an algorithm takes part in experiments; ``make(cost, settings, n_labels)`` is an unfitted model."""
 
     make: Make
-    grid: Callable[[Any], Grid] = field(default=lambda X: [{}])
-    draft: Parameters = field(default_factory=dict)
+    grid: Callable[[Any], Grid] = field(default=lambda X: [{}])  # what to choose from, the default first
+    draft: Parameters = field(default_factory=dict)  # parameters that make the search shorter
     fit_each: FitEach = fit_each
-    out_of_bag: bool = False
-    one_fit: bool = False
+    out_of_bag: bool = False  # oob_cost_ of fitted models is what is chosen by: no folds, no drafts
+    one_fit: bool = False  # one fitted model answers for all costs
 
     def answer(self, model: Any, X: Any, cost: Cost) -> Any:
         """Return what a fitted model predicts if it is judged by a cost."""
-        if self.one_fit and hasattr(model, "decide"):
+        # What a model of the user's own calls decide is its own affair.
+        if self.one_fit and isinstance(model, MultiLabelClassifier) and hasattr(model, "decide"):
             return model.decide(X, cost)
         return model.predict(X)
 
@@ -140,10 +135,9 @@ ALGORITHMS: dict[str, Algorithm] = COMPETITORS | {
 
 
 def find_algorithm(name: str) -> Algorithm:
-    """Return an algorithm by its name, or one of the user's own.
+    """Return an algorithm by its name, or one of the user's own, which is given `cost` and `random_state`.
 
-    ``module:name`` is a class or a function that returns an unfitted model. It is given the arguments `cost`
-    and `random_state` if it has them; without `cost` one fitted model is judged by all costs.
+    If it has no argument `cost`, one fitted model is judged by all costs.
     """
     found = find_known("algorithm", name, ALGORITHMS, "model")
     if isinstance(found, Algorithm):

@@ -40,8 +40,7 @@ def find_sources(
 ) -> list[Source]:
     """Return the data sets that files, folders and names stand for; each is read, so that mistakes show now.
 
-    The options are for files; data sets by name have their own labels. Costs of the user's own are tried on
-    the first labels of each data set.
+    Costs of the user's own are tried on the first labels of each, for the same reason.
     """
     words = [word for given in data for word in find_data(given)]
     if (options.labels is not None or options.drop) and not any(map(is_file, words)):
@@ -52,13 +51,10 @@ def find_sources(
     for word in words:
         if word == "-":
             raise ValueError("standard input can be read only once; experiments need a file")
-        source = Source(Path(word).stem, word)
-        if is_file(word):
-            source = replace(source, options=options)
+        source = Source(Path(word).stem, word, options if is_file(word) else TableOptions())
         table = source.read()
-        if _is_another(table, source.name):  # results on it do not belong beside the paper's
-            source = replace(source, name=Path(word).name)
-        source = replace(source, digest=_digest(table))
+        another = _is_another(table, source.name)  # results on it do not belong beside the paper's
+        source = replace(source, name=Path(word).name if another else source.name, digest=_digest(table))
         known = sources.get(source.name)
         if known is not None and known != source:
             raise ValueError(f"{known.data} and {word} would both be called {source.name}; rename one")
@@ -108,10 +104,7 @@ def read_numeric(data: str, options: TableOptions) -> MultiLabelData:
 
 
 def numeric_data(table: Table, options: TableOptions) -> MultiLabelData:
-    """Turn a table into numbers: a table of numbers as it is, others by :class:`refpair.TableVectorizer`.
-
-    Texts and categories are counted in all rows, without their labels.
-    """
+    """Turn a table into numbers: a table of numbers as it is, others by :class:`refpair.TableVectorizer`."""
     if table.Y is None:
         raise ValueError(
             f"{table.name}: which columns are the labels? Name them, for example --labels joy,anger"

@@ -90,10 +90,7 @@ def greater_is_better(cost: str) -> bool:
 
 
 def code_digest(name: str) -> str:
-    """Return a digest of the files that an own object is named and defined in.
-
-    Results of earlier versions of these files are void; what they import from elsewhere is not looked at.
-    """
+    """Return a digest of the files that an own object is named and defined in; not of what they import."""
     if not is_own(name):
         return ""
     found = import_object(name)

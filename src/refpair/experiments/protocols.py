@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -53,11 +53,7 @@ def make_model(algorithm: Algorithm, cost: Cost, settings: Settings, n_labels: i
 def choose_parameters(
     algorithm: Algorithm, costs: Mapping[str, Cost], X: Any, Y: Any, settings: Settings, seed: int
 ) -> dict[str, Parameters]:
-    """Return, for each cost, the parameters whose predictions cost least on rows that were not learnt from.
-
-    There is just one cost, unless one fitted model answers for all. At most 1,000 rows are used; the seed is
-    that of the folds and of the models.
-    """
+    """Return, for each cost, the parameters whose predictions cost least in folds of at most 1,000 rows."""
     grid = algorithm.grid(X)
     if not settings.search or len(grid) == 1:
         return dict.fromkeys(costs, grid[0])
@@ -74,8 +70,7 @@ def choose_parameters(
     return {name: grid[int(np.argmin(total))] for name, total in totals.items()}
 
 
-@dataclass(frozen=True, eq=False)
-class Fitted:
+class Fitted(NamedTuple):
     """A model, and how long it took to fit."""
 
     model: Any
@@ -84,15 +79,12 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """The parameters that were chosen for each cost, besides those given, and what the search took.
-
-    Models that are already fitted to the whole training half are in `fits`, by their parameters as JSON.
-    """
+    """The parameters that were chosen for each cost, besides those given, and what the search took."""
 
     parameters: dict[str, Parameters]
     given: Parameters
     seconds: float
-    fits: dict[str, Fitted] = field(default_factory=dict)
+    fits: dict[str, Fitted] = field(default_factory=dict)  # to the training half, by parameters as JSON
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,11 +101,9 @@ class Evaluation:
     @classmethod
     def of(cls, task: Task, table: MultiLabelData) -> Evaluation:
         """Split the data set."""
-        labels = table.Y
-        train, test = task.settings.halves(labels, task.split)
-        return cls(
-            task, find_algorithm(task.algorithm), table.X[train], labels[train], table.X[test], labels[test]
-        )
+        X, Y = table.X, table.Y
+        train, test = task.settings.halves(Y, task.split)
+        return cls(task, find_algorithm(task.algorithm), X[train], Y[train], X[test], Y[test])
 
     def choose(self, costs: Mapping[str, Cost], **given: Any) -> SearchResult:
         """Choose the parameters for each cost, besides those given."""
@@ -184,7 +174,7 @@ def _code_length(run: Evaluation, costs: Mapping[str, Cost]) -> Iterator[tuple[K
         n_there = len(longest.model.code_)
         for key in run.task.result_keys(name):
             is_whole = key.size >= n_there
-            short = longest if is_whole else replace(longest, model=longest.model.shorten(key.size))
+            short = longest if is_whole else longest._replace(model=longest.model.shorten(key.size))
             notes = {"n_bits": n_there} if key.size > n_there else {}
             yield key, run.judge(short, cost, choice.parameters[name], choice.seconds, **notes)
 

@@ -38,11 +38,9 @@ _PACKAGES = ("refpair", "numpy", "scipy", "scikit-learn", "numba")
 
 
 def run_tasks(path: Path, tasks: Sequence[Task], *, jobs: int = 1, verbose: int = 0) -> list[Failure]:
-    """Run those tasks whose results are not in the store, and return which of them failed.
+    """Run those tasks whose results are not in the store, and return which failed, as `Study.run` says.
 
-    With jobs=−1 there is a process for each processor; verbose=1 shows a progress bar with the time left, or
-    a line a minute if there is no terminal. It is a ChildProcessError if workers were killed, for want of
-    memory say, and left tasks open.
+    It is a ChildProcessError if workers were killed, for want of memory say, and left tasks open.
     """
     if jobs != -1 and jobs < 1:
         raise ValueError(f"jobs must be -1, one for each processor, or at least 1; it is {jobs}")
@@ -54,7 +52,11 @@ def run_tasks(path: Path, tasks: Sequence[Task], *, jobs: int = 1, verbose: int 
         try:
             with _ignoring_interrupts():
                 for _ in range(n_workers):
-                    workers.append(_start_worker(path, open_tasks, run))
+                    new = get_context("spawn").Process(
+                        target=_work, args=(path, open_tasks, run), daemon=True
+                    )
+                    new.start()
+                    workers.append(new)
             _watch(store, tasks, run, workers, visible=verbose > 0 and bool(workers))
         finally:
             for worker in workers:
@@ -77,12 +79,6 @@ def _ignoring_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _start_worker(path: Path, tasks: list[Task], run: int) -> BaseProcess:
-    worker = get_context("spawn").Process(target=_work, args=(path, tasks, run), daemon=True)
-    worker.start()
-    return worker
 
 
 def _open_tasks(store: Store, tasks: Sequence[Task], run: int) -> list[Task]:
@@ -143,10 +139,8 @@ def _watch(
             if not visible or (ended and not terminal):
                 continue
             n_open = len(_open_tasks(store, tasks, run))
-            n_done, left = (
-                len(tasks) - n_open,
-                _show_left(time.monotonic() - start, n_at_start - n_open, n_open),
-            )
+            n_done, seconds = len(tasks) - n_open, time.monotonic() - start
+            left = _show_left(seconds, n_at_start - n_open, n_open)
             bar.update(shown, completed=n_done, left=left)
             if not terminal:
                 print(f"{n_done:,} of {len(tasks):,} tasks, {left} left", file=sys.stderr, flush=True)
@@ -154,19 +148,14 @@ def _watch(
 
 def _check_ends(codes: Sequence[int | None], *, finished: bool) -> None:
     """Say if workers did not end by themselves; it is an error if something is left to do."""
-    ends = [_describe_end(code) for code in codes if code]
+    killed = "killed (signal {}), for want of memory perhaps, of which fewer --jobs need less"
+    ends = [killed.format(-code) if code < 0 else f"ended with exit code {code}" for code in codes if code]
     if not ends:
         return
     what = f"{len(ends)} of {len(codes)} worker processes: {'; '.join(dict.fromkeys(ends))}"
     if not finished:
         raise ChildProcessError(f"{what}; what is finished is stored, and the same command goes on")
     print(f"warning: {what}; the others have finished all", file=sys.stderr)
-
-
-def _describe_end(code: int) -> str:
-    if code < 0:
-        return f"killed (signal {-code}), for want of memory perhaps, of which fewer --jobs need less"
-    return f"ended with exit code {code}"
 
 
 def _show_left(seconds: float, n_done: int, n_open: int) -> str:
@@ -178,15 +167,11 @@ def describe_machine() -> str:
     """Return the system, the processor and the versions, as a report shows them."""
     n = os.cpu_count() or 1
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
-    return (
-        f"{platform.system()} {platform.machine()}, {_processor()}, {n} core{'s' * (n > 1)}; "
-        f"Python {platform.python_version()}, {versions}"
-    )
-
-
-def _processor() -> str:
-    """Return the name of the processor; Linux has it in a file only."""
-    file = Path("/proc/cpuinfo")
+    file = Path("/proc/cpuinfo")  # where Linux has the name of the processor, and nowhere else
     lines = file.read_text(encoding="utf-8", errors="replace").splitlines() if file.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
+    processor = names[0] if names else platform.processor() or platform.machine()
+    return (
+        f"{platform.system()} {platform.machine()}, {processor}, {n} core{'s' * (n > 1)}; "
+        f"Python {platform.python_version()}, {versions}"
+    )

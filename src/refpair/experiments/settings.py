@@ -19,39 +19,17 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Simulation:
-    """How rows are asked for in a simulation of active learning.
+    """How rows are asked for in a simulation of active learning."""
 
-    Attributes
-    ----------
-    n_start : int
-        How many rows are labelled at the beginning.
-    n_queries : int
-        How many are asked for.
-    batch_size : int
-        How many at once.
-    test_each : int
-        After how many the classifier is scored.
-    n_bits : int
-        The length of the codes of strategies that have one.
-    classifier : {"BR", "CSRPE"}
-        What is fitted to the labelled rows, and scored: a logistic regression for each label, or CSRPE.
-    """
-
-    n_start: int = 20
-    n_queries: int = 100
-    batch_size: int = 1
-    test_each: int = 5
-    n_bits: int = 300
-    classifier: Literal["BR", "CSRPE"] = "BR"
+    n_start: int = 20  # rows that are labelled at the beginning
+    n_queries: int = 100  # that are asked for
+    batch_size: int = 1  # that are asked for at once
+    test_each: int = 5  # after which the classifier is scored
+    n_bits: int = 300  # of the codes of strategies that have one
+    classifier: Literal["BR", "CSRPE"] = "BR"  # a logistic regression for each label, or CSRPE
 
     def sizes(self) -> list[int]:
-        """Return at how many labelled rows the classifier is scored.
-
-        Examples
-        --------
-        >>> Simulation(n_queries=12).sizes()
-        [20, 25, 30, 32]
-        """
+        """Return at how many labelled rows the classifier is scored."""
         end = self.n_start + self.n_queries
         return [*range(self.n_start, end, self.test_each), end]
 
@@ -115,11 +93,9 @@ class Settings:
 
     def describe(self, experiments: Collection[str]) -> str:
         """Return the settings that matter to some experiments, in words."""
-        parts = [str(self)] if set(experiments) != {"simulate"} else []
-        parts += [str(self.simulation)] if "simulate" in experiments else []
-        return "; ".join(parts)
-
-    def __str__(self) -> str:
+        simulation = [str(self.simulation)] if "simulate" in experiments else []
+        if set(experiments) == {"simulate"}:
+            return "; ".join(simulation)
         most_labels = LABELS_TIMES_ROUNDS // self.n_rounds
         parts = [
             f"codes of up to {self.n_bits} bits, cut from {max(self.lengths)} where lengths are compared",
@@ -129,7 +105,7 @@ class Settings:
             "all rows" if self.max_rows is None else f"{self.max_rows} rows of each data set at most",
         ]
         parts += ["labels as frequent in one half as in the other"] if self.stratified else []
-        return "; ".join(parts)
+        return "; ".join(parts + simulation)
 
 
 QUICK = Settings(
@@ -144,13 +120,7 @@ QUICK = Settings(
 
 
 def half_split(n: int, split: int, max_rows: int | None = None) -> tuple[Rows, Rows]:
-    """Return the rows of the training and the test half of a random split.
-
-    Examples
-    --------
-    >>> half_split(5, split=0)
-    (array([2, 4]), array([3, 0, 1]))
-    """
+    """Return the rows of the training and the test half of a random split."""
     order = np.random.default_rng(split).permutation(n)[:max_rows]
     half = len(order) // 2
     return order[:half], order[half:]

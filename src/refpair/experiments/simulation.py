@@ -34,7 +34,6 @@ from refpair.classifiers import BinaryRelevance, CSRPEClassifier, Logistic
 from refpair.costs import Cost
 from refpair.datasets import MultiLabelData
 from refpair.experiments.names import call_with, find_cost, find_known, is_own
-from refpair.experiments.settings import Simulation
 from refpair.experiments.store import Key, Result
 from refpair.experiments.tasks import Task
 
@@ -59,54 +58,24 @@ class StrategyContext:
 Make = Callable[[StrategyContext], QueryStrategy]
 
 
-def _uncertainty(part: Any) -> Make:
-    def make(s: StrategyContext) -> QueryStrategy:
-        return CostSensitiveUncertainty(
-            s.cost,
-            estimator=s.estimator,
-            n_bits=s.n_bits,
-            bit_estimator=s.bit_estimator,
-            part=part,
-            random_state=s.random_state,
-        )
-
-    return make
-
-
-def _representative(s: StrategyContext) -> QueryStrategy:
-    return RepresentativeUncertainty(
-        s.cost,
-        estimator=s.estimator,
-        n_bits=s.n_bits,
-        bit_estimator=s.bit_estimator,
-        random_state=s.random_state,
-    )
-
-
-def _adaptive(s: StrategyContext) -> QueryStrategy:
-    return AdaptiveActive(s.bit_estimator, max_looked_at=_ADAPTIVE_ROWS, random_state=s.random_state)
-
-
 STRATEGIES: dict[str, Make] = {
     "random": lambda s: RandomQuery(random_state=s.random_state),
     "spread": lambda s: SpreadQuery(random_state=s.random_state),
     "BinMin": lambda s: BinaryMinimization(s.bit_estimator, random_state=s.random_state),
     "MMC": lambda s: MMC(s.bit_estimator, random_state=s.random_state),
-    "adaptive": _adaptive,
+    "adaptive": lambda s: AdaptiveActive(
+        s.bit_estimator, max_looked_at=_ADAPTIVE_ROWS, random_state=s.random_state
+    ),
     "risk": lambda s: BayesRisk(s.cost, estimator=s.estimator, random_state=s.random_state),
-    "CSRPE": _uncertainty("both"),
-    "CSRPE-estimation": _uncertainty("estimation"),
-    "CSRPE-utility": _uncertainty("utility"),
-    DEFAULT_STRATEGY: _representative,
+    "CSRPE": lambda s: CostSensitiveUncertainty(**vars(s), part="both"),
+    "CSRPE-estimation": lambda s: CostSensitiveUncertainty(**vars(s), part="estimation"),
+    "CSRPE-utility": lambda s: CostSensitiveUncertainty(**vars(s), part="utility"),
+    DEFAULT_STRATEGY: lambda s: RepresentativeUncertainty(**vars(s)),
 }
 
 
 def find_strategy(name: str) -> Make:
-    """Return a strategy by its name, or one of the user's own.
-
-    ``module:name`` is a class or a function that returns a query strategy. It is given the arguments `cost`,
-    `estimator`, `bit_estimator`, `n_bits` and `random_state` if it has them.
-    """
+    """Return a strategy by its name, or one of the user's own, which is given what it has arguments for."""
     found = find_known("strategy", name, STRATEGIES, "strategy")
     return (lambda s: call_with(found, **vars(s))) if is_own(name) else found
 
@@ -114,28 +83,28 @@ def find_strategy(name: str) -> Make:
 def simulate_task(
     task: Task, table: MultiLabelData, missing: Collection[Key]
 ) -> Iterator[tuple[Key, Result]]:
-    """Yield those results of a task that are missing: the score after so many answers.
-
-    If there are fewer rows than are to be asked for, the score with all of them is repeated.
-    """
-    labels = table.Y
-    pool, test = task.settings.halves(labels, task.split)
+    """Yield those results of a task that are missing; with too few rows the score of all is repeated."""
+    Y = table.Y
+    pool, test = task.settings.halves(Y, task.split)
     X, X_test = scale_features(table.X[pool], table.X[test])
     simulation = task.settings.simulation
     n_start = min(simulation.n_start, len(pool) - 1)
     (name,) = task.costs
     cost = find_cost(name)
     begin = time.perf_counter()
-    C = choose_c(X[:n_start], labels[pool[:n_start]], cost, task.split)
+    C = choose_c(X[:n_start], Y[pool[:n_start]], cost, task.split)
     seconds_search = time.perf_counter() - begin
-    context = _context(simulation, cost, C, task.split)
+    logistic = Logistic(C, tol=_TOL)
+    estimator: Any = BinaryRelevance(logistic)
+    if simulation.classifier == "CSRPE":
+        estimator = CSRPEClassifier(
+            cost, n_bits=simulation.n_bits, estimator=logistic, random_state=task.split
+        )
+    context = StrategyContext(cost, estimator, logistic, simulation.n_bits, task.split)
     curve = learning_curve(
         find_strategy(task.algorithm)(context),
         context.estimator,
-        X,
-        labels[pool],
-        X_test,
-        labels[test],
+        *(X, Y[pool], X_test, Y[test]),
         start=np.arange(n_start),
         n_queries=simulation.n_queries,
         cost=cost,
@@ -146,14 +115,6 @@ def simulate_task(
         row = curve.iloc[min(place, len(curve) - 1)]
         if key in missing:
             yield key, Result(row["score"], seconds_search, row["seconds"], 0.0, json.dumps({"C": C}))
-
-
-def _context(simulation: Simulation, cost: Cost, C: float, seed: int) -> StrategyContext:
-    logistic = Logistic(C, tol=_TOL)
-    estimator: Any = BinaryRelevance(logistic)
-    if simulation.classifier == "CSRPE":
-        estimator = CSRPEClassifier(cost, n_bits=simulation.n_bits, estimator=logistic, random_state=seed)
-    return StrategyContext(cost, estimator, logistic, simulation.n_bits, seed)
 
 
 def choose_c(X: Any, Y: Any, cost: Cost, seed: int) -> float:
@@ -177,11 +138,7 @@ def choose_c(X: Any, Y: Any, cost: Cost, seed: int) -> float:
 
 
 def scale_features(X: Any, X_test: Any) -> tuple[Any, Any]:
-    """Return both halves with features of like scales, and rows whose mean squared length is 1.
-
-    The features of dense data get mean 0 and variance 1 in the first half; sparse ones stay sparse, and keep
-    their scales. No labels are needed for that.
-    """
+    """Return both halves with rows whose mean squared length is 1, dense features of like scales."""
     if not sp.issparse(X):
         scaler = StandardScaler().fit(X)
         X, X_test = np.nan_to_num(scaler.transform(X)), np.nan_to_num(scaler.transform(X_test))

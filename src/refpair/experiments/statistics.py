@@ -22,6 +22,7 @@ from refpair.inspection._display import mean_and_error
 Floats = npt.NDArray[np.float64]
 Outcome = Literal["win", "tie", "loss", "untested"]
 
+_CONFIDENCE = 0.95
 _ROUNDING = 1e-12  # the same predictions, added up in another order, differ by less than this share
 
 
@@ -36,21 +37,13 @@ class WinTieLoss(NamedTuple):
         return f"{self.win}/{self.tie}/{self.loss}"
 
 
-def paired_outcome(
-    ours: npt.ArrayLike, theirs: npt.ArrayLike, greater_is_better: bool, confidence: float = 0.95
-) -> Outcome:
+def paired_outcome(ours: npt.ArrayLike, theirs: npt.ArrayLike, greater_is_better: bool) -> Outcome:
     """Compare two algorithms by their scores on the same splits: a two-sided paired t-test, as in the paper.
 
     A tie as well if there are no differences at all. If all differences are the same and not zero, there is
     nothing random about them: a win or a loss. Fewer than two splits cannot be tested.
     """
     a, b = np.asarray(ours, dtype=np.float64), np.asarray(theirs, dtype=np.float64)
-    if a.ndim != 1 or a.shape != b.shape:
-        raise ValueError(f"ours and theirs must be scores of the same splits, not of {a.shape} and {b.shape}")
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        raise ValueError("ours and theirs must be finite: leave out the splits that one of them lacks")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
     gains = a - b if greater_is_better else b - a
     gains[np.abs(gains) <= _ROUNDING * np.maximum(np.abs(a), np.abs(b))] = 0.0
     if len(gains) < 2:
@@ -58,7 +51,7 @@ def paired_outcome(
     if not gains.any():
         return "tie"
     mean, error = mean_and_error(gains)
-    if error > 0 and 2 * stdtr(len(gains) - 1, -abs(mean) / error) > 1 - confidence:
+    if error > 0 and 2 * stdtr(len(gains) - 1, -abs(mean) / error) > 1 - _CONFIDENCE:
         return "tie"
     return "win" if mean > 0 else "loss"
 
@@ -97,10 +90,9 @@ def summarise(results: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def win_tie_loss(results: pd.DataFrame, ours: str) -> pd.DataFrame:
-    """Count the cells in which one algorithm is better than, level with and worse than each other one.
+    """Count the cells that one algorithm wins, ties and loses, by cost and in ``total``, against each other.
 
-    It has a row for each cost in order of appearance and one for the ``total``, a column for each other
-    algorithm. Cells in which two algorithms have fewer than two splits in common do not count.
+    Cells in which two algorithms have fewer than two splits in common do not count.
     """
     costs = [str(cost) for cost in results["cost"].unique()]
     others = [str(name) for name in results["algorithm"].unique() if name != ours]
@@ -120,12 +112,10 @@ def win_tie_loss(results: pd.DataFrame, ours: str) -> pd.DataFrame:
 
 
 def best_or_level(results: pd.DataFrame, ours: str) -> pd.DataFrame:
-    """Say for each cell whether one algorithm is the best there is, level with the best, or worse.
+    """Say for each cell whether one algorithm is the best, level with it, or worse, and whom it loses to.
 
-    It has a row for each (cost, data) that ``ours`` shares with another algorithm. ``verdict`` is "best" if
-    no other has a better mean on the splits both have; "level" if :func:`paired_outcome` finds no loss
-    against those that have; "worse" if it finds one. If there is no loss, but some of those that have a
-    better mean share a single split, "untested". ``loses_to`` is a tuple of whom it loses to.
+    "best" if no other has a better mean on the splits both have; "level" if none of those that have wins by
+    :func:`paired_outcome`, "untested" if some of them share a single split; "worse" otherwise.
     """
     found = []
     for cost, data, pairs in _paired_cells(results, ours):
@@ -168,11 +158,7 @@ def code_length_curve(results: pd.DataFrame, cost: str, data: str, algorithm: st
 
 
 def cell_ranks(results: pd.DataFrame) -> pd.DataFrame:
-    """Rank the algorithms in each cell that all of them have, by the means over the splits they share.
-
-    There is a row for each (cost, data), a column for each algorithm; 1 is the best, equal means share the
-    mean of their ranks.
-    """
+    """Rank the algorithms in each cell that all of them have, by :func:`shared_means`; 1 is the best."""
     means = shared_means(results).dropna()
     signs = [-1.0 if greater_is_better(cost) else 1.0 for cost, _ in means.index]
     return means.mul(signs, axis=0).rank(axis=1)
@@ -184,10 +170,7 @@ def average_ranks(results: pd.DataFrame) -> pd.Series[float]:
 
 
 def friedman(results: pd.DataFrame) -> float:
-    """Return the p value of Friedman's test that all algorithms are alike.
-
-    It is NaN for fewer than three algorithms or two cells, which the test is not made for.
-    """
+    """Return the p value of Friedman's test that all are alike; NaN if there are too few to test."""
     ranks = cell_ranks(results).to_numpy()
     if ranks.shape[0] < 2 or ranks.shape[1] < 3:
         return np.nan
@@ -196,11 +179,7 @@ def friedman(results: pd.DataFrame) -> float:
     return float(stats.friedmanchisquare(*ranks.T).pvalue)
 
 
-def critical_difference(n_algorithms: int, n_cells: int, confidence: float = 0.95) -> float:
+def critical_difference(n_algorithms: int, n_cells: int) -> float:
     """Return how far apart two mean ranks must be to differ, by Nemenyi's test (Demšar, JMLR 2006)."""
-    if n_algorithms < 2 or n_cells < 1:
-        raise ValueError(
-            f"n_algorithms must be 2 or more and n_cells 1 or more, got {n_algorithms}, {n_cells}"
-        )
-    q = stats.studentized_range.ppf(confidence, n_algorithms, np.inf) / np.sqrt(2)
+    q = stats.studentized_range.ppf(_CONFIDENCE, n_algorithms, np.inf) / np.sqrt(2)
     return float(q * np.sqrt(n_algorithms * (n_algorithms + 1) / (6 * n_cells)))

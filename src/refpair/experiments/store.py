@@ -12,7 +12,6 @@ import sqlite3
 import uuid
 from collections.abc import Collection, Iterable
 from contextlib import closing, suppress
-from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -34,25 +33,19 @@ _TABLES = (
 
 
 class Key(NamedTuple):
-    """What a result is the result of.
-
-    In a simulation the algorithm is the strategy. The size is the length of the code, 0 for algorithms
-    without one, or the number of labelled rows. The fingerprint is of all that the names do not tell: the
-    data themselves, the settings, code of the user's; the sources are a digest of those of this package.
-    """
+    """What a result is the result of."""
 
     experiment: str
     data: str
     cost: str
-    algorithm: str
-    size: int
+    algorithm: str  # or the strategy, in a simulation
+    size: int  # the length of the code, 0 without one, or the number of labelled rows
     split: int
-    fingerprint: str
-    sources: str
+    fingerprint: str  # of what the names do not tell: the data themselves, the settings, code of the user's
+    sources: str  # a digest of those of this package
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """The score on the test half, what it took, and the parameters that were chosen, as JSON."""
 
     score: float
@@ -117,7 +110,7 @@ class Store:
 
     def add(self, key: Key, result: Result, run: int) -> None:
         """Store a result. What is there already stays: it would be the same."""
-        values = (*key, *astuple(result), run)
+        values = (*key, *result, run)
         marks = ", ".join("?" * len(values))
         self._connection.execute(f"INSERT OR IGNORE INTO results VALUES ({marks})", values)
 

@@ -11,17 +11,10 @@ import pandas as pd
 from refpair.experiments.algorithms import ALGORITHMS, find_algorithm
 from refpair.experiments.data import Source, find_sources
 from refpair.experiments.names import name_cost
-from refpair.experiments.report import (
-    About,
-    Section,
-    code_length_section,
-    compare_section,
-    describe_missing,
-    describe_runs,
-    relevant_set_section,
-    simulate_section,
-    write_report,
-)
+from refpair.experiments.report.comparison import compare_section
+from refpair.experiments.report.pages import write_report
+from refpair.experiments.report.sections import About, Section, describe_missing, describe_runs
+from refpair.experiments.report.studies import code_length_section, relevant_set_section, simulate_section
 from refpair.experiments.runner import run_tasks
 from refpair.experiments.settings import QUICK, Settings
 from refpair.experiments.simulation import STRATEGIES, find_strategy
@@ -110,6 +103,8 @@ class Study:
         any_sources: bool = False,
     ) -> None:
         self.folder = Path(folder)
+        self.store_path = self.folder / "store.sqlite"
+        self.failures_path = self.folder / "failures.txt"  # the tracebacks of the last run, if any
         self.parts = tuple(parts)
         self.settings = Settings() if settings is None else settings
         self.any_sources = any_sources
@@ -119,16 +114,6 @@ class Study:
         self.tasks: dict[Experiment, list[Task]] = {
             part.experiment: plan_tasks(part, sources, costs, self.settings) for part in parts
         }
-
-    @property
-    def store_path(self) -> Path:
-        """The file with the results."""
-        return self.folder / "store.sqlite"
-
-    @property
-    def failures_path(self) -> Path:
-        """The file with the tracebacks of what failed in the last run; only there if something did."""
-        return self.folder / "failures.txt"
 
     def run(self, *, jobs: int = 1, verbose: int = 0) -> list[Failure]:
         """Run what is missing, and return what failed.
@@ -153,12 +138,12 @@ class Study:
         """Return the results that there are: a row for each data set, cost, algorithm, length and split."""
         with Store(self.store_path) as store:
             found = store.results(self._keys(experiment), any_sources=self.any_sources)
-        return found.rename(columns={"size": _SIZES[experiment]})
+        return _name_size(found, experiment)
 
     def planned(self, experiment: Experiment) -> pd.DataFrame:
         """Return what there will be results of, in the same columns."""
         keys = pd.DataFrame(self._keys(experiment), columns=list(Key._fields))
-        return keys.rename(columns={"size": _SIZES[experiment]})
+        return _name_size(keys, experiment)
 
     def _keys(self, *experiments: Experiment) -> list[Key]:
         return [key for name in experiments for task in self.tasks[name] for key in task.result_keys()]
@@ -197,12 +182,9 @@ class Study:
         with Store(self.store_path) as store:
             machines = store.machines(set(everything["run"]))
         made_by = sorted(everything["sources"].unique())
+        settings = self.settings.describe(self.tasks)
         about = describe_runs(
-            everything,
-            command=command,
-            settings=self.settings.describe(self.tasks),
-            machines=machines,
-            sources=made_by,
+            everything, command=command, settings=settings, machines=machines, sources=made_by
         )
         warnings = []
         if replace(self.settings, n_bits=QUICK.n_bits) == QUICK:  # with longer codes, too
@@ -232,10 +214,8 @@ def plan_tasks(part: Part, sources: Sequence[Source], costs: Sequence[str], sett
                     continue
                 together = [tuple(costs)] if fits_once[algorithm] else [(name,) for name in costs]
                 for group in together:
-                    marks = tuple(
-                        fingerprint(source.digest, part.experiment, algorithm, cost, settings)
-                        for cost in group
-                    )
+                    known = source.digest, part.experiment, algorithm
+                    marks = tuple(fingerprint(*known, cost, settings) for cost in group)
                     what = part.experiment, source, group, algorithm, split, settings, marks
                     tasks.append(Task(*what, source_digest()))
     return tasks
@@ -260,12 +240,10 @@ def summarize_failures(failures: Sequence[Failure]) -> list[str]:
     ]
 
 
-_SIZES: dict[Experiment, str] = {  # what tables call the size that a result is of
-    "compare": "n_bits",
-    "code-length": "n_bits",
-    "relevant-set": "n_bits",
-    "simulate": "n_labelled",
-}
+def _name_size(results: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
+    return results.rename(columns={"size": "n_labelled" if experiment == "simulate" else "n_bits"})
+
+
 _SECTIONS: dict[Experiment, Callable[[pd.DataFrame], Section]] = {
     "compare": compare_section,
     "code-length": code_length_section,

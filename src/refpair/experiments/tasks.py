@@ -23,21 +23,16 @@ EXTENDED = {NEAREST: "CSRPE-ext-nearest", POSTERIOR: "CSRPE-ext-posterior"}
 
 @dataclass(frozen=True)
 class Task:
-    """A part of an experiment.
-
-    It has several costs only if one fitted model answers for all. In a simulation the algorithm is the
-    strategy. A fingerprint for each cost is of all else that the results depend on: see `fingerprint`. The
-    sources are those that the study was planned with, whatever a worker finds on the disk later.
-    """
+    """A part of an experiment."""
 
     experiment: Experiment
     source: Source
-    costs: tuple[str, ...]
-    algorithm: str
+    costs: tuple[str, ...]  # several only if one fitted model answers for all
+    algorithm: str  # or the strategy, in a simulation
     split: int
     settings: Settings
-    fingerprints: tuple[str, ...]
-    sources: str = ""
+    fingerprints: tuple[str, ...]  # for each cost, see `fingerprint`
+    sources: str = ""  # that the study was planned with, whatever a worker finds on the disk later
 
     @property
     def name(self) -> str:
@@ -71,10 +66,7 @@ class Task:
 def fingerprint(
     data_digest: str, experiment: Experiment, algorithm: str, cost: str, settings: Settings
 ) -> str:
-    """Return a digest of all that a result depends on besides its names and the sources of this package.
-
-    That is the data, the settings that take part, and the user's own code.
-    """
+    """Return a digest of the data, the settings and the user's own code that a result depends on."""
     own_code = [code_digest(name) for name in (algorithm, cost)]
     known = [data_digest, _used_by(experiment, algorithm, settings), own_code]
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:12]
@@ -102,10 +94,8 @@ def _used_by(experiment: Experiment, algorithm: str, settings: Settings) -> dict
         return used
     used["search"] = settings.search
     if algorithm not in EXTENDED:
-        return used | {
-            "n_trees": settings.n_trees,
-            "n_rounds": settings.n_rounds if algorithm == "CFT" else 0,
-        }
+        n_rounds = settings.n_rounds if algorithm == "CFT" else 0
+        return used | {"n_trees": settings.n_trees, "n_rounds": n_rounds}
     if experiment == "code-length":
         return used | {"lengths": settings.lengths}
     return used | {"n_bits": settings.n_bits}

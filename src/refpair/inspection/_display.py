@@ -91,10 +91,9 @@ def flat_from(
 ) -> int:
     """Return the shortest code length from which on longer codes are not worth it; the lengths rise.
 
-    That is the first length such that neither its mean nor that of any longer code is worse than the mean of
-    the longest code by more than a standard error of the latter, or than 1 % of it, whichever is more. One
-    standard error alone would see a slope in tiny but certain differences on large data sets; 1 % alone would
-    see one in a single mistake more where there are few. Being better than the longest code is no slope.
+    From it on no mean is worse than the last by more than the last's standard error or 1 %, whichever is
+    more: the error alone would see a slope in tiny but certain differences on large data sets, 1 % alone in a
+    single mistake more where there are few.
     """
     lengths, scores = np.asarray(n_bits), np.asarray(means, dtype=np.float64)
     if lengths.ndim != 1 or not len(lengths) or (np.diff(lengths) <= 0).any():

@@ -165,11 +165,6 @@ class CodeLengthDisplay(CurveDisplay):
     _x_label = "bits of the code"
     _line_kw: ClassVar[dict[str, Any]] = {"marker": "o", "markersize": 4}
 
-    @property
-    def n_bits(self) -> npt.NDArray[np.int_]:
-        """The lengths, rising."""
-        return self.sizes
-
     @classmethod
     def from_estimator(
         cls,
@@ -224,9 +219,9 @@ class CodeLengthDisplay(CurveDisplay):
         From it on no score is worse than that of the longest code by more than a standard error or 1 %,
         whichever is more.
         """
-        errors = np.zeros(len(self.n_bits)) if self.errors is None else self.errors
-        first = flat_from(self.n_bits, self.scores, errors, self.greater_is_better)
-        return first if first < self.n_bits[-1] else None
+        errors = np.zeros(len(self.sizes)) if self.errors is None else self.errors
+        first = flat_from(self.sizes, self.scores, errors, self.greater_is_better)
+        return first if first < self.sizes[-1] else None
 
     def _draw(self, line_kw: dict[str, Any]) -> None:
         super()._draw(line_kw)
@@ -235,7 +230,7 @@ class CodeLengthDisplay(CurveDisplay):
             how = {"color": self.line_.get_color(), "ls": ":", "lw": 1, "label": f"flat from {first} bits"}
             self.flat_line_ = self.ax_.axvline(first, **how)
             self.ax_.legend(fontsize="small")
-        if self.n_bits.max() >= _WIDE * self.n_bits.min() > 0:
+        if self.sizes.max() >= _WIDE * self.sizes.min() > 0:
             _set_log_scale(self.ax_)
 
 
@@ -274,18 +269,13 @@ class LearningCurveDisplay(CurveDisplay):
     >>> learner = BinaryRelevance("logistic")
     >>> curves = [learning_curve(RandomQuery(random_state=i), learner, *halves, **how) for i in range(3)]
     >>> display = LearningCurveDisplay.from_curves(curves, cost="f1", name="random")
-    >>> display.n_labelled
+    >>> display.sizes
     array([20, 40, 60, 80])
     """
 
     _size, _algorithm = "n_labelled", "representative"
     _x_label = "labelled rows"
     _band_alpha = 0.15
-
-    @property
-    def n_labelled(self) -> npt.NDArray[np.int_]:
-        """The numbers of labelled rows, rising."""
-        return self.sizes
 
     @classmethod
     def from_curves(
@@ -329,10 +319,10 @@ class LearningCurveDisplay(CurveDisplay):
     @property
     def area(self) -> float:
         """The mean height of the curve, as the trapezoidal rule has it."""
-        if len(self.n_labelled) == 1:
+        if len(self.sizes) == 1:
             return float(self.scores[0])
         means = (self.scores[1:] + self.scores[:-1]) / 2
-        return float(np.average(means, weights=np.diff(self.n_labelled)))
+        return float(np.average(means, weights=np.diff(self.sizes)))
 
 
 def _check_lengths(lengths: Iterable[int] | None, n_bits: int) -> list[int]:

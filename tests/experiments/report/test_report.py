@@ -7,17 +7,16 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from refpair.experiments.report import (
+from refpair.experiments.report.comparison import compare_section
+from refpair.experiments.report.pages import write_report
+from refpair.experiments.report.sections import (
     About,
     Section,
     SectionFigure,
-    code_length_section,
-    compare_section,
     describe_missing,
     describe_runs,
-    relevant_set_section,
-    write_report,
 )
+from refpair.experiments.report.studies import code_length_section, relevant_set_section
 from refpair.experiments.report.table import ResultTable
 from refpair.experiments.runner import describe_machine
 from tests.experiments.fake import LENGTHS, make_results

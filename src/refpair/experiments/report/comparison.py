@@ -10,7 +10,7 @@ import pandas as pd
 from refpair.experiments.names import greater_is_better
 from refpair.experiments.published import PAPER_DATA, paper_outcomes, paper_table
 from refpair.experiments.report.figures import comparison_figure, critical_difference_diagram
-from refpair.experiments.report.sections import Section, SectionFigure, parameter_table, times_table
+from refpair.experiments.report.sections import Section, make_figure, parameter_table, times_table
 from refpair.experiments.report.table import (
     ResultTable,
     caption,
@@ -39,40 +39,27 @@ _PRINTED = 5e-5  # the paper's means are rounded to four decimals
 
 
 def compare_section(results: pd.DataFrame) -> Section:
-    """Return the section that compares algorithms on all costs and data sets that there are results of.
-
-    The results have a row for each finished run, with the columns data, cost, algorithm, n_bits, split,
-    score, seconds_search, seconds_fit, seconds_predict and chosen.
-    """
+    """Return the section that compares algorithms on all costs and data sets that there are results of."""
     if results.empty:
         return Section("Comparison of algorithms", "There are no results yet.")
     several = results["algorithm"].nunique() > 1
-    picture = SectionFigure("comparison", caption("comparison", "figure"), lambda: comparison_figure(results))
+    picture = make_figure("comparison", lambda: comparison_figure(results))
     costs = in_order(results["cost"])
     scores = [comparison_table(results, cost) for cost in costs]
     beside = [against_paper_table(results, cost) for cost in costs]
-    tests = [
-        table
-        for name in _told(results)
-        for table in (
-            outcome_table(results, name),
-            verdict_table(_with_competitors(results, name), name),
-        )
-    ]
+    tests = []
+    for name in _told(results):
+        tests += [outcome_table(results, name), verdict_table(_with_competitors(results, name), name)]
+    times = _present(times_table(results, "compare"), parameter_table(results))
     parts = [
         Section("Scores", tables=_present(*scores, splits_table(results)), figures=[picture] * several),
         Section("Tests", tables=_present(*tests)),
         *_rank_sections(results),
         Section("Beside the paper", caption("against-paper", "text"), _present(*beside)),
-        Section(
-            "Times and parameters", tables=_present(times_table(results, "compare"), parameter_table(results))
-        ),
+        Section("Times and parameters", tables=times),
     ]
-    return Section(
-        "Comparison of algorithms",
-        tables=[summary_table(results)],
-        parts=[part for part in parts if part.tables],
-    )
+    parts = [part for part in parts if part.tables]
+    return Section("Comparison of algorithms", tables=[summary_table(results)], parts=parts)
 
 
 def _present(*tables: ResultTable | None) -> list[ResultTable]:
@@ -85,8 +72,8 @@ def _rank_sections(results: pd.DataFrame) -> list[Section]:
     if cells.empty or len(cells.columns) < 2:
         return []
     ranks, apart = average_ranks(results), critical_difference(len(cells.columns), len(cells))
-    shown = caption("ranks", "figure", cells=len(cells), apart=apart)
-    figure = SectionFigure("ranks", shown, lambda: critical_difference_diagram(ranks, apart))
+    words: dict[str, Any] = {"cells": len(cells), "apart": apart}
+    figure = make_figure("ranks", lambda: critical_difference_diagram(ranks, apart), **words)
     return [Section("Ranks", tables=[rank_table(results)], figures=[figure])]
 
 
@@ -239,10 +226,7 @@ def paper_counts(results: pd.DataFrame, ours: str) -> dict[tuple[str, str], WinT
 
 
 def outcome_table(results: pd.DataFrame, ours: str) -> ResultTable | None:
-    """Return how often an algorithm wins, ties and loses against each other one, or None without any test.
-
-    The paper's counts stand beside where they can; see :func:`paper_counts`.
-    """
+    """Return how often an algorithm wins, ties and loses against each other one, or None without any test."""
     papers = paper_counts(results, ours)
     counts = win_tie_loss(results, ours)
     counts = counts[in_order(counts.columns)]
@@ -292,14 +276,11 @@ def rank_table(results: pd.DataFrame) -> ResultTable:
     bold = pd.DataFrame(False, index=values.index, columns=values.columns)
     tells = apart <= len(ranks) - 1
     bold["all"] = tells & (ranks - ranks.min() < apart)
+    p_shown = f"= {p:.3f}" if p >= 0.001 else "< 0.001"
     words: dict[str, Any] = {
         "cells": len(cells),
         "tells": caption("ranks", "within" if tells else "few", apart=apart),
-        "alike": f"Friedman's test that all are alike: p {_show_p(p)}." if np.isfinite(p) else "",
+        "alike": f"Friedman's test that all are alike: p {p_shown}." if np.isfinite(p) else "",
     }
     shown = values.map(lambda rank: f"{rank:.2f}").rename(columns=titles)
     return make_table("ranks", values.reset_index(), shown, _styled(bold).rename(columns=titles), **words)
-
-
-def _show_p(p: float) -> str:
-    return f"= {p:.3f}" if p >= 0.001 else "< 0.001"

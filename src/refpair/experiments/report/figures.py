@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MARKERS = "oDs^vP*X"  # with the colours
 _OURS = ("CSRPE-nearest", "CSRPE-posterior")
-_PAPER_BITS = 3000
+PAPER_BITS = 3000
 _PANELS, _CURVE_PANELS = 5, 3  # side by side
 
 
@@ -54,20 +54,18 @@ def critical_difference_diagram(ranks: pd.Series, critical_difference: float) ->
 def code_length_figure(results: pd.DataFrame, cost: str) -> Figure:
     """Draw the scores for one cost by code length, a panel for each data set, a curve for each decoder."""
     results = results[(results["cost"] == cost) & (results["n_bits"] > 0)]
-    datas, algorithms = in_order(results["data"]), in_order(results["algorithm"])
+    algorithms = in_order(results["algorithm"])
+    datas = in_order(results["data"])
     figure, panels = _new_panels(datas, _PANELS, 2.5, 2.1, 4.5)
     for axes, data in zip(panels, datas, strict=True):
-        for algorithm in algorithms:
-            curve = code_length_curve(results, cost, data, algorithm)
-            if len(curve):
-                colour = _style(algorithms, algorithm)["color"]
-                display = _display_of(CodeLengthDisplay, curve, algorithm, cost)
-                display.plot(axes, markersize=3, linewidth=1.2, color=colour)
-                if display.flat_line_ is not None:
-                    display.flat_line_.remove()  # has no room in a small panel
-        axes.axvline(_PAPER_BITS, color="grey", linestyle=":", linewidth=1)
-    _finish_curves(figure, panels, "bits (dotted: 3000)", cost_title(cost))
-    return figure
+        for name in algorithms:
+            curve = code_length_curve(results, cost, data, name)
+            how = {"markersize": 3, "linewidth": 1.2, "color": _style(algorithms, name)["color"]}
+            display = _plot_curve(CodeLengthDisplay, axes, curve, name, cost, how)
+            if display is not None and display.flat_line_ is not None:
+                display.flat_line_.remove()  # has no room in a small panel
+        axes.axvline(PAPER_BITS, color="grey", linestyle=":", linewidth=1)
+    return _finish_curves(figure, panels, f"bits (dotted: {PAPER_BITS})", cost)
 
 
 def learning_curve_figure(results: pd.DataFrame, cost: str) -> Figure:
@@ -76,14 +74,11 @@ def learning_curve_figure(results: pd.DataFrame, cost: str) -> Figure:
     datas, strategies = in_order(results["data"]), in_order(results["algorithm"])
     figure, panels = _new_panels(datas, _CURVE_PANELS, 4.2, 3.0, 5.5)
     for axes, data in zip(panels, datas, strict=True):
-        for strategy in strategies:
-            here = results[(results["data"] == data) & (results["algorithm"] == strategy)]
-            if len(here):
-                curve = summarise(here, ["n_labelled"]).sort_index()
-                display = _display_of(LearningCurveDisplay, curve, strategy, cost)
-                display.plot(axes, **_strategy_style(strategies, strategy))
-    _finish_curves(figure, panels, "labelled rows", cost_title(cost))
-    return figure
+        for name in strategies:
+            here = results[(results["data"] == data) & (results["algorithm"] == name)]
+            curve = summarise(here, ["n_labelled"]).sort_index()
+            _plot_curve(LearningCurveDisplay, axes, curve, name, cost, _strategy_style(strategies, name))
+    return _finish_curves(figure, panels, "labelled rows", cost)
 
 
 def comparison_figure(results: pd.DataFrame) -> Figure:
@@ -156,27 +151,27 @@ def _new_panels(
     return figure, panels[: len(titles)]
 
 
-def _display_of(kind: Any, curve: pd.DataFrame, name: str, cost: str) -> Any:
-    """Return a display of a curve of means with their errors, if all have one."""
-    return kind(
-        curve.index,
-        curve["mean"],
-        None if curve["error"].isna().any() else curve["error"],
-        name=name,
-        cost_name=cost,
-        greater_is_better=greater_is_better(cost),
+def _plot_curve(kind: Any, axes: Axes, curve: pd.DataFrame, name: str, cost: str, how: dict[str, Any]) -> Any:
+    """Plot a curve of means, if it has any, with their errors, if all have one."""
+    if curve.empty:
+        return None
+    errors = None if curve["error"].isna().any() else curve["error"]
+    up = greater_is_better(cost)
+    return kind(curve.index, curve["mean"], errors, name=name, cost_name=cost, greater_is_better=up).plot(
+        axes, **how
     )
 
 
-def _finish_curves(figure: Figure, panels: list[Axes], x: str, y: str) -> None:
+def _finish_curves(figure: Figure, panels: list[Axes], x: str, cost: str) -> Figure:
     """Name the axes and the curves once for all panels."""
     for axes in panels:
         axes.legend().remove()
         axes.set(xlabel="", ylabel="")
         axes.tick_params(labelsize=8)
     figure.supxlabel(x, fontsize=9)
-    figure.supylabel(y, fontsize=9)
+    figure.supylabel(cost_title(cost), fontsize=9)
     _add_legend(figure, panels[0])
+    return figure
 
 
 def _style(algorithms: list[str], algorithm: str) -> dict[str, Any]:

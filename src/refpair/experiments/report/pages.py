@@ -61,7 +61,7 @@ def _html_page(title: str, sections: Sequence[Section], about: About, svg: Mappi
         warnings=f'<div class="warnings" role="note">\n{warnings}\n</div>\n' if warnings else "",
         contents=_contents([*sections, Section(_ABOUT)], ()),
         sections="\n".join(part for section in sections for part in _html_section(section, (), svg)),
-        about_id=_anchor((_ABOUT,)),
+        about_id=file_name("section", _ABOUT),
         about_heading=_ABOUT,
         about="\n".join(rows),
     )
@@ -72,14 +72,16 @@ def _contents(sections: Sequence[Section], path: tuple[str, ...]) -> str:
     for section in sections:
         here = (*path, section.heading)
         inner = f"\n{_contents(section.parts, here)}" if section.parts else ""
-        items.append(f'<li><a href="#{_anchor(here)}">{html.escape(section.heading)}</a>{inner}</li>')
+        items.append(
+            f'<li><a href="#{file_name("section", *here)}">{html.escape(section.heading)}</a>{inner}</li>'
+        )
     return "\n".join(["<ul>", *items, "</ul>"])
 
 
 def _html_section(section: Section, path: tuple[str, ...], svg: Mapping[str, str]) -> Iterator[str]:
     here = (*path, section.heading)
     level = f"h{len(here) + 1}"
-    yield f'<{level} id="{_anchor(here)}">{html.escape(section.heading)}</{level}>'
+    yield f'<{level} id="{file_name("section", *here)}">{html.escape(section.heading)}</{level}>'
     if section.text:
         yield f"<p>{html.escape(section.text)}</p>"
     for figure in section.figures:
@@ -90,10 +92,6 @@ def _html_section(section: Section, path: tuple[str, ...], svg: Mapping[str, str
     yield from (table.to_html() for table in section.tables)
     for part in section.parts:
         yield from _html_section(part, here, svg)
-
-
-def _anchor(path: Sequence[str]) -> str:
-    return file_name("section", *path)
 
 
 def _markdown_page(title: str, sections: Sequence[Section], about: About, svg: Mapping[str, str]) -> str:

@@ -6,11 +6,21 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from refpair.experiments.report.table import ResultTable, in_order, make_table, show_number, show_time, spread
+from refpair.experiments.report.table import (
+    ResultTable,
+    caption,
+    cost_title,
+    file_name,
+    in_order,
+    make_table,
+    show_number,
+    show_time,
+    spread,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,6 +36,12 @@ class SectionFigure:
     name: str
     caption: str
     draw: Callable[[], Figure]
+
+
+def make_figure(kind: str, draw: Callable[[], Figure], *, of: str = "", **words: Any) -> SectionFigure:
+    """Return a figure with its caption, perhaps of a cost; its file is called by its kind and that."""
+    words |= {"cost": cost_title(of)} if of else {}
+    return SectionFigure(file_name(kind, of), caption(kind, "figure", **words), draw)
 
 
 @dataclass(frozen=True)
@@ -104,11 +120,8 @@ def times_table(results: pd.DataFrame, experiment: str) -> ResultTable:
 
 
 def parameter_table(results: pd.DataFrame) -> ResultTable | None:
-    """Return which parameters were chosen in the training halves and how often, or None without a search.
-
-    A search chooses this here and that there: if all of an algorithm's runs on a data set have the same
-    parameters, and so for all algorithms and data sets, nothing was searched.
-    """
+    """Return which parameters were chosen in the training halves and how often, or None without a search."""
+    # A search chooses this here and that there, what is not searched is the same everywhere.
     if results.groupby(["data", "algorithm"])["chosen"].nunique().le(1).all():
         return None
     counts: Counter[tuple[str, str, str, str]] = Counter()

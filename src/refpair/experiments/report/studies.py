@@ -1,9 +1,10 @@
-"""The sections of a report on the paper's two studies of CSRPE: the length of codes, the relevant set."""
+"""The sections of a report on the length of codes, the relevant set, and strategies of active learning."""
 
 from __future__ import annotations
 
 import json
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -11,32 +12,35 @@ import pandas as pd
 
 from refpair.experiments.names import greater_is_better
 from refpair.experiments.published import paper_relevant_set
-from refpair.experiments.report.figures import code_length_figure
-from refpair.experiments.report.sections import Section, SectionFigure, times_table
+from refpair.experiments.report.comparison import comparison_table, outcome_table
+from refpair.experiments.report.figures import PAPER_BITS, code_length_figure, learning_curve_figure
+from refpair.experiments.report.sections import Section, make_figure, parameter_table, times_table
 from refpair.experiments.report.table import (
     ResultTable,
     caption,
     cost_title,
     decimals_for,
-    file_name,
     in_order,
     make_table,
     show_mean,
     show_number,
     show_percent,
-    sort_keys,
+    spread,
 )
+from refpair.experiments.simulation import DEFAULT_STRATEGY
 from refpair.experiments.statistics import (
     Outcome,
     code_length_curve,
     paired_outcome,
     score_table,
+    shared_means,
+    win_tie_loss,
 )
 from refpair.inspection._display import flat_from, mean_and_error
 
-_PAPER_BITS = 3000
 _MOST_LENGTHS = 10  # columns that fit on a screen
 _EXTENDED = "CSRPE-ext-"
+_RANDOM = "random"
 _STYLES: dict[Outcome, str] = {"win": "good bold", "tie": "", "loss": "bad bold", "untested": ""}
 
 
@@ -51,12 +55,9 @@ def code_length_section(results: pd.DataFrame) -> Section:
     parts = []
     for cost in in_order(results.loc[results["n_bits"] > 0, "cost"]):
         table = code_length_table(results, cost)
-        title = cost_title(cost)
-        draw = partial(code_length_figure, results, cost)
-        shown = caption("code-length", "figure", cost=title)
-        figure = SectionFigure(file_name("code-length", cost), shown, draw)
+        figure = make_figure("code-length", partial(code_length_figure, results, cost), of=cost)
         if table is not None:
-            parts.append(Section(title, tables=[table], figures=[figure]))
+            parts.append(Section(cost_title(cost), tables=[table], figures=[figure]))
     parts.append(Section("Times", tables=[times_table(results, "code-length")]))
     return Section("Length of codes", tables=[_flatness_table(results)], parts=parts)
 
@@ -64,11 +65,11 @@ def code_length_section(results: pd.DataFrame) -> Section:
 def _flatness_table(results: pd.DataFrame) -> ResultTable:
     """Return a row for each decoder: how many of its curves are flat from the paper's length on."""
     flat = flat_lengths(results)
-    tells = flat["longest"] > _PAPER_BITS
+    tells = flat["longest"] > PAPER_BITS
     counts = {
         "curves": flat["longest"] > 0,
-        f"flat from {_PAPER_BITS} bits": tells & (flat["flat_from"] <= _PAPER_BITS),
-        "flat later": tells & (flat["flat_from"] > _PAPER_BITS),
+        f"flat from {PAPER_BITS} bits": tells & (flat["flat_from"] <= PAPER_BITS),
+        "flat later": tells & (flat["flat_from"] > PAPER_BITS),
         "cannot tell": ~tells,
     }
     names = in_order(flat["algorithm"])
@@ -127,8 +128,9 @@ def code_length_table(results: pd.DataFrame, cost: str) -> ResultTable | None:
 
 def _curves(results: pd.DataFrame) -> list[tuple[str, ...]]:
     """Return the distinct (cost, data, algorithm) of codes, in the order they are shown in."""
-    keys = results.loc[results["n_bits"] > 0, ["cost", "data", "algorithm"]].drop_duplicates()
-    return sort_keys(keys.itertuples(index=False, name=None))
+    keys = results.loc[results["n_bits"] > 0, ["cost", "data", "algorithm"]]
+    there = set(keys.itertuples(index=False, name=None))
+    return [key for key in product(*(in_order(keys[name]) for name in keys)) if key in there]
 
 
 def _some_lengths(lengths: list[int]) -> list[int]:
@@ -157,10 +159,7 @@ class ExtendedSet(NamedTuple):
 
 
 def relevant_set_section(results: pd.DataFrame) -> Section:
-    """Return the section on what the label vectors of the test half in the relevant set would change.
-
-    The results are of CSRPE-nearest and CSRPE-ext-nearest, or those with posterior.
-    """
+    """Return the section on what the label vectors of the test half in the relevant set would change."""
     if results.empty:
         return Section("Relevant set", "There are no results yet.")
     cases = compare_extended_sets(results)
@@ -253,3 +252,83 @@ def _show_paper(cost: str, data: str, up: bool) -> tuple[str, str, str]:
     decimals = min(decimals_for([plain[0], extended[0]], [plain[1], extended[1]]), 4)  # as many are printed
     gain = show_percent(_gain(plain[0], extended[0], up))
     return show_mean(*plain, decimals), show_mean(*extended, decimals), gain
+
+
+# ---- active learning ----
+
+
+def simulate_section(results: pd.DataFrame) -> Section:
+    """Return the section on strategies of active learning; a result is a point of a learning curve."""
+    if results.empty:
+        return Section("Active learning", "There are no results yet.")
+    areas = areas_under_curves(results)
+    parts = []
+    for cost in in_order(areas["cost"]):
+        title = cost_title(cost)
+        heights = comparison_table(areas, cost)
+        table = make_table("areas", heights.values, heights.shown, heights.style, of=cost, cost=title)
+        figure = make_figure("learning-curves", partial(learning_curve_figure, results, cost), of=cost)
+        parts.append(Section(title, tables=[table], figures=[figure]))
+    if DEFAULT_STRATEGY in set(areas["algorithm"]) and (tests := outcome_table(areas, DEFAULT_STRATEGY)):
+        parts.append(Section("Tests", tables=[tests]))
+    parameters = parameter_table(results)
+    tables = [query_times_table(results), *([parameters] if parameters else [])]
+    parts.append(Section("Times and parameters", tables=tables))
+    return Section("Active learning", tables=[_strategy_table(areas)], parts=parts)
+
+
+def areas_under_curves(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean height of each learning curve that lacks no points, by the trapezoidal rule."""
+    keys = ["data", "cost", "algorithm", "split"]
+    rows = results.sort_values("n_labelled", kind="stable")
+    steps = rows.groupby(keys, sort=False)[["n_labelled", "score"]]
+    before = steps.shift()
+    width = rows["n_labelled"] - before["n_labelled"]
+    parts = rows[keys].assign(
+        n_points=1, width=width.fillna(0.0), area=(width * (rows["score"] + before["score"]) / 2).fillna(0.0)
+    )
+    sums = parts.groupby(keys, sort=False).sum().reset_index()
+    first = rows.groupby(keys, sort=False)["score"].first().reset_index(drop=True)
+    whole = sums["n_points"] == sums.groupby(["data", "cost"])["n_points"].transform("max")
+    score = (sums["area"] / sums["width"].where(sums["width"] > 0)).fillna(first)
+    order = results.drop_duplicates(keys)[keys]
+    return order.merge(sums[keys].assign(score=score)[whole], on=keys)
+
+
+def _strategy_table(areas: pd.DataFrame) -> ResultTable:
+    """Return a row for each strategy, the default first: where it is the best, and beside random."""
+    means = shared_means(areas).dropna()
+    signs = np.array([1.0 if greater_is_better(cost) else -1.0 for cost, _ in means.index])
+    heights = means.mul(signs, axis=0)
+    names = sorted(in_order(areas["algorithm"]), key=lambda name: name != DEFAULT_STRATEGY)
+    values = pd.DataFrame(index=pd.Index(names, name="strategy"))
+    values["panels"] = len(means)
+    values["best"] = heights.idxmax(axis=1).value_counts() if len(heights) else 0
+    if _RANDOM in names:
+        ahead = heights.sub(heights[_RANDOM], axis=0)
+        values["better than random"] = (ahead > 0).sum()
+        values["mean gain"] = ahead.div(means[_RANDOM].abs(), axis=0).mean()
+        for which, outcome in enumerate(("win", "tie", "loss")):
+            values[outcome] = [
+                win_tie_loss(areas, name)[_RANDOM].iloc[-1][which] if name != _RANDOM else 0 for name in names
+            ]
+    values = values.fillna({"best": 0}).astype({"best": int})
+    shown = values[[name for name in ("panels", "best", "better than random") if name in values]].astype(str)
+    if _RANDOM in names:
+        shown["mean gain"] = values["mean gain"].map(show_percent)
+        shown["wins/ties/losses"] = [f"{row.win}/{row.tie}/{row.loss}" for row in values.itertuples()]
+        shown.loc[_RANDOM, shown.columns[2:]] = "–"
+    return make_table("summary-simulate", values.reset_index(), shown)
+
+
+def query_times_table(results: pd.DataFrame) -> ResultTable:
+    """Return how long a query took, on each data set by each strategy."""
+    keys = ["data", "cost", "algorithm", "split"]
+    runs = results.groupby(keys, sort=False).agg(
+        seconds=("seconds_fit", "sum"), first=("n_labelled", "min"), last=("n_labelled", "max")
+    )
+    each = 1000 * runs["seconds"] / (runs["last"] - runs["first"]).clip(lower=1)
+    means = each.groupby(["data", "algorithm"], sort=False).mean()
+    shown = spread(means.map(lambda value: f"{value:.2g}" if value < 10 else f"{value:.0f}")).fillna("")
+    values = means.rename("milliseconds").reset_index()
+    return make_table("times-simulate", values, shown.rename_axis("data"))

@@ -7,7 +7,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -59,12 +58,6 @@ class ResultTable:
     shown: pd.DataFrame
     style: pd.DataFrame | None = None
 
-    def __post_init__(self) -> None:
-        if self.style is not None and self.style.shape != self.shown.shape:
-            raise ValueError(
-                f"style must have the shape of shown, {self.shown.shape}, not {self.style.shape}"
-            )
-
     def to_csv(self) -> str:
         """Return all values as CSV."""
         return self.values.to_csv(index=False, lineterminator="\n")
@@ -96,24 +89,13 @@ class ResultTable:
         head, *body = self._cells(
             escape_latex, lambda text, style: rf"\textbf{{{text}}}" if "bold" in style else text
         )
-        rows = [rf"{' & '.join(line)} \\" for line in (head, *body)]
+        first, *rows = [rf"{' & '.join(line)} \\" + "\n" for line in (head, *body)]
         caption = escape_latex(f"{self.title}. {self.note}".strip())
-        return "\n".join(
-            [
-                r"\begin{table}",
-                r"\centering\footnotesize",
-                rf"\caption{{{caption}}}",
-                rf"\label{{tab:{self.name}}}",
-                rf"\begin{{tabular}}{{l{'r' * self.shown.shape[1]}}}",
-                r"\toprule",
-                rows[0],
-                r"\midrule",
-                *rows[1:],
-                r"\bottomrule",
-                r"\end{tabular}",
-                r"\end{table}",
-                "",
-            ]
+        return (
+            "\\begin{table}\n\\centering\\footnotesize\n"
+            f"\\caption{{{caption}}}\n\\label{{tab:{self.name}}}\n"
+            f"\\begin{{tabular}}{{l{'r' * self.shown.shape[1]}}}\n"
+            f"\\toprule\n{first}\\midrule\n{''.join(rows)}\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
         )
 
     def _cells(self, escape: Callable[[str], str], mark: Callable[[str, str], str]) -> list[list[str]]:
@@ -127,15 +109,15 @@ class ResultTable:
         ]
 
 
-@cache
-def _captions() -> dict[str, dict[str, str]]:
-    text = files("refpair.experiments.report").joinpath("captions.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+_captions = tomllib.loads(
+    files("refpair.experiments.report").joinpath("captions.toml").read_text(encoding="utf-8")
+)
 
 
 def caption(kind: str, part: str, **words: Any) -> str:
     """Return what stands beside a kind of table or figure, in ``captions.toml``, with its words filled in."""
-    return _captions()[kind][part].format(**words)
+    text: str = _captions[kind][part]
+    return text.format(**words)
 
 
 def make_table(
@@ -166,13 +148,6 @@ def in_order(names: Iterable[str]) -> list[str]:
     """Return the distinct names of data sets, algorithms or costs in the paper's order, then all others."""
     given = list(dict.fromkeys(names))
     return [name for name in _KNOWN if name in given] + [name for name in given if name not in _KNOWN]
-
-
-def sort_keys(keys: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Return keys of several names each, in the order of :func:`in_order` name by name."""
-    given = list(keys)
-    places = [{name: i for i, name in enumerate(in_order(names))} for names in zip(*given, strict=True)]
-    return sorted(given, key=lambda key: [place[name] for place, name in zip(places, key, strict=True)])
 
 
 def spread(cells: pd.Series) -> pd.DataFrame:
