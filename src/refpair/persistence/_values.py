@@ -344,5 +344,6 @@ def narrowed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return integers in the smallest type that holds them all and is a part of their own."""
     if array.dtype.kind not in "iu" or array.size == 0:
         return array
-    enough = np.result_type(*map(np.min_scalar_type, (int(array.min()), int(array.max()))))
+    low, high = int(array.min()), int(array.max())
+    enough = np.min_scalar_type(high if low >= 0 else min(low, -1 - high))
     return array.astype(enough) if np.can_cast(enough, array.dtype) else array
