@@ -1,10 +1,16 @@
 """Active learning: which rows a person should label next (section 4 of the paper)."""
 
-from refpair.active._strategy import RandomQuery, SpreadQuery, SubSampled
-from refpair.active.binary_relevance import MMC, AdaptiveActive, BinaryMinimization
+from refpair.active.adaptive import AdaptiveActive
+from refpair.active.bayes_risk import BayesRisk
+from refpair.active.binary_minimization import BinaryMinimization
+from refpair.active.mmc import MMC
+from refpair.active.random_query import RandomQuery
+from refpair.active.representative import RepresentativeUncertainty
 from refpair.active.simulation import learning_curve
+from refpair.active.spread import SpreadQuery
 from refpair.active.stopping import Budget, LowGain, Round, StablePredictions, reason_to_stop
-from refpair.active.uncertainty import BayesRisk, CostSensitiveUncertainty, RepresentativeUncertainty
+from refpair.active.sub_sampled import SubSampled
+from refpair.active.uncertainty import CostSensitiveUncertainty
 
 __all__ = [
     "MMC",

@@ -16,12 +16,16 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from refpair._saved import Savable, require
 from refpair.active._coverage import squared_distances
-from refpair.active._pool import Floats
+from refpair.active._pool import Floats, Labels
 from refpair.bits.binning import Matrix
+from refpair.bits.logistic import LogisticBank
 from refpair.classifiers import BinaryRelevance
 from refpair.classifiers._base import MultiLabelClassifier
+from refpair.classifiers._base_learners import BinaryLearners, Targets
 from refpair.tables.labels import LabelFormat, read_labels
 
+_SURE = 1.0  # the decision on a label on which all rows agree: the edge of a support vector machine's margin
+_NEVER = 1e-9  # no probability is thought less than this, nor more than 1 minus this
 _MOST_FEATURES = 500  # of more, linear models see enough without a kernel
 _LOOKED_AT = 500  # rows, to tell what distance is usual
 
@@ -180,3 +184,27 @@ def _length(X: Matrix) -> float:
     """Return the root of the mean squared length of rows."""
     squares = X.multiply(X).sum() if sp.issparse(X) else np.square(X).sum()
     return float(np.sqrt(squares / X.shape[0]))
+
+
+class LabelLearners:
+    """Binary relevance as strategies look at it: how sure a base learner is of each label."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Matrix, labels: Labels, rng: np.random.Generator) -> Self:
+        """Learn each label."""
+        targets = Targets.of_bits(np.arange(len(labels), dtype=np.int32), labels)
+        self.learners_ = BinaryLearners(self.estimator).fit(X, targets, rng)
+        self.agreed_ = np.where((labels == labels[0]).all(axis=0), np.where(labels[0], _SURE, -_SURE), 0.0)
+        return self
+
+    def decisions(self, X: Matrix) -> Floats:
+        """Return the log odds of each label; −1 or 1 for a label on which all rows agree."""
+        bank = self.learners_.bank_
+        if isinstance(bank, LogisticBank):
+            odds = bank.decisions(X)
+        else:
+            p = np.clip(self.learners_.probabilities(X), _NEVER, 1.0 - _NEVER)
+            odds = np.log(p / (1.0 - p))
+        return np.where(self.agreed_ == 0.0, odds, self.agreed_)

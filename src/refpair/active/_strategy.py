@@ -1,9 +1,8 @@
-"""What all query strategies have in common, and those that need no labels."""
+"""What all query strategies have in common."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal, overload
 
@@ -111,98 +110,6 @@ class LearningStrategy(QueryStrategy):
     @abstractmethod
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
         """Return what each candidate is worth."""
-
-
-class RandomQuery(QueryStrategy):
-    """Ask for any rows.
-
-    Parameters
-    ----------
-    random_state : int, RandomState or None, default=None
-        With an integer, the same rows are asked for whenever the same rows may be.
-
-    Examples
-    --------
-    >>> Y = np.array([[0, 1], [np.nan, np.nan], [1, 0]])
-    >>> RandomQuery().query(np.eye(3), Y)
-    array([1])
-    """
-
-    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
-        utilities = rng.random(len(pool.candidates))
-        return best_rows(utilities, n, rng), utilities
-
-
-class SpreadQuery(QueryStrategy):
-    """Ask for rows that stand for all others, whatever labels are known.
-
-    Each row that is chosen lowers the mean squared distance of the rows without labels to the nearest one
-    with labels as much as possible: a typical row first, then one from where the most rows are far from it,
-    and so on. It needs no labels, so it is where to begin; all other strategies begin in this way, too.
-
-    Parameters
-    ----------
-    random_state : int, RandomState or None, default=None
-        Of more than 5,000 rows, that many at random may be chosen, and they are to stand for 2,000 at random.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0]])
-    >>> SpreadQuery(random_state=0).query(X, np.full((5, 3), np.nan), batch_size=2)
-    array([2, 4])
-    """
-
-    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
-        return spread_rows(pool.features, pool.labelled, pool.candidates, n, rng)
-
-
-class SubSampled(QueryStrategy):
-    """Ask as another strategy does, but look at some rows only, drawn at random for each query.
-
-    A strategy takes as long as it has rows to look at, and the best of ten thousand rows is hardly worse than
-    the best of a million.
-
-    Parameters
-    ----------
-    strategy : QueryStrategy
-    n_candidates : int, default=10000
-        How many rows are looked at; at least as many as are asked for.
-    random_state : int, RandomState or None, default=None
-        Decides which. With an integer, the same question has the same answer, but other rows are looked at
-        once more are labelled.
-
-    Examples
-    --------
-    >>> from refpair.active import RandomQuery, SubSampled
-    >>> X, Y = np.zeros((1000, 2)), np.full((1000, 3), np.nan)
-    >>> _, utilities = SubSampled(RandomQuery(), n_candidates=100).query(X, Y, return_utilities=True)
-    >>> np.isfinite(utilities).sum()
-    np.int64(100)
-    """
-
-    def __init__(self, strategy: Any, *, n_candidates: int = 10_000, random_state: Any = None) -> None:
-        self.strategy = strategy
-        self.n_candidates = n_candidates
-        self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_count("n_candidates", self.n_candidates)
-        if not isinstance(self.strategy, QueryStrategy):
-            raise ValueError(
-                f"strategy must be a query strategy such as RandomQuery(), not {self.strategy!r}"
-            )
-        self.strategy._check_parameters()
-
-    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
-        n_looked_at = min(max(n, self.n_candidates), len(pool.candidates))
-        (drawing,) = rng.spawn(1)  # the strategy draws as it would without this one: the same code each round
-        some = np.sort(drawing.choice(len(pool.candidates), n_looked_at, replace=False))
-        looked_at = replace(pool, candidates=pool.candidates[some]).in_memory()
-        chosen, worth = self.strategy._choose(looked_at, n, rng)
-        utilities = np.full(len(pool.candidates), np.nan)
-        utilities[some] = worth
-        return some[chosen], utilities
 
 
 def best_rows(utilities: Floats, n: int, rng: np.random.Generator) -> Indices:

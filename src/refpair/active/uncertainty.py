@@ -1,4 +1,4 @@
-"""Strategies that go by the cost: the paper's (its section 4), one that goes by likeness, too, Bayes risk."""
+"""Cost-sensitive uncertainty, the paper's strategy (its section 4)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 
 from refpair._parallel import chunks_of, one_blas_thread
 from refpair.active._classifier import WrappedClassifier, check_classifier
-from refpair.active._coverage import variance_removed
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import LearningStrategy
 from refpair.bits.binning import Matrix
 from refpair.bits.logistic import LogisticBank, check_finite
 from refpair.bits.problem import BitLearner, BitProblems
-from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance, Logistic
+from refpair.classifiers import BinaryRelevance, Logistic
 from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import as_base_learner
 from refpair.classifiers._code_bits import bit_problems, check_bit_learner, make_bank
@@ -164,134 +162,6 @@ class CostSensitiveUncertainty(LearningStrategy):
             start = last[1].renumbered(np.concatenate([code.places_in(last[0]), labels]))
         self._last = code, bank.fit(known, problems, start)
         return bank
-
-
-class RepresentativeUncertainty(CostSensitiveUncertainty):
-    """Ask for the row that is uncertain as to its cost, and like many others that no labelled row is like.
-
-    Uncertainty alone chases outliers: rows that the classifier is wrong about, but from which it learns
-    nothing about others. So what a row is worth is the square of its :class:`CostSensitiveUncertainty`, that
-    of the classifier by default, times how much it tells about others: by how much its label would lower the
-    variance of the rows without labels, on average, if labels were a Gaussian process over the rows.
-
-    Parameters
-    ----------
-    cost : str, Cost or callable, default="f1"
-        What a prediction costs; see :class:`refpair.Cost`.
-    estimator : multi-label classifier, optional
-        The classifier that is to be improved; ``BinaryRelevance("logistic")`` if it is None.
-    n_bits : int, default=300
-        The length of the code.
-    bit_estimator : "logistic", "tree" or classifier, default="logistic"
-        Learns the bits, as in :class:`refpair.CSRPEClassifier`.
-    part : {"utility", "estimation", "both"}, default="utility"
-        Which of the two uncertainties of :class:`CostSensitiveUncertainty` counts.
-    n_jobs : int, optional
-        How many threads learn the bits and ask them, as in joblib.
-    random_state : int, RandomState or None, default=None
-        Decides about the code, and between rows that are worth the same.
-
-    Notes
-    -----
-    The covariance of rows is the mean of exp(−q), exp(−3 q) and exp(−10 q), where q is the squared Euclidean
-    distance over the median one: scale the features first, as for the classifier. If fewer than a fifth of
-    the values are not 0, as of counts of words, rows are compared by their directions: else a short text
-    would be like all others. The noise of an answer has the variance of a row.
-
-    Examples
-    --------
-    >>> from refpair.active import RepresentativeUncertainty
-    >>> from refpair.datasets import load_dataset
-    >>> digits = load_dataset("digits")
-    >>> Y = np.full(digits.Y.shape, np.nan)
-    >>> Y[:30] = digits.Y[:30]
-    >>> len(RepresentativeUncertainty("f1", random_state=0).query(digits.X, Y, batch_size=5))
-    5
-    """
-
-    def __init__(
-        self,
-        cost: Any = "f1",
-        *,
-        estimator: Any = None,
-        n_bits: int = 300,
-        bit_estimator: Any = "logistic",
-        part: Literal["utility", "estimation", "both"] = "utility",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.cost = cost
-        self.estimator = estimator
-        self.n_bits = n_bits
-        self.bit_estimator = bit_estimator
-        self.part = part
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
-        uncertainty = super()._utilities(pool, rng)
-        return uncertainty**2 * variance_removed(
-            pool.features, pool.labelled, pool.candidates, rng, self.n_jobs
-        )
-
-
-class BayesRisk(LearningStrategy):
-    """Ask for the row whose best answer is to be expected to cost most.
-
-    A classifier tells a distribution over label vectors, and by it the expected cost of the answer that costs
-    least: what cannot be had more cheaply as long as nothing more is learnt.
-
-    Parameters
-    ----------
-    cost : str, Cost or callable, default="f1"
-        What a prediction costs; see :class:`refpair.Cost`.
-    estimator : multi-label classifier, optional
-        One with ``expected_cost``, such as ``CSRPEClassifier("f1", n_bits=300, estimator="logistic")``, is
-        asked for it, and should have the same cost. Any other one needs ``predict_proba``; its labels are
-        taken as :class:`refpair.BayesDecisionClassifier` says. By default ``BinaryRelevance("logistic")``.
-    random_state : int, RandomState or None, default=None
-        Decides between rows that are worth the same, and what is random in the estimator.
-
-    Notes
-    -----
-    A row may be hard for ever: where labels are a matter of taste, asking for such rows teaches little.
-
-    Examples
-    --------
-    >>> from refpair.active import BayesRisk
-    >>> X, Y = np.array([[0.0], [1.0], [3.0], [4.0], [6.0]]), np.full((5, 2), np.nan)
-    >>> Y[0], Y[4] = [0, 1], [1, 1]
-    >>> BayesRisk("hamming").query(X, Y)
-    array([2])
-    """
-
-    def __init__(self, cost: Any = "f1", *, estimator: Any = None, random_state: Any = None) -> None:
-        self.cost = cost
-        self.estimator = estimator
-        self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        get_cost(self.cost)
-        estimator = self.estimator
-        tells = hasattr(estimator, "expected_cost") or hasattr(estimator, "predict_proba")
-        if isinstance(estimator, type) or (estimator is not None and not tells):
-            raise ValueError(
-                f"estimator must be a classifier with expected_cost or predict_proba, not {estimator!r}"
-            )
-
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
-        model = clone(BinaryRelevance("logistic") if self.estimator is None else self.estimator)
-        if not hasattr(model, "expected_cost"):
-            model = BayesDecisionClassifier(model, cost=self.cost)
-        if model.get_params().get("random_state", 0) is None:
-            model.set_params(random_state=int(rng.integers(2**31)))
-        model.fit(pool.rows(pool.labelled), pool.labels)
-
-        def worth(which: Indices) -> Floats:
-            return np.asarray(model.expected_cost(pool.rows(which)), np.float64)
-
-        return pool.by_chunks(worth)
 
 
 def _are_of_a_kind(estimator: Any, bits: Any) -> bool:

@@ -1,0 +1,72 @@
+"""The row whose answer is expected to cost most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from refpair.active._pool import Floats, Indices, Pool
+from refpair.active._strategy import LearningStrategy
+from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance
+from refpair.costs import get_cost
+
+
+class BayesRisk(LearningStrategy):
+    """Ask for the row whose best answer is to be expected to cost most.
+
+    A classifier tells a distribution over label vectors, and by it the expected cost of the answer that costs
+    least: what cannot be had more cheaply as long as nothing more is learnt.
+
+    Parameters
+    ----------
+    cost : str, Cost or callable, default="f1"
+        What a prediction costs; see :class:`refpair.Cost`.
+    estimator : multi-label classifier, optional
+        One with ``expected_cost``, such as ``CSRPEClassifier("f1", n_bits=300, estimator="logistic")``, is
+        asked for it, and should have the same cost. Any other one needs ``predict_proba``; its labels are
+        taken as :class:`refpair.BayesDecisionClassifier` says. By default ``BinaryRelevance("logistic")``.
+    random_state : int, RandomState or None, default=None
+        Decides between rows that are worth the same, and what is random in the estimator.
+
+    Notes
+    -----
+    A row may be hard for ever: where labels are a matter of taste, asking for such rows teaches little.
+
+    Examples
+    --------
+    >>> from refpair.active import BayesRisk
+    >>> X, Y = np.array([[0.0], [1.0], [3.0], [4.0], [6.0]]), np.full((5, 2), np.nan)
+    >>> Y[0], Y[4] = [0, 1], [1, 1]
+    >>> BayesRisk("hamming").query(X, Y)
+    array([2])
+    """
+
+    def __init__(self, cost: Any = "f1", *, estimator: Any = None, random_state: Any = None) -> None:
+        self.cost = cost
+        self.estimator = estimator
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        get_cost(self.cost)
+        estimator = self.estimator
+        tells = hasattr(estimator, "expected_cost") or hasattr(estimator, "predict_proba")
+        if isinstance(estimator, type) or (estimator is not None and not tells):
+            raise ValueError(
+                f"estimator must be a classifier with expected_cost or predict_proba, not {estimator!r}"
+            )
+
+    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        model = clone(BinaryRelevance("logistic") if self.estimator is None else self.estimator)
+        if not hasattr(model, "expected_cost"):
+            model = BayesDecisionClassifier(model, cost=self.cost)
+        if model.get_params().get("random_state", 0) is None:
+            model.set_params(random_state=int(rng.integers(2**31)))
+        model.fit(pool.rows(pool.labelled), pool.labels)
+
+        def worth(which: Indices) -> Floats:
+            return np.asarray(model.expected_cost(pool.rows(which)), np.float64)
+
+        return pool.by_chunks(worth)

@@ -1,0 +1,60 @@
+"""The row with the least sure label of all: binary minimization."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refpair.active._classifier import LabelLearners
+from refpair.active._pool import Floats, Indices, Pool
+from refpair.active._strategy import LearningStrategy
+from refpair.classifiers._base_learners import check_base_learner
+
+
+class BinaryMinimization(LearningStrategy):
+    """Ask for the row one of whose labels is the least sure of all: −min |w·x + b| over the labels.
+
+    It looks at a single label of a row, and knows no cost.
+
+    Parameters
+    ----------
+    estimator : classifier, Forest, Logistic or {"logistic", "forest", "tree"}, default="logistic"
+        Learns each label.
+    random_state : int, RandomState or None, default=None
+        Decides between rows that are worth the same, and what is random in the estimator.
+
+    Notes
+    -----
+    A label on which all rows agree so far is never the least sure one. (libact takes its decision as ±1:
+    where all other decisions are beyond that, it asks for any row.)
+
+    References
+    ----------
+    K. Brinker: On Active Learning in Multi-label Classification. GfKl 2006.
+
+    Examples
+    --------
+    >>> from refpair.active import BinaryMinimization
+    >>> X, Y = np.array([[0.0], [1.0], [3.0], [4.0], [6.0]]), np.full((5, 2), np.nan)
+    >>> Y[0], Y[4] = [0, 1], [1, 1]
+    >>> BinaryMinimization().query(X, Y)  # in the middle between no and yes
+    array([2])
+    """
+
+    def __init__(self, estimator: Any = "logistic", *, random_state: Any = None) -> None:
+        self.estimator = estimator
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_base_learner(self.estimator)
+
+    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        model = LabelLearners(self.estimator).fit(pool.features[pool.labelled], pool.labels, rng)
+        learnt = model.agreed_ == 0.0
+
+        def worth(which: Indices) -> Floats:
+            return np.asarray(-np.abs(model.decisions(pool.features[which])[:, learnt]).min(axis=1))
+
+        return pool.by_chunks(worth)

@@ -1,0 +1,28 @@
+"""Any row, each as good as another: what every strategy is compared with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from refpair.active._pool import Floats, Indices, Pool
+from refpair.active._strategy import QueryStrategy, best_rows
+
+
+class RandomQuery(QueryStrategy):
+    """Ask for any rows.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None, default=None
+        With an integer, the same rows are asked for whenever the same rows may be.
+
+    Examples
+    --------
+    >>> Y = np.array([[0, 1], [np.nan, np.nan], [1, 0]])
+    >>> RandomQuery().query(np.eye(3), Y)
+    array([1])
+    """
+
+    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+        utilities = rng.random(len(pool.candidates))
+        return best_rows(utilities, n, rng), utilities

@@ -1,0 +1,80 @@
+"""Cost-sensitive uncertainty of rows that stand for many others: the default."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from refpair.active._coverage import variance_removed
+from refpair.active._pool import Floats, Pool
+from refpair.active.uncertainty import CostSensitiveUncertainty
+
+
+class RepresentativeUncertainty(CostSensitiveUncertainty):
+    """Ask for the row that is uncertain as to its cost, and like many others that no labelled row is like.
+
+    Uncertainty alone chases outliers: rows that the classifier is wrong about, but from which it learns
+    nothing about others. So what a row is worth is the square of its :class:`CostSensitiveUncertainty`, that
+    of the classifier by default, times how much it tells about others: by how much its label would lower the
+    variance of the rows without labels, on average, if labels were a Gaussian process over the rows.
+
+    Parameters
+    ----------
+    cost : str, Cost or callable, default="f1"
+        What a prediction costs; see :class:`refpair.Cost`.
+    estimator : multi-label classifier, optional
+        The classifier that is to be improved; ``BinaryRelevance("logistic")`` if it is None.
+    n_bits : int, default=300
+        The length of the code.
+    bit_estimator : "logistic", "tree" or classifier, default="logistic"
+        Learns the bits, as in :class:`refpair.CSRPEClassifier`.
+    part : {"utility", "estimation", "both"}, default="utility"
+        Which of the two uncertainties of :class:`CostSensitiveUncertainty` counts.
+    n_jobs : int, optional
+        How many threads learn the bits and ask them, as in joblib.
+    random_state : int, RandomState or None, default=None
+        Decides about the code, and between rows that are worth the same.
+
+    Notes
+    -----
+    The covariance of rows is the mean of exp(−q), exp(−3 q) and exp(−10 q), where q is the squared Euclidean
+    distance over the median one: scale the features first, as for the classifier. If fewer than a fifth of
+    the values are not 0, as of counts of words, rows are compared by their directions: else a short text
+    would be like all others. The noise of an answer has the variance of a row.
+
+    Examples
+    --------
+    >>> from refpair.active import RepresentativeUncertainty
+    >>> from refpair.datasets import load_dataset
+    >>> digits = load_dataset("digits")
+    >>> Y = np.full(digits.Y.shape, np.nan)
+    >>> Y[:30] = digits.Y[:30]
+    >>> len(RepresentativeUncertainty("f1", random_state=0).query(digits.X, Y, batch_size=5))
+    5
+    """
+
+    def __init__(
+        self,
+        cost: Any = "f1",
+        *,
+        estimator: Any = None,
+        n_bits: int = 300,
+        bit_estimator: Any = "logistic",
+        part: Literal["utility", "estimation", "both"] = "utility",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.cost = cost
+        self.estimator = estimator
+        self.n_bits = n_bits
+        self.bit_estimator = bit_estimator
+        self.part = part
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        uncertainty = super()._utilities(pool, rng)
+        return uncertainty**2 * variance_removed(
+            pool.features, pool.labelled, pool.candidates, rng, self.n_jobs
+        )

@@ -1,0 +1,61 @@
+"""Any strategy, on a sample of a large pool."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from refpair.active._pool import Floats, Indices, Pool
+from refpair.active._strategy import QueryStrategy
+from refpair.classifiers._base import check_count
+
+
+class SubSampled(QueryStrategy):
+    """Ask as another strategy does, but look at some rows only, drawn at random for each query.
+
+    A strategy takes as long as it has rows to look at, and the best of ten thousand rows is hardly worse than
+    the best of a million.
+
+    Parameters
+    ----------
+    strategy : QueryStrategy
+    n_candidates : int, default=10000
+        How many rows are looked at; at least as many as are asked for.
+    random_state : int, RandomState or None, default=None
+        Decides which. With an integer, the same question has the same answer, but other rows are looked at
+        once more are labelled.
+
+    Examples
+    --------
+    >>> from refpair.active import RandomQuery, SubSampled
+    >>> X, Y = np.zeros((1000, 2)), np.full((1000, 3), np.nan)
+    >>> _, utilities = SubSampled(RandomQuery(), n_candidates=100).query(X, Y, return_utilities=True)
+    >>> np.isfinite(utilities).sum()
+    np.int64(100)
+    """
+
+    def __init__(self, strategy: Any, *, n_candidates: int = 10_000, random_state: Any = None) -> None:
+        self.strategy = strategy
+        self.n_candidates = n_candidates
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("n_candidates", self.n_candidates)
+        if not isinstance(self.strategy, QueryStrategy):
+            raise ValueError(
+                f"strategy must be a query strategy such as RandomQuery(), not {self.strategy!r}"
+            )
+        self.strategy._check_parameters()
+
+    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+        n_looked_at = min(max(n, self.n_candidates), len(pool.candidates))
+        (drawing,) = rng.spawn(1)  # the strategy draws as it would without this one: the same code each round
+        some = np.sort(drawing.choice(len(pool.candidates), n_looked_at, replace=False))
+        looked_at = replace(pool, candidates=pool.candidates[some]).in_memory()
+        chosen, worth = self.strategy._choose(looked_at, n, rng)
+        utilities = np.full(len(pool.candidates), np.nan)
+        utilities[some] = worth
+        return some[chosen], utilities
