@@ -166,9 +166,8 @@ def search(
 ) -> Bytes:
     """Return labels (n, n_labels) whose expected cost no flip and no swap of labels lowers.
 
-    The table has a row for each |z| from 0 on; no set of a size that it has no row for is looked at. The
-    search starts at the cheapest of starts[:, i] and the row's n_likely most probable vectors. Expected costs
-    that differ by no more than the slack are the same.
+    No set of a size that the table has no row for is looked at. The search starts at the cheapest of
+    starts[:, i] and the row's n_likely most probable vectors.
     """
     start, index, weight, label_start, label_index = entries
     n, n_labels = starts.shape[1], starts.shape[2]

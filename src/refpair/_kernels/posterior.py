@@ -46,8 +46,7 @@ def weigh(
     ``count[u] · exp(temperature · agreement[i, u])``; at an infinite temperature only the anchors that agree
     most count. ``own[i]`` is the anchor that row i itself is one of, and is counted once less, or −1.
 
-    Agreements are whole numbers divided by the number of bits, so few differences occur, one or two thousand
-    in a hundred rows: their exponentials are kept, which halves the time.
+    Few different agreements occur: their exponentials are kept, which halves the time.
     """
     n_rows, n_anchors = agreement.shape
     weight = np.empty(n_anchors)

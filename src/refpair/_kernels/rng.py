@@ -32,10 +32,7 @@ def below(state: np.uint64, n: int) -> int:
 
 @kernel
 def shuffle_prefix(items: Ints, n_first: int, state: np.uint64) -> np.uint64:
-    """Move a random sample of `items` to its first `n_first` places (Fisher and Yates).
-
-    Returns the new state.
-    """
+    """Move a random sample of `items` to its first places (Fisher and Yates); return the new state."""
     n = items.shape[0]
     for i in range(min(n_first, n - 1)):
         state = next_state(state)
@@ -92,10 +89,7 @@ def slot_of(place: int, places: Ints, last_slot: int, shift: np.uint64) -> int:
 
 @kernel
 def write_out_of_bag(n_rows: int, n_drawn: int, seeds: Words, place: Ints, out: Bools) -> None:
-    """Write which of some rows the bits of some seeds do not draw: ``out[p, b]`` is that of row i.
-
-    ``place[i]`` is p, or −1 if the row is not asked for.
-    """
+    """Write to ``out[place[i], b]`` whether bit b does not draw row i; place −1 stands for no matter."""
     out[:] = True
     for bit in range(seeds.shape[0]):
         for row in draw_rows(n_rows, n_drawn, seeds[bit]):
