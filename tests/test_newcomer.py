@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import refpair
 from refpair import BinaryRelevance, Cost, CSRPEClassifier, LabelPowerset, get_cost
+from refpair.active import BayesRisk, CostSensitiveUncertainty, RepresentativeUncertainty
 from refpair.labeling import Session
 from tests.classifiers.common import CLASSES, make, names_with
 
@@ -106,6 +107,27 @@ def test_prices_by_name_need_names(data):
     for wrong in ({}, {"fraud": -1}, {"fraud": "dear"}, {"fraud": [1, 2]}):
         with pytest.raises(ValueError, match="false_negative must"):
             Cost.per_label(false_negative=wrong)
+
+
+@pytest.mark.parametrize("strategy", [CostSensitiveUncertainty, RepresentativeUncertainty, BayesRisk])
+def test_prices_by_name_in_a_query(data, strategy):
+    X, Y = data
+    known = pd.DataFrame(np.where(np.arange(len(X))[:, None] < 40, Y, np.nan), columns=NAMES)
+    by_name = Cost.per_label(false_negative={"fraud": 50})
+    by_place = Cost.per_label(false_negative=[1, 50, 1, 1])
+    asked = [strategy(cost, random_state=0).query(X, known, 5).tolist() for cost in (by_name, by_place)]
+    assert asked[0] == asked[1]
+    with pytest.raises(ValueError, match="frau"):
+        strategy(Cost.per_label(false_negative={"frau": 50})).query(X, known)
+
+
+def test_prices_by_name_are_those_of_the_file(data, tmp_path):
+    X, Y = data
+    cost = Cost.per_label(false_negative={"fraud": 50})
+    refpair.save(csrpe(cost).fit(X, pd.DataFrame(Y, columns=NAMES)), tmp_path / "model.refpair")
+    assert refpair.load(tmp_path / "model.refpair", cost=cost).cost == cost
+    with pytest.raises(ValueError, match="another one"):
+        refpair.load(tmp_path / "model.refpair", cost=Cost.per_label(false_negative={"spam": 50}))
 
 
 def test_prices_by_name_in_a_session(tmp_path):

@@ -25,7 +25,7 @@ def test_a_budget():
 def test_stable_predictions():
     rng = np.random.default_rng(0)
     same = np.array([[0, 1], [1, 1], [0, 0], [1, 0]])
-    rule = StablePredictions("hamming", 0.02, 5)
+    rule = StablePredictions("hamming", tolerance=0.02, n_rounds=5)
     assert rule.reason(rounds()) is None  # of unknown predictions nothing can be said
     assert rule.reason(rounds(predictions=[same] * 5, n=5)) is None  # five predictions, four changes
     assert "changed by 0 (hamming), at most 0.02" in rule.reason(rounds(predictions=[same] * 6, n=6))
@@ -36,7 +36,10 @@ def test_stable_predictions():
     one_label[0, 0] = 1
     once = [same] * 5 + [one_label]  # 1/8 in one of five rounds: 0.025 in the mean
     assert rule.reason(rounds(predictions=once, n=6)) is None
-    assert StablePredictions("hamming", 0.03, 5).reason(rounds(predictions=once, n=6)) is not None
+    assert (
+        StablePredictions("hamming", tolerance=0.03, n_rounds=5).reason(rounds(predictions=once, n=6))
+        is not None
+    )
     with pytest.raises(ValueError, match="unknown cost"):
         StablePredictions("speed")
     with pytest.raises(ValueError, match="n_rounds must be at least 1, not 0"):
@@ -44,7 +47,7 @@ def test_stable_predictions():
 
 
 def test_little_to_gain():
-    rule = LowGain(0.1, 10)
+    rule = LowGain(0.1, n_rounds=10)
     assert rule.reason(rounds()) is None
     assert rule.reason(rounds(costs=[1.0] * 19, n=19)) is None
     assert "fell by 0 %, where a fall of 10 % was hoped for" in rule.reason(rounds(costs=[1.0] * 20, n=20))
@@ -59,7 +62,7 @@ def test_little_to_gain():
 
 def test_the_first_reason_counts():
     assert reason_to_stop([], rounds()) is None
-    assert reason_to_stop([Budget(100), LowGain(0.1, 10)], rounds(costs=[1.0] * 30)).startswith(
+    assert reason_to_stop([Budget(100), LowGain(0.1, n_rounds=10)], rounds(costs=[1.0] * 30)).startswith(
         "There is little"
     )
     assert reason_to_stop([Budget(100)], rounds()) is None

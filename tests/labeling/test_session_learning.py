@@ -239,7 +239,7 @@ def test_predictions_of_other_rows_or_labels_are_not_compared(path):
 
 
 def test_reasons_to_stop_are_sentences(path):
-    rules = [LowGain(0.01, 2), StablePredictions("hamming", 0.0, 3), Budget(25)]
+    rules = [LowGain(0.01, n_rounds=2), StablePredictions("hamming", tolerance=0.0, n_rounds=3), Budget(25)]
     reasons = []
     for rule in rules:
         with open_quick(path, estimator=Costly(), rules=[rule]) as session:

@@ -36,6 +36,7 @@ class Pool:
     labels: Labels
     labelled: Indices
     candidates: Indices
+    label_names: list[Any]
 
     @property
     def is_lazy(self) -> bool:
@@ -68,7 +69,7 @@ class Pool:
             return self
         which = np.concatenate([self.labelled, self.candidates])
         labelled, candidates = np.split(np.arange(len(which)), [len(self.labelled)])
-        return Pool(self.rows(which), self.labels, labelled, candidates)
+        return Pool(self.rows(which), self.labels, labelled, candidates, self.label_names)
 
     def by_chunks(self, worth: Callable[[Indices], Floats]) -> Floats:
         """Return what the candidates are worth, asked for some at a time: that bounds the memory."""
@@ -157,9 +158,9 @@ def read_pool(X: Any, Y: Any, candidates: Any = None) -> Pool:
     if not ((known == 0) | (known == 1)).all():
         wrong = known[(known != 0) & (known != 1)][0]
         raise ValueError(f"Y must be 0, 1 or NaN, and has {wrong:g}")
-    return Pool(
-        X, known.astype(np.uint8), np.flatnonzero(~unlabelled), _read_candidates(candidates, unlabelled)
-    )
+    names = list(Y.columns) if hasattr(Y, "columns") else list(range(labels.shape[1]))
+    chosen = _read_candidates(candidates, unlabelled)
+    return Pool(X, known.astype(np.uint8), np.flatnonzero(~unlabelled), chosen, names)
 
 
 def _read_labels(Y: Any) -> Floats:

@@ -89,7 +89,7 @@ class AdaptiveActive(LearningStrategy):
         if pool.is_lazy:
             raise ValueError(
                 "AdaptiveActive needs all rows of X in memory, and those of Dask may be too many for that: "
-                "SubSampled(AdaptiveActive(), 10_000) looks at some"
+                "SubSampled(AdaptiveActive(), n_candidates=10_000) looks at some"
             )
         known, rows = pool.features[pool.labelled], pool.features[pool.candidates]
         model = LabelLearners(self.estimator).fit(known, pool.labels, rng)

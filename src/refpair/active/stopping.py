@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -81,13 +81,13 @@ class StablePredictions:
     Examples
     --------
     >>> same = [Round(n, np.array([[0, 1], [1, 1]])) for n in range(20, 31)]
-    >>> StablePredictions("hamming", 0.01, 10).reason(same)
+    >>> StablePredictions("hamming", tolerance=0.01, n_rounds=10).reason(same)
     'Predictions are stable: in the last 10 rounds they changed by 0 (hamming), at most 0.01 was allowed.'
     """
 
     cost: Any = "hamming"
-    tolerance: float = 0.01
-    n_rounds: int = 10
+    tolerance: float = field(default=0.01, kw_only=True)
+    n_rounds: int = field(default=10, kw_only=True)
 
     def __post_init__(self) -> None:
         get_cost(self.cost)
@@ -126,12 +126,12 @@ class LowGain:
     Examples
     --------
     >>> slow = [Round(n, expected_cost=0.5 - n / 1e5) for n in range(20, 41)]
-    >>> LowGain(0.01, 10).reason(slow)
+    >>> LowGain(0.01, n_rounds=10).reason(slow)
     'There is little to gain: in the last 10 rounds the expected cost fell by 0.02 %, where a fall of 1 %...'
     """
 
     tolerance: float = 0.01
-    n_rounds: int = 20
+    n_rounds: int = field(default=20, kw_only=True)
 
     def __post_init__(self) -> None:
         _check(self.tolerance, self.n_rounds)

@@ -113,7 +113,8 @@ class CostSensitiveUncertainty(LearningStrategy):
         """Return what each candidate is worth, with the classifier learnt along with the bits or apart."""
         distinct = distinct_labels(pool.labels)
         uses_classifier = self.part != "estimation"
-        code = draw_code(get_cost(self.cost), distinct.vectors, self.n_bits, "uniform", rng)
+        cost = get_cost(self.cost).for_labels(pool.label_names)
+        code = draw_code(cost, distinct.vectors, self.n_bits, "uniform", rng)
         seeds = rng.integers(2**64, size=len(code), dtype=np.uint64)
         seeds = np.append(seeds, np.zeros(along * distinct.vectors.shape[1], np.uint64))  # unused
         problems = bit_problems(code, distinct.vectors, distinct.of_row, int(along), seeds).at_hand()

@@ -20,7 +20,7 @@ from refpair.bits.problem import Bags, BitLearner, BitProblems
 from refpair.bits.trees import TreeBank
 from refpair.classifiers._base_learners import as_base_learner
 from refpair.classifiers._distinct_labels import DistinctLabels
-from refpair.classifiers.base_estimators import Forest, Logistic
+from refpair.classifiers.base_estimators import Logistic
 from refpair.coding import ReferencePairCode
 from refpair.costs import Cost
 from refpair.posterior.code import CodeKind, KnownCodes, VectorWeights, label_probabilities
@@ -56,9 +56,9 @@ def check_bit_learner(learner: Any) -> None:
 
 def make_bank(learner: Any, *, of_trees: dict[str, Any] | None = None, **how: Any) -> BitLearner:
     """Return a bank that learns bits by a learner; `of_trees` are parameters of a tree bank alone."""
-    found = as_base_learner(learner)
-    if isinstance(found, Forest):
+    if isinstance(learner, str) and learner == "tree":
         return TreeBank(**(of_trees or {}), **how)
+    found = as_base_learner(learner)
     if isinstance(found, Logistic):
         return LogisticBank(**found.bank_parameters(_TOL), **how)
     return EstimatorBank(found, **how)

@@ -20,11 +20,10 @@ def refuse_texts(model: Any, X: pd.DataFrame) -> None:
         except (TypeError, ValueError):
             held = column.dropna()
             told = f" such as {str(held.iloc[0])[:40]!r}" if len(held) else ""
-            cost = getattr(model, "cost", None)
-            shown = f"{type(model).__name__}({repr(cost) if isinstance(cost, str) else ''})"
+            pipeline = f"make_pipeline(TableVectorizer(), {type(model).__name__}(...))"
             raise ValueError(
                 f"column {str(name)!r} does not hold numbers, but values{told}: "
-                f"make_pipeline(TableVectorizer(), {shown}) turns such columns into features"
+                f"{pipeline} turns such columns into features"
             ) from None
 
 

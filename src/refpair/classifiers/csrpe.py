@@ -222,6 +222,7 @@ class CSRPEClassifier(SavableCSRPE):
             chosen = choose_posterior(bits, training, self._learn, rng, self.n_jobs)
             self.posterior_, self.oob_search_, self.oob_cost_, self._cost_scale = chosen
             bits = self.posterior_.bits
+            self.__dict__.pop("_code_book", None)  # of an earlier fit
         else:
             self._cost_scale = 1.0
             for name in ("posterior_", "oob_search_", "oob_cost_"):

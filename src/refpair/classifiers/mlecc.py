@@ -118,7 +118,7 @@ class MLECC(ReductionClassifier):
         there are labels.
     code_length : int, optional
         The number of bits, which "rrep" rounds down to a multiple of 3 and "hamr" to one of 7. By default 127
-        for up to 7 labels, 255 up to 14, 511 up to 28, then 1,023.
+        for up to 7 labels, 255 up to 14, 511 up to 28, 1,023 up to 511, then twice as many as labels.
     n_jobs : int, optional
         How many threads or processes learn, as in joblib. The model does not depend on it.
     random_state : int, RandomState or None, default=None

@@ -44,7 +44,7 @@ def _sentence(error: Exception) -> str:
         what = error.strerror[0].lower() + error.strerror[1:]
         return what if error.filename is None else f"{error.filename}: {what}"
     if isinstance(error, sqlite3.Error):
-        return f"the store of the results: {error}; if it is damaged, choose another --out"
+        return f"the SQLite file: {error}; if it is damaged, choose another one by --out or --session"
     return str(error) or type(error).__name__
 
 

@@ -202,7 +202,7 @@ def draw_code(
     Notes
     -----
     A label vector that ties on most bits is about M/2 away from any predicted code and so is hardly ever the
-    nearest. Under ``f1`` and ``accuracy`` this is the fate of the empty one: all predictions but itself cost
+    nearest. Under ``f1`` and ``jaccard`` this is the fate of the empty one: all predictions but itself cost
     it the same, so only pairs that contain it tell it apart, and uniform pairs of many labels do not.
 
     Examples

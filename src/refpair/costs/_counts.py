@@ -223,8 +223,10 @@ Prices: TypeAlias = float | tuple[float, ...] | NamedPrices
 
 def read_prices(what: str, given: Any, default: float) -> Prices:
     """Return prices as a cost keeps them; refuse what are none."""
-    if not isinstance(given, Mapping) or not given:
+    if not isinstance(given, Mapping):
         return _check_prices(what, given)
+    if not given:
+        raise ValueError(f"{what} must name a label, or be one price for all")
     prices = _check_prices(what, list(given.values()))
     others = _check_prices("default", default)
     if not isinstance(prices, tuple) or not isinstance(others, float):

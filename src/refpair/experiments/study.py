@@ -111,6 +111,8 @@ class Study:
         costs = list(dict.fromkeys(map(name_cost, costs)))
         self.costs = costs
         sources = find_sources(data, table or TableOptions(), costs)
+        if len({part.experiment for part in self.parts}) < len(self.parts):
+            raise ValueError("parts must be different experiments: give one of them all its algorithms")
         self.tasks: dict[Experiment, list[Task]] = {
             part.experiment: plan_tasks(part, sources, costs, self.settings) for part in parts
         }

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from refpair.costs import Cost
-from refpair.tables.labels import LabelMatrix, read_labels
+from refpair.tables.labels import LabelMatrix, read_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,8 +59,8 @@ def score_and_error(cost: Cost, truths: LabelMatrix, predicted: LabelMatrix) -> 
 
 def labels_and_predictions(model: Any, X: Any, y: Any) -> tuple[LabelMatrix, LabelMatrix]:
     """Return the true and the predicted labels as 0/1 matrices, of a model of this package or any other."""
-    how = getattr(model, "_label_format", None) or read_labels(y, "y")[1]
-    return how.read_more(y, "y"), how.read_more(model.predict(X), "the prediction")
+    truths, predicted, _ = read_predictions(model, model.predict(X), y)
+    return truths, predicted
 
 
 def rows_of(results: pd.DataFrame, size: str = "n_bits", **wanted: str) -> pd.DataFrame:

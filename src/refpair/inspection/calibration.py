@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from refpair.classifiers._base import check_count
 from refpair.inspection._display import Display, import_pyplot
-from refpair.tables.labels import read_labels
+from refpair.tables.labels import label_format_of, read_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +89,9 @@ class CalibrationDisplay(Display):
         """
         import_pyplot()
         check_is_fitted(model)
-        how, proba = model._label_format, model.predict_proba(X)
+        how, proba = label_format_of(model), model.predict_proba(X)
+        if how is None:
+            raise ValueError("model must be a classifier of this package; from_predictions takes any other's")
         truths = how.read_more(y, "y")
         if how.kind == "classes":
             truths, proba = np.asarray(y) == how.classes[-1], proba[:, -1]

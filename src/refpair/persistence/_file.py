@@ -164,7 +164,7 @@ def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
         last = model.steps[-1][1] if isinstance(model, Pipeline) else model
         if not hasattr(last, "cost"):
             raise ValueError(f"{path}: a {type(last).__name__} has no cost; load it without one")
-        if last.cost_ != given:
+        if last.cost_ != given.for_labels(last._label_format.label_names):
             raise _other_cost(path, given.name)
         last.cost = cost
     return model

@@ -224,21 +224,24 @@ def read_labels(
     return _read_classes(array) if array.ndim == 1 else _read_matrix(array, "array", name)
 
 
+def label_format_of(model: Any) -> LabelFormat | None:
+    """Return the form that labels have for a model of this package, also within pipelines and searches."""
+    while model is not None and not hasattr(model, "_label_format"):
+        steps = getattr(model, "steps", None)
+        model = steps[-1][1] if steps else getattr(model, "best_estimator_", None)
+    return None if model is None else model._label_format
+
+
 def read_predictions(model: Any, predicted: Any, y: Any) -> tuple[LabelMatrix, LabelMatrix, list[Any]]:
     """Return true and predicted labels, in whatever form, as 0/1 matrices, and the names of the labels.
 
     A model of this package tells the form, also within pipelines and searches; for others it is that of y.
     """
-    while not hasattr(model, "_label_format"):
-        steps = getattr(model, "steps", None)
-        model = steps[-1][1] if steps else getattr(model, "best_estimator_", None)
-        if model is None:
-            # Some rows may lack one of two classes.
-            known = np.concatenate([np.ravel(y), predicted]) if np.ndim(predicted) == 1 else y
-            _, form = read_labels(known, "y")
-            break
-    else:
-        form = model._label_format
+    form = label_format_of(model)
+    if form is None:
+        # Some rows may lack one of two classes.
+        known = np.concatenate([np.ravel(y), predicted]) if np.ndim(predicted) == 1 else y
+        _, form = read_labels(known, "y")
     return form.read_more(y, "y"), form.read_more(predicted, "the prediction"), form.label_names
 
 

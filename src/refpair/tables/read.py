@@ -216,7 +216,7 @@ def _split(source: Source, frame: pd.DataFrame, labels: list[str], drop: list[st
         if len(frame.columns) > 1:
             raise
         told = str(error).removeprefix(": ")
-        raise TableError(f"{told} The file has one column; if it should have more, give --sep") from None
+        raise TableError(f"{told}. The file has one column; if it should have more, give --sep") from None
     gone = {*labels, *drop}
     rest = [name for name in frame.columns if name not in gone]
     if not rest:
