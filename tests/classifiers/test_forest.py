@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV
 from refpair import BinaryRelevance, CondensedFilterTree, CSRPEClassifier, Forest, LabelPowerset
 from refpair.bits.trees import ClassTreeBank, TreeBank
 from refpair.classifiers._base_learners import ClassLearners
-from refpair.classifiers._filter_levels import TreeLevels
+from refpair.classifiers._filter_levels import TreeLevels, _all, _draw
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.mlecc import CodeLearners
 from tests.classifiers.common import CLASSES, make
@@ -211,7 +211,8 @@ def test_examples_are_drawn_for_several_trees_with_bags(small, forest, draws):
     levels = levels_of(forest, X)
     assert levels.draws_examples == draws
     weight = np.where(np.arange(120) < 60, 1.0, 3.0)
-    targets = levels._targets(0, np.arange(120), weight)(slice(0, forest.n_trees))
+    given, all_trees = (weight, levels.in_bag), slice(0, forest.n_trees)
+    targets = _draw(*given, levels.seeds[0], all_trees) if draws else _all(*given, all_trees)
     bags = levels.in_bag.T
     assert (targets[~bags] == 0).all()
     assert (targets[bags] == np.broadcast_to(weight[:, None], bags.shape)[bags]).all() == (not draws)

@@ -292,9 +292,10 @@ def _all_allowed(values: Floats, columns: NDArray[np.int64], attributes: Attribu
     list_of = np.array(
         [lists.setdefault(a.allowed if a.is_integer and a.values else None, len(lists)) for a in attributes]
     )
-    held_list = list_of[columns]
-    for allowed, number in lists.items():
-        held = values[..., held_list == number] if allowed is not None else values[:0]
-        if not np.isin(held[~np.isnan(held)], list(allowed or ())).all():
+    by_list = np.argsort(list_of[columns], kind="stable")  # so that each cell is looked at once
+    ends = np.searchsorted(list_of[columns][by_list], np.arange(len(lists) + 1))
+    for allowed, first, last in zip(lists, ends, ends[1:], strict=False):
+        held = values[..., by_list[first:last]]
+        if allowed is not None and not np.isin(held[~np.isnan(held)], list(allowed)).all():
             return False
     return True
