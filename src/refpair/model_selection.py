@@ -25,7 +25,7 @@ Rows = npt.NDArray[np.intp]
 _FEW_PAIRS, _PAIRS_A_SAMPLE = 150_000, 10  # entries that are looked at; of more, those of rare labels
 _FEW_FOLDS = 10  # with more of them, fewer pairs
 _TRIED = 8
-_EXCHANGES = 2_000_000  # items that are looked at, shared by the folds; and as many as there are
+_EXCHANGES = 2_000_000  # items that are looked at, shared by five folds or more; and as many as there are
 
 
 class _Splits(BaseCrossValidator):  # type: ignore[misc]  # scikit-learn has no types
@@ -230,7 +230,7 @@ class _Spreader:
         placed = kernels.place(self.lists, self.vector_of[free], sizes, n_in, excess)
         free = free[np.argsort(placed.astype(np.min_scalar_type(n_folds)), kind="stable")]
         starts, items, weights = self.lists
-        by_step, budget = (starts, items, 2 * n * weights), _EXCHANGES // n_folds + len(items)
+        by_step, budget = (starts, items, 2 * n * weights), _EXCHANGES // max(n_folds, 5) + len(items)
         kernels.exchange(by_step, free, self.vector_of[free], bounds, excess, _TRIED, budget)
         folds[free] = np.repeat(np.arange(n_folds), np.diff(bounds))
         return folds
