@@ -116,12 +116,17 @@ def test_beta_must_be_a_number(beta):
 
 @pytest.mark.parametrize(
     "prices",
-    ["dear", "5", None, 1j, np.array([1j]), {}, [1.0, [2.0]], 10**400, 1e101, np.longdouble("1e4000")],
+    ["dear", "5", None, 1j, np.array([1j]), [1.0, [2.0]], 10**400, 1e101, np.longdouble("1e4000")],
     ids=lambda prices: f"{prices!r:.20}",
 )
 def test_prices_that_are_none(prices):
     with pytest.raises(ValueError, match="false_positive must be one price or one for each label"):
         Cost.per_label(false_positive=prices)
+
+
+def test_prices_by_name_name_a_label():
+    with pytest.raises(ValueError, match="false_positive must name a label, or be one price for all"):
+        Cost.per_label(false_positive={})
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_classifiers_of_others_see_the_rows_in_their_form(pool):
 def test_a_strategy_that_needs_all_rows_says_what_to_do(pool):
     X, Y = pool
     lazy = FORMS["array"](X)
-    with pytest.raises(ValueError, match=r"SubSampled\(AdaptiveActive\(\), 10_000\)"):
+    with pytest.raises(ValueError, match=r"SubSampled\(AdaptiveActive\(\), n_candidates=10_000\)"):
         AdaptiveActive(random_state=0).query(lazy, Y)
     some = SubSampled(AdaptiveActive(random_state=0), n_candidates=50, random_state=0)
     np.testing.assert_array_equal(some.query(lazy, Y, 2), some.query(X, Y, 2))
