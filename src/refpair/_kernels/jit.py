@@ -13,7 +13,10 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 from numba import njit, types
+from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload
+
+from refpair._kernels.interrupts import Uninterrupted
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -37,7 +40,10 @@ INLINE: Any = {**LEAN, "forceinline": True}
 
 def kernel(function: Function) -> Function:
     """Compile a function that Python calls: it is kept on disk and releases the GIL."""
-    return cast(Function, njit(cache=True, nogil=True, error_model="numpy")(function))
+    compiled: Any = njit(cache=True, nogil=True, error_model="numpy")(function)
+    if isinstance(compiled, CPUDispatcher):  # numba can be told to compile nothing
+        compiled.__class__ = Uninterrupted
+    return cast(Function, compiled)
 
 
 def helper(function: Function) -> Function:

@@ -14,6 +14,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+from refpair._fitting import all_or_nothing
 from refpair._saved import Savable, require
 from refpair.active._coverage import squared_distances
 from refpair.active._pool import Floats, Labels
@@ -58,6 +59,7 @@ class WrappedClassifier(Savable, ClassifierMixin, BaseEstimator):  # type: ignor
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
+    @all_or_nothing
     def fit(self, X: Any, Y: Any) -> Self:
         """Fit a clone of the classifier."""
         labels, self._label_format = read_labels(Y)
@@ -67,6 +69,7 @@ class WrappedClassifier(Savable, ClassifierMixin, BaseEstimator):  # type: ignor
         if isinstance(model, MultiLabelClassifier | FrozenEstimator) and varies.any():
             varies[:] = True
         self._learnt = np.flatnonzero(varies)
+        vars(self).pop("estimator_", None)  # of an earlier fit
         if len(self._learnt):
             self.estimator_ = model.fit(X, labels[:, self._learnt])
         return self
@@ -78,6 +81,7 @@ class WrappedClassifier(Savable, ClassifierMixin, BaseEstimator):  # type: ignor
 
     def predict(self, X: Any) -> Any:
         """Return the predicted labels, in the form in which labels were given."""
+        check_is_fitted(self)
         n_rows = _num_samples(X)
         labels = np.tile(self._first, (n_rows, 1))
         if len(self._learnt):
@@ -99,6 +103,9 @@ class WrappedClassifier(Savable, ClassifierMixin, BaseEstimator):  # type: ignor
     def expected_cost(self, X: Any) -> Floats:
         """Return what the predictions are expected to cost, of shape (n,)."""
         return np.asarray(self.estimator_.expected_cost(X), np.float64)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_label_format")
 
     def _check_saved(self) -> None:
         if hasattr(self, "_label_format"):
@@ -131,6 +138,7 @@ class KernelFeatures(Savable, TransformerMixin, BaseEstimator):  # type: ignore[
         self.n_components = n_components
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the scale, the width of the kernel and the rows to compare with."""
         X = self._read(X, reset=True)

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from refpair._fitting import all_or_nothing
 from refpair._saved import IfThere, Savable, check_weights, require
 from refpair.bits.logistic import LogisticBank, find_axes, minimise_logistic
 from refpair.bits.problem import MaxFeatures
@@ -166,6 +167,7 @@ class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  
         """Return what a logistic bank is to be made with."""
         return {"C": float(self.C), "tol": default_tol if self.tol is None else float(self.tol)}
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the regression.
 
@@ -201,7 +203,7 @@ class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  
             warnings.warn(
                 f"the gradient is still longer than tol={tol} after {_STEPS} steps: scale the features",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         self.intercept_ = weights[:, -1]
         self.coef_ = weights[:, :-1] if axes.back is None else weights[:, :-1] @ axes.back.T

@@ -18,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import _num_samples, validate_data
 
+from refpair._fitting import all_or_nothing
 from refpair._saved import Savable, require
 from refpair.classifiers._base import MultiLabelClassifier, check_count, check_running
 from refpair.classifiers._base_learners import Bytes, Floats, Number
@@ -186,6 +187,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the estimator.
 

@@ -21,6 +21,7 @@ from sklearn.utils.validation import (  # fmt: skip
     check_is_fitted,
 )
 
+from refpair._fitting import all_or_nothing
 from refpair._saved import IfThere, Savable, require
 
 from ._cells import Matrix, dense, frame_of_matrix, from_polars, is_missing, listed
@@ -132,6 +133,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         self.fit_transform(X)
         return self
 
+    @all_or_nothing
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit, and return the features of the same table.
 
