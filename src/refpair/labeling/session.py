@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from refpair._files import make_private_folder
 from refpair.active._strategy import QueryStrategy
 from refpair.active.stopping import LowGain, StablePredictions, StoppingRule
 from refpair.classifiers._base import check_count, check_positive
@@ -194,7 +195,7 @@ class Session(SessionResults):
                     strategy=strategy, random_state=random_state, verbose=verbose,
                 )  # fmt: skip
             if store is None:  # not before: nothing is written if anything is wrong
-                path.parent.mkdir(parents=True, exist_ok=True)
+                make_private_folder(path.parent)
                 store = AnswerStore(path)
             _note_cost(store, cost)
             settings.note(store)
@@ -219,7 +220,8 @@ class Session(SessionResults):
         Nothing needs to be saved.
         """
         if not self._store.is_closed:
-            with contextlib.suppress(sqlite3.OperationalError):  # others write for long: leases expire anyway
+            # Others write for long, or the disk is full: leases expire anyway.
+            with contextlib.suppress(sqlite3.OperationalError, OSError):
                 self._store.release(self._holder)
             self._store.close()
 
