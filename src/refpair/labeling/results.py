@@ -6,6 +6,7 @@ import hashlib
 import threading
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from refpair.active.stopping import Round, StoppingRule, reason_to_stop
+from refpair.active.stopping import Round, StablePredictions, StoppingRule, reason_to_stop
 from refpair.costs import Cost
 from refpair.labeling.model import Fit, Reason, SessionModel
 from refpair.labeling.rows import Id, Rows, id_of_key
@@ -45,7 +46,7 @@ class SessionResults:
         who: str,
     ) -> None:
         self.path = store.path
-        self.cost = cost
+        self._cost = cost  # prices may be by label name: there may be more labels later
         self.rows = rows
         self.ids = rows.ids
         self.rules = list(rules)
@@ -67,6 +68,11 @@ class SessionResults:
     def labels(self) -> list[str]:
         """The names of the labels."""
         return self._store.names
+
+    @property
+    def cost(self) -> Cost:
+        """What a wrong prediction costs, with a price for each label if it has such prices."""
+        return self._cost.for_labels(self.labels)
 
     @property
     def n_answered(self) -> int:
@@ -159,7 +165,13 @@ class SessionResults:
         self._store.read()
         if self.rows.are_known and not any(map(self._store.is_open, self.rows.keys)):
             return "All rows are answered or skipped."
-        return reason_to_stop(self.rules, self.rounds)
+        rules = [
+            replace(rule, cost=self.cost)
+            if isinstance(rule, StablePredictions) and rule.cost is self._cost
+            else rule
+            for rule in self.rules
+        ]
+        return reason_to_stop(rules, self.rounds)
 
     @property
     def history(self) -> pd.DataFrame:

@@ -330,7 +330,7 @@ class Session(SessionResults):
             raise ValueError(f'earlier must be "absent" or "unknown", not {earlier!r}')
         self._store.read()
         new = [name for name in read_names(names) if name not in self.labels]
-        self.cost.for_labels([*self.labels, *new])  # raises if there are prices of other labels
+        self._cost.for_labels([*self.labels, *new])  # raises if there are prices of other labels
         check_column_names([*self.labels, *new])
         self._label_columns.check_names(new)
         self._store.add_labels([Label(name, earlier) for name in new])
@@ -349,7 +349,8 @@ def _cost_of(cost: Any, store: AnswerStore | None, labels: Sequence[str]) -> Cos
         if store is not None and noted == _OWN:
             raise ValueError(f"{store.path} has a cost that is a Python function: give cost= again")
         found = get_cost("f1") if noted is None else Cost.from_dict(noted)
-    return found.for_labels(labels)
+    found.for_labels(labels)  # raises if there are prices of other labels
+    return found
 
 
 def _note_cost(store: AnswerStore, cost: Cost) -> None:
