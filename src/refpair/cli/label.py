@@ -6,6 +6,7 @@ import sys
 import webbrowser
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -213,34 +214,32 @@ def _serve(
     browser: bool,
     for_spreadsheets: bool,
 ) -> None:
-    from refpair.labeling.access import redirect_path, write_redirect
+    from refpair.labeling.access import Redirect
 
     serving = import_module("refpair.labeling.server")  # only now: files can be exchanged without the extra
-    redirect = redirect_path(session.path)
     with serving.open_socket(host, port) as listening:
         address = serving.page_address(listening, token)
+        redirect = Redirect(session.path, address)
 
         def ready() -> None:
             console.print(f"Label at {address}", markup=False, soft_wrap=True)
             console.print("Ctrl-C ends; the same command goes on where you were.")
             if browser:
                 try:
-                    write_redirect(redirect, address)
-                    webbrowser.open(redirect.as_uri())
+                    page = redirect.write()
                 except OSError as error:  # a full disk, say
                     console.print(f"The browser has to be opened by hand: {error}", markup=False)
-
-        def entered() -> None:
-            redirect.unlink(missing_ok=True)
+                else:  # not here: some are waited for until they end, and need the page before that
+                    Thread(target=webbrowser.open, args=[page], name="browser", daemon=True).start()
 
         console.print("Looking for the first row …")
         try:
             serving.serve(
-                session, listening, name=name, token=token, names=(host,), ready=ready, entered=entered,
-                for_spreadsheets=for_spreadsheets,
+                session, listening, name=name, token=token, names=(host,), ready=ready,
+                entered=redirect.remove, for_spreadsheets=for_spreadsheets,
             )  # fmt: skip
         finally:
-            entered()
+            redirect.remove()
     console.print(f"\n{session.n_answered:,} rows are answered; they are in {session.path}", markup=False)
 
 

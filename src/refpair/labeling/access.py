@@ -11,6 +11,7 @@ import os
 import re
 import secrets
 import stat
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 
@@ -77,16 +78,28 @@ def _is_private(path: Path) -> bool:
     return stat.S_ISREG(found.st_mode) and not found.st_mode & 0o077 and found.st_uid == os.getuid()
 
 
-def redirect_path(session: Path) -> Path:
-    """Return where the file is that leads the browser to the page.
+class Redirect:
+    """A file for its owner alone that leads the browser to the page.
 
     It is beside the session: browsers that are shut in, as snaps are, may not read temporary or hidden
     folders.
     """
-    return session.with_suffix(".open.html").absolute()
 
+    def __init__(self, session: Path, address: str) -> None:
+        self.path = session.with_suffix(".open.html").absolute()
+        self.address = address
+        self._is_written = False
 
-def write_redirect(path: Path, address: str) -> None:
-    """Write the file, for its owner alone."""
-    with new_private(path) as file:
-        file.write(_REDIRECT.format(address=escape(address)))
+    def write(self) -> str:
+        """Write the file, and return its own address."""
+        with new_private(self.path) as file:
+            self._is_written = True
+            file.write(_REDIRECT.format(address=escape(self.address)))
+        return self.path.as_uri()
+
+    def remove(self) -> None:
+        """Remove the file, if there is one; it is needed only once."""
+        if self._is_written:
+            with suppress(OSError):
+                self.path.unlink()
+            self._is_written = False
