@@ -15,6 +15,8 @@ import numpy.typing as npt
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
+from refpair._kernels._cache import KernelCache
+
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 SignedBytes: TypeAlias = npt.NDArray[np.int8]
@@ -37,7 +39,9 @@ INLINE: Any = {**LEAN, "forceinline": True}
 
 def kernel(function: Function) -> Function:
     """Compile a function that Python calls: it is kept on disk and releases the GIL."""
-    return cast(Function, njit(cache=True, nogil=True, error_model="numpy")(function))
+    compiled = njit(nogil=True, error_model="numpy")(function)
+    compiled._cache = KernelCache(function)
+    return cast(Function, compiled)
 
 
 def helper(function: Function) -> Function:
