@@ -16,13 +16,14 @@ from contextlib import suppress
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numba
 from numba import config
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 _HERE = Path(__file__).parent
+_DAMAGED = (OSError, EOFError, pickle.UnpicklingError)
 
 
 @cache
@@ -55,16 +56,18 @@ def _places() -> Iterator[Path]:
     yield _HERE / "__pycache__"
     import platformdirs  # noqa: PLC0415  # seldom needed
 
-    user = Path(platformdirs.user_cache_dir("refpair"))
-    if user.is_absolute():  # it is not where nobody knows the user's home
-        yield user / own
-    for temporary in (os.environ.get("TMPDIR"), "/tmp", "/var/tmp"):
-        if temporary and hasattr(os, "getuid") and _is_private(private := Path(temporary) / f"refpair-{os.getuid()}"):
+    with suppress(RuntimeError):  # where nobody knows the user's home; older versions begin with "~" then
+        user = Path(platformdirs.user_cache_dir("refpair"))
+        if user.is_absolute():
+            yield user / own
+    if hasattr(os, "getuid"):
+        private = Path(os.environ.get("TMPDIR") or "/tmp") / f"refpair-{os.getuid()}"
+        if _is_private(private):
             yield private / own
 
 
 def _is_private(folder: Path) -> bool:
-    """Make a folder that is the user's alone, for what is in it runs as code; say whether it is."""
+    """Make a folder and say whether it is this user's alone: what is kept in it runs as code."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
@@ -82,6 +85,27 @@ def _say_once() -> None:
     )
 
 
+class _Files(IndexDataCacheFile):  # type: ignore[misc]  # numba has no types
+    """The files of one kernel in one folder: an index by types, and one file of code for each."""
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            return cast(dict[Any, str], super()._load_index())
+        except _DAMAGED:
+            return {}
+
+    def save(self, key: Any, code: Any) -> None:
+        super().save(key, (self._source_stamp, key, code))
+
+    def load(self, key: Any) -> Any:
+        try:
+            kept = super().load(key)
+        except _DAMAGED:
+            return None
+        # Another process may have replaced the file since this one, or whoever wrote the index, read it.
+        return kept[2] if kept is not None and kept[:2] == (self._source_stamp, key) else None
+
+
 class KernelCache(FunctionCache):  # type: ignore[misc]  # numba has no types
     """The compiled forms of one kernel, in files whose names stay the same so that new code replaces old."""
 
@@ -91,25 +115,21 @@ class KernelCache(FunctionCache):  # type: ignore[misc]  # numba has no types
         self._impl = self._impl_class.__new__(self._impl_class)
         checked = "-checked" if config.BOUNDSCHECK else ""
         name = f"{kernel.__module__}.{kernel.__qualname__}{checked}.{sys.implementation.cache_tag}"
-        self._all = [IndexDataCacheFile(str(folder), name, stamp()) for folder in folders()]
+        self._all = [_Files(str(folder), name, stamp()) for folder in folders()]
         self._cache_file, self._cache_path = self._all[-1], str(folders()[-1])
         self.enable()
 
     def _load_overload(self, signature: Any, target_context: Any) -> Any:
         key = self._index_key(signature, target_context.codegen())
-        for files in self._all:
-            with suppress(OSError, EOFError, pickle.UnpicklingError):
-                kept = files.load(key)
-                # Another process may have replaced the file since this one read the index.
-                if kept is not None and kept[0] == (stamp(), key):
-                    return self._impl.rebuild(target_context, kept[1])
-        return None
+        found = (files.load(key) for files in self._all)
+        code = next((code for code in found if code is not None), None)
+        return code and self._impl.rebuild(target_context, code)
 
     def _save_overload(self, signature: Any, compiled: Any) -> None:
         if not self._impl.check_cachable(compiled):
             return
         key = self._index_key(signature, compiled.codegen)
         try:
-            self._cache_file.save(key, ((stamp(), key), self._impl.reduce(compiled)))
+            self._cache_file.save(key, self._impl.reduce(compiled))
         except OSError:
             _say_once()
