@@ -16,6 +16,7 @@ from numba import njit, types
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload
 
+from refpair._kernels._cache import KernelCache
 from refpair._kernels.interrupts import Uninterrupted
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
@@ -40,9 +41,10 @@ INLINE: Any = {**LEAN, "forceinline": True}
 
 def kernel(function: Function) -> Function:
     """Compile a function that Python calls: it is kept on disk and releases the GIL."""
-    compiled: Any = njit(cache=True, nogil=True, error_model="numpy")(function)
+    compiled: Any = njit(nogil=True, error_model="numpy")(function)
     if isinstance(compiled, CPUDispatcher):  # numba can be told to compile nothing
         compiled.__class__ = Uninterrupted
+        compiled._cache = KernelCache(function)
     return cast(Function, compiled)
 
 
