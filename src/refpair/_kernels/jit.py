@@ -41,7 +41,8 @@ INLINE: Any = {**LEAN, "forceinline": True}
 def kernel(function: Function) -> Function:
     """Compile a function that Python calls: it is kept on disk and releases the GIL."""
     compiled: Any = njit(cache=True, nogil=True, error_model="numpy")(function)
-    if isinstance(compiled, CPUDispatcher):  # numba can be told to compile nothing
+    returns_objects = function.__annotations__["return"] != "None"
+    if returns_objects and isinstance(compiled, CPUDispatcher):  # numba can be told to compile nothing
         compiled.__class__ = Uninterrupted
     return cast(Function, compiled)
 
