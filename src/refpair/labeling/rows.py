@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from zipfile import BadZipFile
@@ -31,7 +31,7 @@ class Rows:
 
     The `cells` are those of the table, `without` the columns of labels; arrays have none. `keys` are the ids
     as they are stored. `id_column` is what a column with the ids is called in files; None if they are among
-    the cells, or follow from them.
+    the cells, or follow from them. `kinds` are those of columns that are not to be guessed.
     """
 
     def __init__(
@@ -41,6 +41,7 @@ class Rows:
         without: Sequence[str] = (),
         folder: Path | None = None,
         id_column: str | None = "id",
+        kinds: Mapping[str, Any] | None = None,
     ) -> None:
         self.are_known = ids is not None
         self.ids = list(ids or [])
@@ -53,7 +54,9 @@ class Rows:
         self._id_column = id_column
         if table is not None:
             self.cells = table.drop(columns=[name for name in without if name in table.columns])
-            self.kinds = {name: kind for name, (kind, _) in find_kinds(self.cells, None, folder).items()}
+            # A column that is not learnt from is shown as what it is.
+            asked = {name: kind for name, kind in (kinds or {}).items() if kind != "ignored"}
+            self.kinds = {name: kind for name, (kind, _) in find_kinds(self.cells, asked, folder).items()}
 
     def keys_of(self, ids: Iterable[Id]) -> list[str]:
         """Return ids as they are stored, and refuse those of no row."""

@@ -144,12 +144,13 @@ def read_rows(
     if isinstance(X, pd.DataFrame):
         folder = None if settings.folder is None else path.parent / settings.folder
         named = {"given": "id", "index": str(X.index.name or "id")}.get(rule.source)
-        rows = Rows(found, X, without, folder, named)
+        columns = [name for name in X.columns if name not in without]
+        for name in (*settings.drop, *settings.kinds):
+            if name not in columns:
+                raise ValueError(unknown_name("column", name, columns))
+        rows = Rows(found, X, without, folder, named, settings.kinds)
         assert rows.cells is not None
         X, kinds = rows.cells, dict(settings.kinds)
-        for name in (*settings.drop, *settings.kinds):
-            if name not in X.columns:
-                raise ValueError(unknown_name("column", name, X.columns))
         kinds.update(dict.fromkeys(settings.drop, "ignored"))
         if rule.column is not None:
             kinds[rule.column] = "ignored"
