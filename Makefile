@@ -36,7 +36,7 @@ test: $(VENV)/installed-dev  ## all tests
 MINIMUM := .venv-minimum
 $(MINIMUM)/installed: pyproject.toml .ci/minimum.py
 	@test -x $(MINIMUM)/bin/python || $(firstword $(shell command -v python3.11) $(PYTHON)) -m venv $(MINIMUM)
-	$(MINIMUM)/bin/python .ci/minimum.py label test > $(MINIMUM)/requirements.txt
+	$(MINIMUM)/bin/python .ci/minimum.py label parquet test > $(MINIMUM)/requirements.txt
 	$(MINIMUM)/bin/python -m pip install --quiet --disable-pip-version-check -r $(MINIMUM)/requirements.txt
 	$(MINIMUM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@

@@ -13,7 +13,17 @@ def container(*options: str) -> list[str]:
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
     root = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all"]
-    command = ["bwrap", *root, "--setenv", "HOME", "/nonexistent", "--setenv", "TMPDIR", "/nonexistent", *options]
+    command = [
+        "bwrap",
+        *root,
+        "--setenv",
+        "HOME",
+        "/nonexistent",
+        "--setenv",
+        "TMPDIR",
+        "/nonexistent",
+        *options,
+    ]
     if (tried := subprocess.run([*command, "true"], capture_output=True, text=True)).returncode:
         pytest.skip(f"bubblewrap cannot make a container here: {tried.stderr.strip()}")
     return command

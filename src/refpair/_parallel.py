@@ -78,7 +78,9 @@ def progress_bar(*, visible: bool, left: progress.ProgressColumn | None = None) 
         progress.TimeElapsedColumn(),
         progress.TextColumn("left"),
         left or progress.TimeRemainingColumn(),
-        console=Console(stderr=True, quiet=not visible),  # before rich 14.3, a disabled bar prints an empty line
+        console=Console(
+            stderr=True, quiet=not visible
+        ),  # before rich 14.3, a disabled bar prints an empty line
         disable=not visible,
     )
 

@@ -7,13 +7,15 @@ and a crash of the process at worst. A signal that came while the kernel worked 
 
 from __future__ import annotations
 
-from _signal import getsignal, signal  # type: ignore[import-not-found]  # of the standard library, ten times as fast as its wrappers
+from _signal import getsignal, signal  # signal's own wrap these, and take ten times as long
 from signal import SIGINT
 from threading import get_ident, main_thread
 from types import FrameType
 from typing import Any
 
 from numba.core.registry import CPUDispatcher
+
+_call = CPUDispatcher.__call__
 
 
 class Uninterrupted(CPUDispatcher):  # type: ignore[misc]  # numba has no types
@@ -22,17 +24,18 @@ class Uninterrupted(CPUDispatcher):  # type: ignore[misc]  # numba has no types
     def __call__(self, *given: Any) -> Any:
         handle = getsignal(SIGINT)
         if not callable(handle) or get_ident() != main_thread().ident:  # only there are signals handled
-            return super().__call__(*given)
+            return _call(self, *given)
         came: list[FrameType | None] = []
 
         def put_off(number: int, frame: FrameType | None) -> None:
             if self.is_compiling:
                 handle(number, frame)
-            came.append(frame)
+            else:
+                came.append(frame)
 
         signal(SIGINT, put_off)
         try:
-            return super().__call__(*given)
+            return _call(self, *given)
         finally:
             signal(SIGINT, handle)
             if came:

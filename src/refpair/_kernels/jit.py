@@ -41,8 +41,14 @@ INLINE: Any = {**LEAN, "forceinline": True}
 
 def kernel(function: Function) -> Function:
     """Compile a function that Python calls: it is kept on disk and releases the GIL."""
+<<<<<<< HEAD
     compiled: Any = njit(nogil=True, error_model="numpy")(function)
     if isinstance(compiled, CPUDispatcher):  # numba can be told to compile nothing
+=======
+    compiled: Any = njit(cache=True, nogil=True, error_model="numpy")(function)
+    returns_objects = function.__annotations__["return"] != "None"
+    if returns_objects and isinstance(compiled, CPUDispatcher):  # numba can be told to compile nothing
+>>>>>>> fitsafe
         compiled.__class__ = Uninterrupted
         compiled._cache = KernelCache(function)
     return cast(Function, compiled)
