@@ -1,4 +1,4 @@
-"""What is kept of compiled kernels between runs: never old code, nor another's, and no run fails for want of it.
+"""What is kept of compiled kernels between runs: never old code, nor another's; no run fails for want of it.
 
 A copy of the package gets two small files more: a kernel, and a helper that it calls.
 """

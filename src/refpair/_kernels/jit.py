@@ -41,16 +41,11 @@ INLINE: Any = {**LEAN, "forceinline": True}
 
 def kernel(function: Function) -> Function:
     """Compile a function that Python calls: it is kept on disk and releases the GIL."""
-<<<<<<< HEAD
     compiled: Any = njit(nogil=True, error_model="numpy")(function)
     if isinstance(compiled, CPUDispatcher):  # numba can be told to compile nothing
-=======
-    compiled: Any = njit(cache=True, nogil=True, error_model="numpy")(function)
-    returns_objects = function.__annotations__["return"] != "None"
-    if returns_objects and isinstance(compiled, CPUDispatcher):  # numba can be told to compile nothing
->>>>>>> fitsafe
-        compiled.__class__ = Uninterrupted
         compiled._cache = KernelCache(function)
+        if function.__annotations__.get("return") != "None":  # then numba makes objects
+            compiled.__class__ = Uninterrupted
     return cast(Function, compiled)
 
 

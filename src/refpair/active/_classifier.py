@@ -69,7 +69,7 @@ class WrappedClassifier(Savable, ClassifierMixin, BaseEstimator):  # type: ignor
         if isinstance(model, MultiLabelClassifier | FrozenEstimator) and varies.any():
             varies[:] = True
         self._learnt = np.flatnonzero(varies)
-        vars(self).pop("estimator_", None)  # of an earlier fit
+        self.__dict__.pop("estimator_", None)  # of an earlier fit
         if len(self._learnt):
             self.estimator_ = model.fit(X, labels[:, self._learnt])
         return self
