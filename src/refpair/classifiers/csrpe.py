@@ -219,7 +219,7 @@ class CSRPEClassifier(SavableCSRPE):
         bits = self._learn(X, bit_problems(code, distinct.vectors, distinct.of_row, n_votes, seeds))
         self._cost_scale = 1.0
         for name in ("posterior_", "oob_search_", "oob_cost_", "_code_book"):
-            vars(self).pop(name, None)  # of an earlier fit
+            self.__dict__.pop(name, None)  # of an earlier fit
         if posterior:
             cut, may_be_new = self.max_depth == "auto", self.relevant_set is None
             training = Training(X, distinct, *relevant, code, cost, n_votes, seeds, cut, may_be_new)

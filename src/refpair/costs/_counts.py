@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from refpair._sparse import check_sparse
 from refpair.tables._names import unknown_name
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -44,6 +45,7 @@ def check_labels(labels: Labels, name: str) -> LabelMatrix:
     if matrix.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be a label matrix of 0 and 1, got values of dtype {matrix.dtype}")
     if sp.issparse(matrix):
+        check_sparse(matrix, name)
         matrix = sp.csr_array(matrix)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
