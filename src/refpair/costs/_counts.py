@@ -152,6 +152,21 @@ class FBeta:
         return wrong / np.maximum((1 + square) * tp + wrong, min(1.0, square))
 
 
+def ask(function: Callable[..., npt.ArrayLike], name: str, *arrays: npt.NDArray[Any]) -> npt.ArrayLike:
+    """Return what a cost's function says of arrays, which it may only read: what it is told is needed again."""
+    for array in arrays:
+        array.flags.writeable = False
+    try:
+        return function(*arrays)
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise ValueError(
+            f"the cost {name!r} writes into an array that it is given ({error}): let it make new ones, such "
+            "as fp + fn instead of fp += fn, or copy them first"
+        ) from error
+
+
 def check_costs(
     returned: npt.ArrayLike, shape: tuple[int, ...], name: str, case: Callable[[tuple[Any, ...]], str]
 ) -> FloatArray:
