@@ -16,6 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from refpair._fitting import all_or_nothing
 from refpair._saved import Savable, require
+from refpair._sparse import check_sparse
 from refpair.active._coverage import squared_distances
 from refpair.active._pool import Floats, Labels
 from refpair.bits.binning import Matrix
@@ -171,6 +172,7 @@ class KernelFeatures(Savable, TransformerMixin, BaseEstimator):  # type: ignore[
         return np.asarray(rbf_kernel(scaled, self.components_, gamma=self.gamma_) @ self.weights_)
 
     def _read(self, X: Any, *, reset: bool) -> Matrix:
+        check_sparse(X, "X")
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
 
     def __sklearn_tags__(self) -> Any:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from refpair._fitting import all_or_nothing
 from refpair._saved import IfThere, Savable, check_weights, require
+from refpair._sparse import check_sparse
 from refpair.bits.logistic import LogisticBank, find_axes, minimise_logistic
 from refpair.bits.problem import MaxFeatures
 from refpair.classifiers._base import check_amount, check_count, check_positive, is_integer
@@ -184,6 +185,7 @@ class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  
         self
         """
         self.check()
+        check_sparse(X, "X")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -214,6 +216,7 @@ class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  
     def decision_function(self, X: Any) -> Floats:
         """Return the log odds of the second class."""
         check_is_fitted(self)
+        check_sparse(X, "X")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return np.asarray(X @ self.coef_[0] + self.intercept_[0])
 

@@ -19,6 +19,7 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from refpair._sparse import check_sparse
 from refpair.bits.binning import Matrix
 from refpair.tables._names import unknown_name
 from refpair.tables.columns import Kind, find_kinds
@@ -242,6 +243,7 @@ def read_features(source: Any, n_rows: int) -> Matrix:
         source = readers[path.suffix.lower()](path)
         if source.dtype.kind not in "biuf":
             raise ValueError(f"{path}: must hold numbers, not {source.dtype}; save it with X.astype(float)")
+    check_sparse(source, name)
     X = check_array(source, accept_sparse="csr", dtype=np.float64, input_name=name)
     if X.shape[0] != n_rows:
         raise ValueError(
@@ -269,8 +271,7 @@ def _read_dense(path: Path) -> Matrix:
 def _read_sparse(path: Path) -> Matrix:
     try:
         given = sp.load_npz(path)
-        if hasattr(given, "check_format"):
-            given.check_format(full_check=True)  # compiled code would follow wrong indices anywhere
+        check_sparse(given, "the matrix")
     except (ValueError, EOFError, KeyError, TypeError, BadZipFile, MemoryError) as error:
         raise ValueError(
             f"{path}: cannot read it as a sparse matrix ({str(error).strip()}); save it with "

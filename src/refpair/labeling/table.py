@@ -17,6 +17,7 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from refpair._sparse import check_sparse
 from refpair.labeling.rows import IdRule, Rows, make_ids, read_features
 from refpair.labeling.store import AnswerStore
 from refpair.tables._cells import truth_values
@@ -134,6 +135,7 @@ def read_rows(
             raise ValueError("ids are those of the rows of X: give X, too")
         return Rows(None), None, None, settings
     if not isinstance(X, pd.DataFrame):
+        check_sparse(X, "X")
         X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
     without = settings.labels.of(labels)
     found, rule = make_ids(X, ids=ids, id_column=id_column, without=without, remembered=settings.ids)
