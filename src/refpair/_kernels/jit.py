@@ -29,20 +29,24 @@ IndexArray: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.int64]  # as SciP
 Function = TypeVar("Function", bound=Callable[..., Any])
 Instruction: TypeAlias = Callable[[np.uint64], np.uint64]
 
+# Typed integers: given a literal, a helper is compiled for this number alone, and again for others.
+ZERO, ONE = cast(int, np.int64(0)), cast(int, np.int64(1))
+
 # ``_nrt`` is missing from numba's own types: without it no references are counted.
+BARE: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 PLAIN: Any = {}
-LEAN: Any = {"error_model": "numpy", "_nrt": False}
+LEAN: Any = {**BARE, "error_model": "numpy", "_nrt": False}
 INLINE: Any = {**LEAN, "forceinline": True}
 
 
 def kernel(function: Function) -> Function:
     """Compile a function that Python calls: it is kept on disk and releases the GIL."""
-    return cast(Function, njit(cache=True, nogil=True, error_model="numpy")(function))
+    return cast(Function, njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function))
 
 
 def helper(function: Function) -> Function:
     """Compile a function that kernels call."""
-    return cast(Function, njit(error_model="numpy")(function))
+    return cast(Function, njit(**BARE, error_model="numpy")(function))
 
 
 def lean(function: Function) -> Function:

@@ -163,7 +163,7 @@ def bin_for_training(X: Matrix, bins: Bins) -> Features:
     dense = X.toarray() if sp.issparse(X) else X
     kernels.bin_columns(dense, bins.edges, bins.edge_start, missing_bins, codes)
     common = np.empty(n_features, np.uint8)
-    n_cells = kernels.common_bins(codes, n_bins, common)
+    n_cells = kernels.common_bins(codes, n_bins, common, np.empty(256, np.int64))
     if n_cells >= SPARSE_BELOW * n_rows * n_features:
         return DenseBins(codes, n_bins, missing_bins)
     starts, rows = np.zeros(n_features + 1, np.int64), np.empty(n_cells, np.int32)
