@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from refpair._kernels.jit import Bools, Bytes, Floats, IndexArray, Ints, Longs, helper, kernel
+from refpair._kernels.jit import Bools, Bytes, Floats, Ints, Longs, helper, kernel
 
 # How a missing value is written when rows are binned for prediction; no finite value has this bin.
 MISSING = 255
-
-
-class Csr(NamedTuple):
-    """A CSR matrix."""
-
-    data: Floats
-    indices: IndexArray
-    indptr: IndexArray
 
 
 @helper
@@ -115,11 +107,14 @@ def find_bin(value: float | np.floating[Any], edges: Floats, first: int, last: i
 
 
 @kernel
-def bin_columns(X: Floats, edges: Floats, edge_start: Longs, missing_bins: Ints, codes: Bytes) -> None:
-    """Bin a dense matrix for training: ``codes[f, i]`` is the bin of ``X[i, f]``."""
-    for f in range(X.shape[1]):
-        for i in range(X.shape[0]):
-            codes[f, i] = find_bin(X[i, f], edges, edge_start[f], edge_start[f + 1], missing_bins[f])
+def bin_columns(
+    columns: Floats, first: int, edges: Floats, edge_start: Longs, missing_bins: Ints, codes: Bytes
+) -> None:
+    """Bin features for training, from a first one on: ``codes[f, i]`` is the bin of row i."""
+    for c in range(columns.shape[0]):
+        f = first + c
+        for i in range(columns.shape[1]):
+            codes[f, i] = find_bin(columns[c, i], edges, edge_start[f], edge_start[f + 1], missing_bins[f])
 
 
 @kernel
@@ -133,23 +128,22 @@ def bin_stored(
 
 
 @kernel
-def bin_rows(X: Floats, first: int, last: int, edges: Floats, edge_start: Longs, codes: Bytes) -> None:
-    """Bin rows ``first … last`` of a dense matrix for prediction, row by row; missing is ``MISSING``."""
-    for i in range(first, last):
-        for f in range(X.shape[1]):
-            codes[i - first, f] = find_bin(X[i, f], edges, edge_start[f], edge_start[f + 1], MISSING)
+def bin_rows(rows: Floats, edges: Floats, edge_start: Longs, codes: Bytes) -> None:
+    """Bin dense rows for prediction, row by row; missing is ``MISSING``."""
+    for i in range(rows.shape[0]):
+        for f in range(rows.shape[1]):
+            codes[i, f] = find_bin(rows[i, f], edges, edge_start[f], edge_start[f + 1], MISSING)
 
 
 @kernel
 def bin_sparse_rows(
-    X: Csr, first: int, last: int, edges: Floats, edge_start: Longs, zero_bins: Bytes, codes: Bytes
+    data: Floats, indices: Longs, indptr: Longs, edges: Floats, edge_start: Longs, codes: Bytes
 ) -> None:
-    """Bin rows ``first … last`` of a CSR matrix for prediction."""
-    for i in range(first, last):
-        codes[i - first] = zero_bins
-        for j in range(X.indptr[i], X.indptr[i + 1]):
-            f = X.indices[j]
-            codes[i - first, f] = find_bin(X.data[j], edges, edge_start[f], edge_start[f + 1], MISSING)
+    """Bin the stored cells of some rows of a CSR matrix for prediction; ``indptr`` counts from anywhere."""
+    for i in range(codes.shape[0]):
+        for j in range(indptr[i] - indptr[0], indptr[i + 1] - indptr[0]):
+            f = indices[j]
+            codes[i, f] = find_bin(data[j], edges, edge_start[f], edge_start[f + 1], MISSING)
 
 
 @kernel

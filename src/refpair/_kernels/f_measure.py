@@ -165,7 +165,7 @@ def write_best_sets(entries: Entries, square: float, work: SetWork, out: Bytes) 
             of_size[end - first] += weight[j]
             for a in range(first, end):
                 slot_of[label_index[a]] = 1
-        n_sizes, n_active = 0, 0
+        n_sizes, n_active = ZERO, ZERO
         for s in range(1, n_labels + 1):
             if of_size[s] != 0.0:
                 sizes[n_sizes], chances[n_sizes] = s, of_size[s]
@@ -240,7 +240,7 @@ def write_best_sets_of_independent(marginals: Floats, square: float, work: SetWo
     """Write the labels of `best_sets_of_independent`, where `out` is 0."""
     active, order, counts, of_size, chances = work.active, work.order, work.counts, work.of_size, work.scores
     for i in range(marginals.shape[0]):
-        n_active = 0
+        n_active = ZERO
         for k in range(marginals.shape[1]):
             if marginals[i, k] != 0.0:
                 active[n_active], chances[n_active], order[n_active] = k, marginals[i, k], n_active

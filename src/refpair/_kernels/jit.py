@@ -15,6 +15,9 @@ import numpy.typing as npt
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
+from refpair._kernels import compiling as compiling  # it hears of all that is compiled
+from refpair._kernels.linked import LINKED
+
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 SignedBytes: TypeAlias = npt.NDArray[np.int8]
@@ -33,9 +36,8 @@ Instruction: TypeAlias = Callable[[np.uint64], np.uint64]
 ZERO, ONE = cast(int, np.int64(0)), cast(int, np.int64(1))
 
 # ``_nrt`` is missing from numba's own types: without it no references are counted.
-BARE: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-PLAIN: Any = {}
-LEAN: Any = {**BARE, "error_model": "numpy", "_nrt": False}
+PLAIN: Any = LINKED
+LEAN: Any = {**LINKED, "error_model": "numpy", "_nrt": False}
 INLINE: Any = {**LEAN, "forceinline": True}
 
 
@@ -46,7 +48,7 @@ def kernel(function: Function) -> Function:
 
 def helper(function: Function) -> Function:
     """Compile a function that kernels call."""
-    return cast(Function, njit(**BARE, error_model="numpy")(function))
+    return cast(Function, njit(**LINKED, error_model="numpy")(function))
 
 
 def lean(function: Function) -> Function:
