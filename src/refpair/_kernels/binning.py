@@ -84,9 +84,7 @@ def write_edges(
         while last > first and np.isnan(values[last - 1]):
             last -= 1
         missing[f] = last < start[f + 1]
-        n_edges[f] = find_edges(
-            values[first:last], n_zeros, max_bins, edges[n_found:], distinct, counts
-        )
+        n_edges[f] = find_edges(values[first:last], n_zeros, max_bins, edges[n_found:], distinct, counts)
         n_found += n_edges[f]
     return n_found
 

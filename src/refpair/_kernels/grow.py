@@ -12,7 +12,20 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from refpair._kernels import rng
-from refpair._kernels.jit import ONE, ZERO, Bools, Bytes, Floats, Ints, Longs, Words, by_form, helper, inline, kernel
+from refpair._kernels.jit import (
+    ONE,
+    ZERO,
+    Bools,
+    Bytes,
+    Floats,
+    Ints,
+    Longs,
+    Words,
+    by_form,
+    helper,
+    inline,
+    kernel,
+)
 from refpair._kernels.packed import Limits, pack_row_weights, signed_sum, weight_sum
 from refpair._kernels.walk import Nodes
 

@@ -19,7 +19,6 @@ from refpair._kernels.jit import ONE, ZERO, Bools, Ints, Longs, Numbers, Words, 
 from refpair._kernels.walk import ClassCounts, Nodes
 
 
-
 class TreeWork(NamedTuple):
     """Scratch memory of one call, and where it stands."""
 
@@ -202,10 +201,7 @@ def grow_while_room(
     mark, n_counts = progress[0], progress[1]
     for tree in range(first_tree, problem_of_tree.shape[0]):
         of_row, first = classes[problem_of_tree[tree]], nodes.start[tree]
-        if (
-            first + 2 * n_sampled > leaves.n_held.shape[0]
-            or n_counts + n_sampled > leaves.classes.shape[0]
-        ):
+        if first + 2 * n_sampled > leaves.n_held.shape[0] or n_counts + n_sampled > leaves.classes.shape[0]:
             progress[0], progress[1] = mark, n_counts
             return tree
         sample_rows(n_sampled, seeds[tree], tree_work)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
-from refpair._kernels import compiling as compiling  # it hears of all that is compiled
+import refpair._kernels.compiling  # noqa: F401  # it hears of all that is compiled
 from refpair._kernels.linked import LINKED
 
 Bools: TypeAlias = npt.NDArray[np.bool_]

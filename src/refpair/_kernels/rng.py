@@ -30,7 +30,7 @@ def below(state: np.uint64, n: int) -> int:
     return int(np.int64(((output(state) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32)))
 
 
-@kernel
+@helper
 def shuffle_prefix(items: Ints, n_first: int, state: np.uint64) -> np.uint64:
     """Move a random sample of `items` to its first places (Fisher and Yates); return the new state."""
     n = items.shape[0]
@@ -50,11 +50,17 @@ def draw_rows(n_rows: int, n_drawn: int, seed: np.uint64) -> Ints:
         draw_few(n_rows, ~seed, np.uint64(64 - n_bits), places, items, drawn)
         return drawn
     rows = np.empty(n_rows, np.int32)
-    draw_to_front(rows, n_drawn, seed)
+    draw_many(rows, n_drawn, seed)
     return rows[:n_drawn]
 
 
 @kernel
+def draw_many(rows: Ints, n_drawn: int, seed: np.uint64) -> None:
+    """Do as `draw_to_front`, for Python."""
+    draw_to_front(rows, n_drawn, seed)
+
+
+@helper
 def draw_to_front(rows: Ints, n_drawn: int, seed: np.uint64) -> None:
     """Write all rows, those that a bit draws in front."""
     for i in range(rows.shape[0]):
@@ -65,9 +71,7 @@ def draw_to_front(rows: Ints, n_drawn: int, seed: np.uint64) -> None:
 
 
 @kernel
-def draw_few(
-    n_rows: int, state: np.uint64, shift: np.uint64, places: Ints, items: Ints, drawn: Ints
-) -> None:
+def draw_few(n_rows: int, state: np.uint64, shift: np.uint64, places: Ints, items: Ints, drawn: Ints) -> None:
     """Write the first items of 0 … n−1 after `shuffle_prefix`, in memory for those alone.
 
     What was moved to a place is looked up in a table, of at least twice as many slots as items are drawn: a

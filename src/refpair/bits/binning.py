@@ -83,7 +83,10 @@ class Bins(Savable):
             if sp.issparse(X):
                 indptr = _read_only(X.indptr[first : last + 1], np.int64)
                 stored = slice(int(indptr[0]), int(indptr[-1]))
-                data, indices = _read_only(X.data[stored], np.float64), _read_only(X.indices[stored], np.int64)
+                data, indices = (
+                    _read_only(X.data[stored], np.float64),
+                    _read_only(X.indices[stored], np.int64),
+                )
                 codes[:] = zero_bins
                 kernels.bin_sparse_rows(data, indices, indptr, self.edges, self.edge_start, codes)
             else:

@@ -39,7 +39,6 @@ def _steps() -> Iterator[Callable[[], object]]:
 
     import numpy as np
     import scipy.sparse as sp
-
     from sklearn.ensemble import RandomForestClassifier
 
     from refpair import Cost, active
