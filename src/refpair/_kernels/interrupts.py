@@ -8,7 +8,7 @@ and a crash of the process at worst. A signal that came while the kernel worked 
 from __future__ import annotations
 
 # What the module signal wraps, in a tenth of the time; there are no types for it.
-from _signal import getsignal, signal  # type: ignore[import-not-found]
+from _signal import getsignal, signal
 from signal import SIGINT
 from threading import get_ident, main_thread
 from types import FrameType
@@ -19,7 +19,7 @@ from numba.core.registry import CPUDispatcher
 _call = CPUDispatcher.__call__
 
 
-class Uninterrupted(CPUDispatcher):
+class Uninterrupted(CPUDispatcher):  # type: ignore[misc]  # numba has no types
     """A compiled function that puts off Ctrl-C until it has returned, unless it is still being compiled."""
 
     def __call__(self, *given: Any) -> Any:
