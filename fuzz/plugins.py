@@ -107,7 +107,8 @@ class Plugin:
 
     def is_fine(self) -> bool:
         """Whether all that it may return is a cost."""
-        return self.is_right and self.error is None and all(abs(price) <= LARGEST for price in self.prices)
+        right = self.is_right and self.error is None and not self.writes
+        return right and all(abs(price) <= LARGEST for price in self.prices)
 
     def of_counts(self, tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatArray) -> Any:
         """Price counts: not symmetric, and right answers may cost as well."""

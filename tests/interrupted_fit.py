@@ -100,6 +100,7 @@ def answers(model: Any, X: Any) -> Any:
 
 def main(kind: str, form: str, n_moments: int) -> None:
     """Interrupt second fits, and first ones."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
     old, new = make_data(2, form), make_data(40, form)
     given = KINDS[kind]
     with suppress(ValueError):

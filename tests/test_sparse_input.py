@@ -172,5 +172,5 @@ def test_labels(by, model):
 def test_bins_are_asked_for_their_own_features_only(n_features):
     bins = find_bins(matrix().toarray(), 8)
     for X in (np.ones((3, n_features)), sp.csr_array(np.ones((3, n_features)))):
-        with pytest.raises(ValueError, match=f"expected 5 features, got {n_features}"):
+        with pytest.raises(ValueError, match=f"X has {n_features} features, but there are bins for 5"):
             next(bins.blocks(X))

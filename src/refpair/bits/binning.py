@@ -75,7 +75,8 @@ class Bins(Savable):
 
     def blocks(self, X: Matrix) -> Iterator[tuple[slice, npt.NDArray[np.uint8]]]:
         """Yield the rows of X by blocks, binned row by row for prediction."""
-        require(X.shape[1] == self.n_features, f"expected {self.n_features} features, got {X.shape[1]}")
+        if X.shape[1] != self.n_features:  # kernels do not look
+            raise ValueError(f"X has {X.shape[1]} features, but there are bins for {self.n_features}")
         n_rows = max(1, min(1024, _BLOCK_BYTES // max(1, self.n_features)))
         zero_bins = self.zero_bins()
         for first in range(0, X.shape[0], n_rows):
