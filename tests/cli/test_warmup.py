@@ -1,4 +1,4 @@
-"""``refpair warmup``: afterwards nothing is left to compile, and before it one line says what takes so long."""
+"""``refpair warmup``: afterwards nothing is left to compile. Without it, a line says what takes so long."""
 
 from __future__ import annotations
 
