@@ -42,12 +42,11 @@ def measure(name: str, threads: list[int]) -> Iterator[list[object]]:
         ours = []
         for n_jobs in threads:
             forest.n_jobs = model.n_jobs = n_jobs
-            vars(model.bits_)["n_jobs"] = n_jobs
             model.predict(some)  # compiles
             ours.append(best_time(partial(model.predict, some), repeats))
             theirs = best_time(partial(forest.predict, dense_some), repeats)
             cells += [f"{1e3 * theirs:.1f}", f"{1e3 * ours[-1]:.1f}", f"×{theirs / ours[-1]:.1f}"]
-        yield [name, len(some), *cells, f"×{ours[0] / ours[-1]:.2f}"]
+        yield [name, some.shape[0], *cells, f"×{ours[0] / ours[-1]:.2f}"]
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ from rich import progress
 from rich.console import Console
 from threadpoolctl import ThreadpoolController
 
-_FEW = 32  # rows that are not worth a second thread
+_FEW = 128  # rows that are not worth a second thread
 _MOST_VAIN = 3  # times that the work is sent again although no chunk was done the last time
 
 Result = TypeVar("Result")

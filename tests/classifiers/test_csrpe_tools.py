@@ -16,7 +16,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from refpair import Cost, CSRPEClassifier
+from refpair import Cost, CSRPEClassifier, _parallel
+from refpair.datasets import load_dataset
 
 
 def classifier(**parameters):
@@ -148,3 +149,22 @@ def test_progress_is_shown_on_standard_error(small, capsys, learner):
         assert "predicting bits" in shown.err
     classifier(estimator=learner, n_bits=21).fit(X, Y).predict(X)
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("decoder", ["posterior", "nearest"])
+def test_predictions_have_the_threads_that_the_model_has_now(decoder, monkeypatch):
+    pools = []
+
+    class Noted(_parallel.ThreadPoolExecutor):
+        def __init__(self, n_threads):
+            pools.append(n_threads)
+            super().__init__(n_threads)
+
+    monkeypatch.setattr(_parallel, "ThreadPoolExecutor", Noted)
+    digits = load_dataset("digits")
+    X, Y = digits.X[:300], digits.Y[:300]
+    model = CSRPEClassifier(n_bits=50, decoder=decoder, n_jobs=1, random_state=0).fit(X, Y)
+    alone = model.predict(X)
+    assert not pools
+    assert np.array_equal(model.set_params(n_jobs=3).predict(X), alone)
+    assert set(pools) == {3}

@@ -137,6 +137,7 @@ class BitLearner(Savable, ABC):
     """Learns all bits, then predicts them."""
 
     bags_: Bags | None  # which rows each bit was learnt from; None: from all
+    n_jobs: int | None  # how many threads learn the bits and predict them
 
     @abstractmethod
     def fit(self, X: Matrix, problems: BitProblems) -> Self:

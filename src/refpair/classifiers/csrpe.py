@@ -334,7 +334,8 @@ class CSRPEClassifier(SavableCSRPE):
         check_is_fitted(self)
         if is_lazy(X):
             return cast(npt.NDArray[np.int8], answer_lazily(self, "predict_code", X))
-        return self.bits_.predict(self._read_features(X, reset=False), slice(0, len(self.code_)))
+        X = self._read_features(X, reset=False)
+        return self._bits_in_threads().predict(X, slice(0, len(self.code_)))
 
     def _tells_probabilities(self) -> bool:
         if self.decoder != "posterior":
@@ -346,10 +347,11 @@ class CSRPEClassifier(SavableCSRPE):
         if len(self.code_) == 0:
             single = LabelDistribution.from_dense(self.relevant_set_[:1], np.ones((n, 1)))
             return iter([(everything, single)])
+        posterior = replace(self.posterior_, bits=self._bits_in_threads())
         if cost is not None and not needs_only_marginals(cost):
-            return self.posterior_.distributions(X, n_jobs=self.n_jobs)
+            return posterior.distributions(X, n_jobs=self.n_jobs)
         # The posterior was chosen by the decisions for its cost, which are made without calibration.
-        p = self.posterior_.marginals(X, calibrated=cost != self.cost_, n_jobs=self.n_jobs)
+        p = posterior.marginals(X, calibrated=cost != self.cost_, n_jobs=self.n_jobs)
         return iter([(everything, IndependentLabels(p))])
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
@@ -357,7 +359,13 @@ class CSRPEClassifier(SavableCSRPE):
             return decide_blocks(self._distributions(X, self.cost_), self.cost_, n_jobs=self.n_jobs)
         if len(self.code_) == 0:  # a single label vector: nothing to tell apart
             return np.repeat(self.relevant_set_[:1], X.shape[0], axis=0)
-        return self.relevant_set_[self._code_book.decode(self.bits_.predict(X))]
+        return self.relevant_set_[self._code_book.decode(self._bits_in_threads().predict(X))]
+
+    def _bits_in_threads(self) -> BitLearner:
+        """Return the bits, which answer in as many threads as the model has by now."""
+        bits = copy(self.bits_)
+        bits.n_jobs = self.n_jobs
+        return bits
 
     def _expected_cost(self, X: Any, labels: Any) -> npt.NDArray[np.float64]:
         if not needs_only_marginals(self.cost_):
