@@ -115,13 +115,22 @@ def _run_all(
 def _run_in_threads(
     work: Callable[[slice], Result], chunks: Sequence[slice], n_jobs: int | None
 ) -> Iterator[tuple[int, Result]]:
-    """Yield the place of each chunk and its result. joblib's own threads would take 10 ms to start."""
+    """Yield the place of each chunk and its result. joblib's own threads would take 10 ms to start.
+
+    This thread is one of them. It begins with the last chunk, and goes on to those that no other has begun.
+    """
     n_threads = _count_threads(n_jobs)
     if n_threads == 1:
         yield from enumerate(map(work, chunks))
         return
-    with ThreadPoolExecutor(n_threads) as pool:
-        yield from enumerate(pool.map(work, chunks))
+    pool = ThreadPoolExecutor(n_threads - 1)
+    try:
+        begun = [pool.submit(work, chunk) for chunk in chunks[:-1]]
+        yield len(begun), work(chunks[-1])
+        for place, future in reversed(list(enumerate(begun))):
+            yield place, work(chunks[place]) if future.cancel() else future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _count_threads(n_jobs: int | None) -> int:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from refpair._kernels import local_search
 from refpair._kernels.expected import best_prefixes, best_prefixes_of_independent
-from refpair._parallel import run_chunks
+from refpair._parallel import even_chunks, run_chunks
 from refpair.costs import Cost, CountCost, PerLabelCost, _counts
 from refpair.decision.expected import CostTable, bounded_table, is_rank, mean_costs, needs_only_marginals
 from refpair.posterior.distribution import (
@@ -27,7 +27,7 @@ from refpair.posterior.distribution import (
 Rule = Callable[[Any], Bytes]
 
 N_LIKELY = 8  # how many of a row's most probable vectors are starts of a search
-_ROWS, _ROWS_A_JOB = 1024, 64  # decided on at a time: by one thread, by each of several
+_ROWS = 256  # decided on at a time
 _BLOCK = 1 << 22  # numbers in a temporary array: 32 MB
 _NOISE = 1e-12  # relative: what differs by less is the same but for rounding
 _TAIL = 40.0  # sizes with a smaller probability than exp(−40) are left out
@@ -83,11 +83,11 @@ def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None)
 
 
 def _by_chunks(rule: Rule, distribution: Distribution, n_jobs: int | None) -> Bytes:
-    n, step = len(distribution), _ROWS if n_jobs in (None, 1) else _ROWS_A_JOB
-    chunks = [slice(i, min(i + step, n)) for i in range(0, n, step)]
-    how: dict[str, Any] = {"n_jobs": n_jobs, "title": "deciding", "in_place": True}
-    decided = run_chunks(lambda rows: rule(distribution[rows]), chunks, **how)
-    return np.concatenate([np.zeros((0, distribution.n_labels), np.uint8), *decided])
+    def some(rows: slice) -> Bytes:
+        return rule(distribution[rows])
+
+    chunks = even_chunks(len(distribution), _ROWS, n_jobs)
+    return np.concatenate(run_chunks(some, chunks, n_jobs=n_jobs, title="deciding", in_place=True))
 
 
 def decide_blocks(

@@ -24,7 +24,7 @@ from refpair._kernels import code_words
 from refpair._kernels.code_words import pack_bits, pack_signs, unpack_bits
 from refpair._kernels.jit import Words
 from refpair._kernels.posterior import keep_large, partial_agreements, sum_labels, sum_votes, tilt, weigh
-from refpair._parallel import chunks_of, run_chunks
+from refpair._parallel import chunks_of, even_chunks, run_chunks
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import BitLearner
@@ -44,7 +44,8 @@ Agreement = npt.NDArray[np.float32]
 Result = TypeVar("Result")
 
 _ROWS = 2048  # whose codes are predicted at a time
-_ROWS_A_CALL = 128  # that one job compares with the known codes: 2 MB of agreements with 4,000 of them
+_AGREEMENTS = 1 << 19  # that one job makes at a time, 2 MB
+_LEAST_ROWS = 16  # for it to be worth a call
 _MOST_CODES = 1 << 20  # in a file
 _KEPT = 1e-3  # label vectors with less than this part of a row's largest weight are left out
 _TILT = 1e-3  # odds are taken of probabilities between this and 1 minus this: tilting is bounded
@@ -295,7 +296,8 @@ class CodePosterior:
                 signs, values = self.bits.predict_and_values(X[rows], n_bits)
                 labels = label_probabilities(values, self.codes.vectors.shape[1])
             work = partial(self._weigh_part, read, signs, labels)
-            chunks = chunks_of(len(signs), _ROWS_A_CALL)
+            n_rows = max(_LEAST_ROWS, _AGREEMENTS // len(self.codes))
+            chunks = even_chunks(len(signs), n_rows, n_jobs)
             yield rows, run_chunks(work, chunks, n_jobs=n_jobs, title="comparing codes", in_place=True)
 
     def _weigh_part(
