@@ -86,7 +86,7 @@ FORGED = {
     "NaN value": (changed(TREE + "values", at(0, np.nan)), "not a number"),
     "other type": (changed(TREE + "whole", lambda a: a.astype(np.float64)), "holds float64"),
     "list for an array": (nowhere("values"), "arrays of numbers"),
-    "huge depth": (in_tree("max_depth", 2**40), "no depth"),
+    "huge depth": (in_tree("max_depth", 2**40), "another depth"),
     "more parts": (in_tree("more", 1), "some of its parts"),
     "no tree": (in_forest("estimators_", 0, "tree_", value=None), "some of its parts"),
     "tree elsewhere": (in_forest("tree_", value={"dict": {}}), "none belongs"),
