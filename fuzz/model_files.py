@@ -87,7 +87,7 @@ def _check_file(path: Path, rows: Any) -> None:
     # Whatever a file held, a model that was loaded predicts, if it is given as many features as it wants.
     # What scikit-learn makes of its own estimators may be an error, but neither a crash nor a hang.
     of_scikit_learn = _classes(path) - OWN.keys() - {"Pipeline", "OneVsRestClassifier", "LabelBinarizer"}
-    for given in _inputs(model, rows):
+    for given in _inputs(model, rows, own=not of_scikit_learn):
         for method in _METHODS:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -116,18 +116,23 @@ def _classes(path: Path) -> set[str]:
         return set(re.findall(r'"class": "(\w+)"', archive.read("header.json").decode()))
 
 
-def _inputs(model: Any, rows: Any) -> list[Any]:
+def _inputs(model: Any, rows: Any, *, own: bool) -> list[Any]:
     """Return rows in several forms, as wide as the model says it wants them."""
     if isinstance(model, Pipeline) and isinstance(model[0], TableVectorizer):
         names = model[0].columns_.index
-        return [rows, pd.DataFrame({name: [1.0, np.nan, 0.0, 2.0] for name in names})]
-    if isinstance(rows, pd.DataFrame):
+        made = pd.DataFrame({name: [1.0, np.nan, 0.0, 2.0] for name in names})
+        return [made, rows] if isinstance(rows, pd.DataFrame) and set(names) <= set(rows) else [made]
+    if isinstance(rows, pd.DataFrame) and not own:
         return [rows, rows.to_numpy()]
-    n_features = getattr(model, "n_features_in_", 3)
+    rows = X[:4]
+    last = model[-1] if isinstance(model, Pipeline) else model  # the first step may let all pass
+    n_features = getattr(model, "n_features_in_", getattr(last, "n_features_in_", 3))
+    names = getattr(model, "feature_names_in_", None)
     if not isinstance(n_features, int) or n_features > _MOST_FEATURES:
         return [rows]
     wide = np.resize(rows, (4, n_features))
-    return [wide, sp.csr_array(wide), wide[:1].astype(np.float32)]
+    first = wide if names is None else pd.DataFrame(wide, columns=names)
+    return [first, sp.csr_array(wide), wide[:1].astype(np.float32)]
 
 
 def _n_rows(given: Any) -> int:

@@ -168,7 +168,8 @@ def _check_dummy(model: Any) -> None:
 
 
 def _check_one_against_rest(model: Any) -> None:
-    require(hasattr(model.estimator, "fit"), "the classes have no learner")
+    known = hasattr(model.estimator, "fit") and hasattr(model.estimator, "get_params")
+    require(known, "the classes have no learner")
     if not hasattr(model, "estimators_"):
         return
     binarizer, learnt = model.label_binarizer_, model.estimators_

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from refpair.persistence._sklearn import HOW_ELSE, find_class, from_attributes, 
 
 _LONGEST_PLACE = 40
 _MOST_DIMENSIONS, _LONGEST_EMPTY = 8, 1 << 22  # an array without cells may yet have millions of columns
-_DEEPEST = 16  # objects in objects: a pipeline asks its steps several times each, and these theirs
+_DEEPEST, _MOST_PIPELINES = 16, 6  # objects in objects; a pipeline asks its steps thrice each, these theirs
 _FEW_CELLS, _WIDE = 16, 1 << 24
 _NUMBERS = {
     np.dtype(name).str: np.dtype(name)
@@ -55,11 +56,22 @@ class CostNeededError(Exception):
     """A cost is a function, which no file can hold."""
 
 
+@contextmanager
+def _inside(classes: list[str], name: str) -> Iterator[None]:
+    """Keep the classes of the objects that a value is in, which must not be too many."""
+    classes.append(name)
+    few = len(classes) <= _DEEPEST and classes.count("Pipeline") <= _MOST_PIPELINES
+    require(few, "there are too many models in models in models")
+    yield
+    classes.pop()
+
+
 class ValueWriter:
     """Takes objects apart into JSON, and into arrays that are to be written beside it."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, npt.NDArray[Any]] = {}
+        self._classes: list[str] = []
         self._in_sklearn = False  # whether the value is in an object of scikit-learn, which takes about any
 
     def write(self, value: Any, place: str = "") -> Any:
@@ -109,7 +121,8 @@ class ValueWriter:
     def _write_object(self, value: Any, fields: dict[str, Any], place: str, *, in_sklearn: bool) -> Any:
         inside = f"{place}." if place else ""
         before, self._in_sklearn = self._in_sklearn, in_sklearn
-        written = {name: self.write(part, inside + name) for name, part in fields.items()}
+        with _inside(self._classes, type(value).__name__):
+            written = {name: self.write(part, inside + name) for name, part in fields.items()}
         self._in_sklearn = before
         return {"class": type(value).__name__} | written
 
@@ -180,7 +193,7 @@ class ValueReader:
     def __init__(self, arrays: dict[str, npt.NDArray[Any]], cost: Cost | None = None) -> None:
         self.arrays = arrays
         self._cost = cost
-        self._depth = 0
+        self._classes: list[str] = []
 
     def read(self, stored: Any) -> Any:
         """Return the value that was stored, or raise a ValueError that says what is wrong."""
@@ -199,10 +212,8 @@ class ValueReader:
     def _make_object(self, stored: dict[str, Any]) -> Any:
         name = stored["class"]
         require(isinstance(name, str), "the name of a class is none")
-        require(self._depth < _DEEPEST, "there are models in models in models")
-        self._depth += 1
-        fields = {key: self.read(part) for key, part in stored.items() if key != "class"}
-        self._depth -= 1
+        with _inside(self._classes, name):
+            fields = {key: self.read(part) for key, part in stored.items() if key != "class"}
         if name in OWN:
             return OWN[name]._from_saved(fields)
         cls = find_class(name)
