@@ -5,7 +5,7 @@ PYTHON ?= $(firstword $(foreach name,python3.12 python3.13 python3.11 python3,\
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help demo compare label test lint format docs fuzz bench clean
+.PHONY: help demo compare label test minimum lint format docs fuzz bench clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -32,6 +32,21 @@ label: $(VENV)/installed-base  ## a page to label pictures of digits in, the one
 test: $(VENV)/installed-dev  ## all tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
+# Python 3.11 is the oldest that is declared; the commands, every estimator and their files.
+MINIMUM := .venv-minimum
+$(MINIMUM)/installed: pyproject.toml .ci/minimum.py
+	@test -x $(MINIMUM)/bin/python || $(firstword $(shell command -v python3.11) $(PYTHON)) -m venv $(MINIMUM)
+	$(MINIMUM)/bin/python .ci/minimum.py label parquet test > $(MINIMUM)/requirements.txt
+	$(MINIMUM)/bin/python -m pip install --quiet --disable-pip-version-check -r $(MINIMUM)/requirements.txt
+	$(MINIMUM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+minimum: $(MINIMUM)/installed  ## tests of commands, estimators and files on the oldest versions declared
+	$(MINIMUM)/bin/python -m pytest --numprocesses 2 --dist worksteal -W default $(MINIMUM_TESTS)
+
+MINIMUM_TESTS := tests/cli/test_app.py tests/cli/test_fit.py tests/cli/test_predict.py \
+	tests/classifiers/test_common.py tests/persistence/test_every_estimator.py tests/persistence/test_round_trip.py
+
 lint: $(VENV)/installed-dev  ## style, types, imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -52,5 +67,5 @@ bench: $(VENV)/installed-dev  ## ratios against peers; see benchmarks/README.md
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(MINIMUM) dist site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from refpair import CSRPEClassifier
 from refpair.costs import Cost, get_cost
 
 Y, Z = np.array([[1, 0], [0, 0]]), np.array([[0, 1], [0, 0]])
@@ -58,17 +59,41 @@ def test_results_are_not_the_array_that_a_function_keeps():
     assert Cost.from_function(lambda Y, Z: fixed).rows(Y, Z).flags.writeable
 
 
-def test_functions_may_write_to_what_they_get():
+@pytest.mark.parametrize("place", [0, 1])
+def test_functions_that_write_to_what_they_get_are_told(place):
     def write(*arguments):
-        for argument in arguments:
-            argument[...] = 7
-        return np.zeros(arguments[0].shape[:1])
+        arguments[place][...] = 7
+        return np.zeros(len(arguments[0]))
+
+    def add(*arguments):
+        total = arguments[place]
+        total += 1
+        return total.sum(axis=tuple(range(1, total.ndim)))
 
     truths, predictions = Y.astype(np.uint8), sp.csr_array(Z)
-    for cost in (Cost.from_function(write), Cost.from_counts(write)):
-        cost.rows(truths, predictions)
+    for function in (write, add):
+        for cost in (Cost.from_function(function, "mine"), Cost.from_counts(function, "mine")):
+            for method in (cost.rows, cost.matrix, cost.mean):
+                with pytest.raises(ValueError, match="the cost 'mine' writes into an array that it is given"):
+                    method(truths, predictions)
     np.testing.assert_array_equal(truths, Y)
     np.testing.assert_array_equal(predictions.toarray(), Z)
+
+
+def test_a_function_may_return_what_it_gets():
+    for cost in (Cost.from_counts(lambda tp, fp, fn, tn: fp), Cost.from_function(lambda Y, Z: Z[:, 1])):
+        assert cost.rows(Y, Z).tolist() == [1.0, 0.0]
+        assert cost.rows(Y, Z).flags.writeable
+        assert cost.matrix(Y, Z).tolist() == [[1.0, 0.0], [1.0, 0.0]]
+
+
+def test_a_model_is_told_of_a_cost_that_writes():
+    def swap(tp, fp, fn, tn):
+        fp += fn
+        return fp / (fp + tp + 1)
+
+    with pytest.raises(ValueError, match="'swap' writes into"):
+        CSRPEClassifier(Cost.from_counts(swap), n_bits=4).fit(np.eye(4), np.eye(4, dtype=int))
 
 
 @pytest.mark.parametrize("error", [KeyError("mine"), ValueError("mine"), ZeroDivisionError("mine")])

@@ -11,7 +11,7 @@ from numba.core.registry import CPUDispatcher
 
 from refpair import CSRPEClassifier
 
-MOST_MODULES = 18
+MOST_MODULES = 19
 RUNNER = "refpair._parallel"  # calls back what it is given to run: a loop, not a visit
 
 

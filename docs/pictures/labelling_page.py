@@ -29,7 +29,8 @@ def served(folder: str) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "refpair", "label", "digits", "--no-browser", "--port", str(port)]
-    with subprocess.Popen([*command, "--token", TOKEN], cwd=folder, stdout=subprocess.DEVNULL) as process:
+    secret = {**os.environ, "REFPAIR_TOKEN": TOKEN}
+    with subprocess.Popen(command, cwd=folder, env=secret, stdout=subprocess.DEVNULL) as process:
         while socket.socket().connect_ex(("127.0.0.1", port)) != 0:
             assert process.poll() is None, "the server does not start"
             time.sleep(0.1)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._files import written_whole
+from refpair._sparse import check_sparse
 
 __all__ = ["RowsOnDisk", "open_rows"]
 
@@ -221,9 +222,8 @@ class NpzRows(RowsOnDisk):
         with self.path.open("rb", buffering=0) as file:
             data = self._data.take(file, cells)
             indices = self._indices.take(file, cells)
-        if len(indices) and (indices.min() < 0 or indices.max() >= self.shape[1]):
-            raise ValueError(f"{self.path}: a cell is in a column that the matrix does not have")
         matrix = sp.csr_array((_as_floats(data), indices, start), shape=(len(rows), self.shape[1]))
+        check_sparse(matrix, str(self.path))
         matrix.sum_duplicates()
         return matrix
 

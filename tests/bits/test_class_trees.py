@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from refpair._kernels import grow_classes
-from refpair._kernels.class_features import MOST_CLASSES, are_used, make_counts, n_counted_sparse, with_bits
+from refpair._kernels.class_features import MOST_CLASSES, make_counts, n_counted, with_bits
 from refpair._kernels.rng import draw_rows
 from refpair.bits import binning
 from refpair.bits.binning import find_bins
@@ -171,9 +171,9 @@ def test_trees_of_counted_cells_are_the_naive_ones(n_classes, max_features):
     classes = (X[:, :9].sum(1) + rng.integers(0, n_classes, 150)) % n_classes
     with patch.object(binning, "SPARSE_BELOW", 2.0):
         features = with_bits(binning.bin_for_training(X, find_bins(X, 64)))
-    assert n_counted_sparse(features, max_features or 24) == 19
+    assert n_counted(features, max_features or 24) == 19
     counts = make_counts(19, n_classes, 100)
-    assert are_used(counts) == (n_classes <= MOST_CLASSES)
+    assert (len(counts.kept) > 0) == (n_classes <= MOST_CLASSES)
     check(X, make_problems(classes, 3), max_features=max_features, max_samples=100)
     check(X, make_problems(classes, 1), max_features=max_features, max_samples=100, min_samples_leaf=5)
 
@@ -298,8 +298,9 @@ def test_marks_are_renewed(monkeypatch):
         bank = ClassTreeBank(max_features="sqrt").fit(X, problems)
         features = with_bits(binning.bin_for_training(X, find_bins(X, 64)))
     monkeypatch.setattr(grow_classes, "_LAST_MARK", 7)
-    grow = njit(error_model="numpy")(grow_classes.grow_class_trees.py_func)  # compiled with the new mark
-    nodes, held = grow(
+    again = njit(error_model="numpy")(grow_classes.grow_while_room.py_func)  # compiled with the new mark
+    monkeypatch.setattr(grow_classes, "grow_while_room", again)
+    nodes, held = grow_classes.grow_class_trees(
         features, 9, np.ascontiguousarray(problems.classes.T), 5, np.repeat(np.int32([0, 1]), 3), 40,
         problems.seeds, 10**6, 1, 3,
     )  # fmt: skip

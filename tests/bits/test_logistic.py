@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from refpair._kernels.newton import logistic_terms
+from refpair._kernels import newton
 from refpair._kernels.rng import draw_rows
 from refpair.bits import logistic
 from refpair.bits.logistic import LogisticBank, find_axes, minimise_logistic
 from refpair.bits.problem import BitProblems
+from tests.kernels.calling import from_python
 
+logistic_terms = from_python(newton.logistic_terms)
 CONSTANT = {3: 1, 4: -1, 5: -1}  # bits of `make_problems` whose rows agree, or tie
 
 

@@ -1,3 +1,4 @@
+import threading
 from dataclasses import replace
 from functools import partial
 
@@ -7,6 +8,7 @@ import scipy.sparse as sp
 from joblib import parallel_config
 
 from refpair._kernels.rng import draw_rows
+from refpair._kernels.walk import MOST_FEATURES, ask_trees
 from refpair._parallel import chunks_of
 from refpair.bits.nodes import Trees
 from refpair.bits.problem import BitProblems, resolve_max_features, resolve_share
@@ -36,16 +38,33 @@ def assert_same_bags(bags, others):
         np.testing.assert_array_equal(bags.seeds, others.seeds)
 
 
-def test_the_leaves_that_rows_reach():
-    X = np.random.default_rng(9).standard_normal((90, 3))
+def test_rows_and_targets_are_as_many():
     problems, _ = make_problems(90, 5, 7)
-    bank = TreeBank(max_depth=3).fit(X, problems)
-    leaves = bank.apply(X)
-    assert leaves.shape == (90, 7)
-    assert (bank.trees_.feature[leaves] == -1).all()
-    np.testing.assert_array_equal(bank.trees_.value[leaves], bank.values(X))
     with pytest.raises(ValueError, match="60 rows of X are given, but targets of 90"):
-        bank.fit(X[:60], problems)
+        TreeBank().fit(np.zeros((60, 3)), problems)
+
+
+def test_features_are_no_more_than_a_node_can_name():
+    problems, _ = make_problems(2, 2, 1)
+    with pytest.raises(ValueError, match="16,777,217 features, and trees can ask for 16,777,216"):
+        TreeBank().fit(sp.csr_array((2, MOST_FEATURES + 1)), problems)
+
+
+def test_trees_are_asked_in_as_many_threads_as_n_jobs(monkeypatch):
+    X = np.random.default_rng(9).standard_normal((300, 3))
+    problems, _ = make_problems(300, 5, 7)
+    asked, both = set(), threading.Barrier(2, timeout=30)
+
+    def ask(codes, *trees):
+        asked.add(threading.get_ident())
+        both.wait()  # each of two chunks, at the same time
+        ask_trees(codes, *trees)
+
+    bank = TreeBank(n_jobs=2).fit(X, problems)
+    expected = bank.predict(X)
+    monkeypatch.setattr("refpair.bits.trees.ask_trees", ask)
+    np.testing.assert_array_equal(bank.predict(X), expected)
+    assert len(asked) == 2
 
 
 PARAMETERS = [

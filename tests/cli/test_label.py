@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import socket
+import stat
+import threading
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree
 
 import numpy as np
@@ -48,10 +51,18 @@ def label(*args, data="pool.csv"):
 @pytest.fixture
 def served(monkeypatch):
     """Instead of serving, note what would be served, and do what the test says with it."""
-    seen = SimpleNamespace(calls=[], works=[], opened=[])
+    seen = SimpleNamespace(calls=[], works=[], opened=[], redirects=[])
 
-    def serve(session, listening, *, name, token, names, ready):
+    def open_browser(address):
+        seen.opened.append(address)
+        path = Path(unquote(urlsplit(address).path))
+        seen.redirects.append((path, stat.S_IMODE(path.stat().st_mode), path.read_text()))
+
+    def serve(session, listening, *, name, token, names, ready, entered, for_spreadsheets):
         ready()
+        for thread in threading.enumerate():
+            if thread.name == "browser":
+                thread.join()
         seen.calls.append(
             SimpleNamespace(labels=session.labels, token=token, port=listening.getsockname()[1])
         )
@@ -59,7 +70,8 @@ def served(monkeypatch):
             work(session)
 
     monkeypatch.setattr("refpair.labeling.server.serve", serve)
-    monkeypatch.setattr("webbrowser.open", seen.opened.append)
+    monkeypatch.setattr("webbrowser.open", open_browser)
+    monkeypatch.delenv("REFPAIR_TOKEN", raising=False)
     return seen
 
 
@@ -94,23 +106,59 @@ def test_the_page_is_announced_and_opened(pool, served):
     assert "Answers are kept in pool.labels.sqlite" in said
     assert f"Label at {address}" in said
     assert said[-1] == "0 rows are answered; they are in pool.labels.sqlite"
-    assert served.opened == [address]
+    ((path, mode, content),) = served.redirects
+    assert served.opened == [path.as_uri()]
+    assert f'content="0; url={address}"' in content
+    assert mode == 0o600
+    assert not path.exists()  # the server has ended
     with Session.open("pool.labels.sqlite") as session:
         assert session.cost.name == "hamming"
 
 
 def test_no_browser_is_opened_if_none_is_wanted(pool, served):
-    label(*LABELS, "--no-browser", "--token", "a-token-of-my-own")
+    label(*LABELS, "--no-browser")
     assert served.opened == []
-    assert served.calls[0].token == "a-token-of-my-own"
 
 
-def test_the_same_command_goes_on_with_the_same_token(pool, served):
+def test_a_browser_that_cannot_be_led_to_the_page_is_no_reason_not_to_serve(pool, served):
+    Path("pool.labels.open.html").mkdir()
+    assert "The browser has to be opened by hand: " in label(*LABELS)
+    assert len(served.calls) == 1
+    assert served.opened == []
+
+
+def test_the_token_is_another_one_at_each_start(pool, served):
     label(*LABELS)
     label(*LABELS)
-    label(*LABELS, "--session", "other.sqlite")
-    first, second, other = (call.token for call in served.calls)
-    assert first == second != other
+    label(*LABELS)
+    assert len({call.token for call in served.calls}) == 3
+    assert not Path("state").exists()
+
+
+def test_a_token_is_kept_if_that_is_asked_for(pool, served):
+    label(*LABELS, "--keep-token")
+    label(*LABELS, "--keep-token")
+    label(*LABELS, "--keep-token", "--session", "other.sqlite")
+    label(*LABELS)
+    first, second, other, new = (call.token for call in served.calls)
+    assert first == second
+    assert len({first, other, new}) == 3
+
+
+def test_a_token_is_given_by_the_environment_or_a_file(pool, served, monkeypatch):
+    monkeypatch.setenv("REFPAIR_TOKEN", "a-token-of-the-environment")
+    label(*LABELS)
+    label(*LABELS, "--keep-token")
+    Path("token").write_text("a-token-of-a-file\n")
+    label(*LABELS, "--token-file", "token")
+    tokens = [call.token for call in served.calls]
+    assert tokens == ["a-token-of-the-environment", "a-token-of-the-environment", "a-token-of-a-file"]
+
+
+def test_a_token_is_no_argument(pool):
+    result = refpair_("label", *NEW, "--token", "a-token-of-my-own")
+    assert result.exit_code == 2
+    assert "No such option" in result.stderr
 
 
 def test_markup_in_names_is_no_markup(pool, served, tmp_path):
@@ -208,6 +256,16 @@ def test_an_export_is_taken_by_fit_as_it_is(pool, columns):
     label("--labels", names, "--export", "out.csv")
     works("fit", "out.csv", "--labels", names, "--n-bits", "10", "-o", "m.refpair")
     assert list(refpair.load("m.refpair").predict(pool[["key", "tempo", "said"]]).columns) == columns
+
+
+def test_an_export_for_spreadsheets(pool):
+    pool.assign(said="=1+1", joy=1, anger=0).to_csv("pool.csv", index=False)
+    label(*LABELS, "--export", "plain.csv")
+    label(*LABELS, "--export", "safe.csv", "--for-spreadsheets")
+    plain, safe = pd.read_csv("plain.csv"), pd.read_csv("safe.csv")
+    assert set(plain["said"]) == {"=1+1"}
+    assert set(safe["said"]) == {"'=1+1"}
+    pd.testing.assert_series_equal(safe["tempo"], plain["tempo"])  # half of which are below zero
 
 
 def test_an_export_without_answers_is_refused(pool):
@@ -359,9 +417,10 @@ MISTAKES = {
     "no Label Studio": ((*NEW, "--from-label-studio", "no.json"), "no.json: no such file or directory"),
     "session is a table": ((*NEW, "--session", "pool.csv"), "pool.csv is no labelling session of refpair"),
     "session is a folder": ((*NEW, "--session", "folder"), "folder: unable to open database file"),
-    "short token": ((*NEW, "--token", "short"), "--token must have 16 characters or more"),
-    "odd token": ((*NEW, "--token", "a; Domain=evil.example; x"), "a to z, digits and ._~- only"),
-    "token for a page": ((*NEW, "--token", "a" * 20 + "\n"), "a to z, digits and ._~- only"),
+    "no token file": ((*NEW, "--token-file", "nosuch"), "nosuch: no such file or directory"),
+    "folder of tokens": ((*NEW, "--token-file", "folder"), "folder: is a directory"),
+    "token twice": ((*NEW, "--token-file", "t16", "--keep-token"), "--token-file goes without --keep-token"),
+    "spreadsheets": ((*NEW, "--export", "a.jsonl", "--for-spreadsheets"), "a name that ends in .csv or"),
 }  # fmt: skip
 
 
@@ -370,6 +429,7 @@ def mistakes(pool, tmp_path):
     (tmp_path / "twice.csv").write_text("key,n\na,1\na,2\n")
     (tmp_path / "same.csv").write_text("a\nx\nx\n")
     (tmp_path / "folder").mkdir()
+    (tmp_path / "t16").write_text("a-token-for-tests-only")
     np.save("few.npy", np.eye(2))
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refpair._kernels.local_search import best_swap
+from refpair._kernels import local_search
 from refpair.costs import CountCost, get_cost
 from refpair.decision import decide, expected_cost
 from refpair.decision import expected as expectation
@@ -21,7 +21,9 @@ from refpair.decision.decide import (
 from refpair.posterior import LabelDistribution
 from tests import naive
 from tests.decision.cases import ALL, OWN, random_distribution
+from tests.kernels.calling import from_python
 
+best_swap = from_python(local_search.best_swap)
 COUNTS = {name: cost for name, (cost, _) in ALL.items() if isinstance(cost, CountCost)}
 
 

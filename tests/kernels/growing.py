@@ -5,14 +5,17 @@ from unittest.mock import patch
 import numpy as np
 import scipy.sparse as sp
 
+from refpair._kernels import packed
 from refpair._kernels.grow import grow_trees
-from refpair._kernels.packed import Limits, field_widths, pack_row_weights, signed_sum
+from refpair._kernels.packed import Limits, field_widths
 from refpair.bits import binning
 from refpair.bits.binning import Bins, bin_for_training, find_bins
 from refpair.bits.nodes import Trees
 from tests import naive
+from tests.kernels.calling import from_python
 
 NO_LIMIT = 2**31 - 1
+pack_row_weights, signed_sum = map(from_python, (packed.pack_row_weights, packed.signed_sum))
 
 
 def forms_of(X, bins: Bins) -> dict:

@@ -5,7 +5,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from refpair._kernels.grow import SMALL_NODE, n_histograms
-from refpair._kernels.walk import leaf_signs
+from refpair._kernels.walk import ask_trees
 from refpair.bits.binning import find_bins
 from refpair.bits.nodes import Trees
 from tests.kernels.checking import check_nodes
@@ -110,7 +110,8 @@ def test_arrays_grow_with_the_number_of_nodes():
 def predicted(trees, bins, X):
     signs = np.empty((len(X), len(trees)), np.int8)
     for block, codes in bins.blocks(X):
-        leaf_signs(codes, trees.nodes, trees.value, signs[block])
+        none = np.empty((len(codes), 0), np.float32)
+        ask_trees(codes, trees.start, trees.words, trees.value, len(trees), signs[block], none)
     return signs
 
 

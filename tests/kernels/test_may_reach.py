@@ -4,7 +4,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refpair._kernels.packed import Limits, best_threshold, may_reach
+from refpair._kernels import packed
+from refpair._kernels.packed import Limits
+from tests.kernels.calling import from_python
+
+best_threshold, may_reach = map(from_python, (packed.best_threshold, packed.may_reach))
 
 LIMITS = Limits(max_depth=99, min_samples_leaf=1, weight_bits=31, count_bits=0)
 WEIGHTS = st.one_of(st.integers(1, 20), st.integers(1, 2**25))

@@ -3,7 +3,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refpair._kernels.packed import field_widths, pack_row_weights, row_count, signed_sum, weight_sum
+from refpair._kernels import packed
+from refpair._kernels.packed import field_widths
+from tests.kernels.calling import from_python
+
+pack_row_weights = from_python(packed.pack_row_weights)
+row_count, signed_sum, weight_sum = map(from_python, (packed.row_count, packed.signed_sum, packed.weight_sum))
 
 
 def pack(differences, min_samples_leaf=1, rows=None, widths=None):

@@ -6,8 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from refpair._kernels.rng import below, draw_rows, next_state, output, shuffle_prefix
+from refpair._kernels import rng
+from refpair._kernels.rng import draw_rows
+from tests.kernels.calling import from_python
 from tests.naive import SplitMix
+
+below, next_state, output = map(from_python, (rng.below, rng.next_state, rng.output))
+shuffle_prefix = from_python(rng.shuffle_prefix)
 
 
 def advanced(state):

@@ -6,9 +6,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from refpair._kernels import packed as kernels
+from refpair._kernels import sparse
 from refpair._kernels.jit import count_ones, trailing_zeros
-from refpair._kernels.packed import Limits, highest_gain, split_gain
-from refpair._kernels.sparse import sort_slots
+from refpair._kernels.packed import Limits
+from tests.kernels.calling import from_python
+
+highest_gain, split_gain = map(from_python, (kernels.highest_gain, kernels.split_gain))
+sort_slots = from_python(sparse.sort_slots)
 
 LIMITS = Limits(100, 1, 31, 0)
 

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from refpair._kernels.binning import MISSING
-from refpair._kernels.walk import find_leaves, leaf_signs
+from refpair._kernels.walk import ask_trees
 from refpair.bits.binning import find_bins
 from refpair.bits.nodes import Trees
 from tests import naive
@@ -13,10 +15,11 @@ MAX_BINS = 16
 
 
 def traverse(trees, codes):
-    leaves, signs = np.empty((len(codes), len(trees)), np.int32), np.empty((len(codes), len(trees)), np.int8)
-    find_leaves(codes, trees.nodes, leaves)
-    leaf_signs(codes, trees.nodes, trees.value, signs)
-    return trees.value[leaves], signs
+    n, n_trees = len(codes), len(trees)
+    values, signs = np.empty((n, n_trees), np.float32), np.empty((n, n_trees), np.int8)
+    ask_trees(codes, trees.start, trees.words, trees.value, 0, signs[:, :0], values)
+    ask_trees(codes, trees.start, trees.words, trees.value, n_trees, signs, values[:, :0])
+    return values, signs
 
 
 def as_nodes(trees, tree):
@@ -52,8 +55,8 @@ def test_rows_reach_the_leaf_of_a_walk(seed):
     rows = [[naive.bin_of(v, e) for v, e in zip(row, edges, strict=True)] for row in new.tolist()]
     nodes = [as_nodes(trees, tree) for tree in range(5)]
     expected = np.array([[naive.leaf(node, row).value for node in nodes] for row in rows])
-    for given in (new, np.asfortranarray(new), sp.csr_array(new)):
-        codes = np.concatenate([block for _, block in bins.blocks(given)])
+    for form in (new, np.asfortranarray(new), sp.csr_array(new)):
+        codes = np.concatenate([block for _, block in bins.blocks(form)])
         values, signs = traverse(trees, codes)
         np.testing.assert_array_equal(values, expected)
         np.testing.assert_array_equal(signs, np.where(expected > 0, 1, -1))
@@ -87,3 +90,46 @@ def test_a_leaf_without_a_majority_says_minus():
     values = np.float32([0.0, -0.0, 1e-30, -1e-30])
     trees = Trees(np.arange(5), *arrays.values(), values)
     assert traverse(trees, np.zeros((1, 1), np.uint8))[1].tolist() == [[-1, -1, 1, -1]]
+
+
+@st.composite
+def random_trees(draw):
+    """Trees of any shape, chains among them, with any threshold; some are a single leaf."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_features, chance = draw(st.sampled_from([1, 3, 300])), draw(st.sampled_from([0.3, 0.55, 0.9]))
+    start, nodes = [0], []
+    for _ in range(draw(st.integers(0, 6))):
+        own, at = [None], 0
+        while at < len(own):
+            splits = rng.random() < chance and len(own) < 300
+            own[at] = (
+                (rng.integers(n_features), rng.integers(255), rng.random() < 0.5, len(own))
+                if splits
+                else (-1, 0, False, 0)
+            )
+            own += [None, None] if splits else []
+            at += 1
+        nodes += own
+        start.append(len(nodes))
+    columns = zip(*nodes, strict=True) if nodes else [()] * 4
+    dtypes = (np.int32, np.uint8, bool, np.int32)
+    arrays = [np.array(column, dtype) for column, dtype in zip(columns, dtypes, strict=True)]
+    value = rng.uniform(-1, 1, len(nodes)).astype(np.float32)
+    n_rows = draw(st.sampled_from([0, 1, 2, 60, 300]))
+    codes = rng.choice(np.uint8([0, 1, 127, 253, 254, MISSING]), (n_rows, n_features))
+    return Trees(np.int64(start), *arrays, value), codes, draw(st.integers(0, len(start) - 1))
+
+
+@settings(deadline=None, max_examples=150)
+@given(random_trees())
+def test_many_rows_and_trees_at_once_are_as_one_by_one(case):
+    trees, codes, n_signs = case
+    trees._check_saved()
+    n, n_trees = len(codes), len(trees)
+    nodes = [as_nodes(trees, tree) for tree in range(n_trees)]
+    rows = [[None if code == MISSING else code for code in row] for row in codes.tolist()]
+    expected = np.array([[naive.leaf(node, row).value for node in nodes] for row in rows]).reshape(n, n_trees)
+    signs, values = np.empty((n, n_signs), np.int8), np.empty((n, n_trees - n_signs), np.float32)
+    ask_trees(codes, trees.start, trees.words, trees.value, n_signs, signs, values)
+    np.testing.assert_array_equal(signs, np.where(expected[:, :n_signs] > 0, 1, -1))
+    np.testing.assert_array_equal(values, expected[:, n_signs:])

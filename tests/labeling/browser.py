@@ -48,16 +48,21 @@ class Server:
         self.port = _free_port()
         self.command = [
             sys.executable, "-m", "refpair", "label", *map(str, arguments),
-            "--no-browser", "--port", str(self.port), "--token", "a-token-for-tests-only",
+            "--no-browser", "--port", str(self.port),
         ]  # fmt: skip
-        self.address = f"http://127.0.0.1:{self.port}/?token=a-token-for-tests-only"
+        self.token = "a-token-for-tests-only"
         self.process = None
+
+    @property
+    def address(self):
+        return f"http://127.0.0.1:{self.port}/?token={self.token}"
 
     def start(self):
         self.log = open(self.folder / "server.log", "ab")  # noqa: SIM115
         self.process = subprocess.Popen(
-            self.command, cwd=self.folder, stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL
-        )
+            self.command, cwd=self.folder, stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL,
+            env={**os.environ, "REFPAIR_TOKEN": self.token},
+        )  # fmt: skip
 
     def wait(self):
         """Wait until the page can be opened."""

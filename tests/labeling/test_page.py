@@ -196,3 +196,36 @@ def test_a_label_is_added(server, browser):
     assert page.query_selector(".toggle b") is None
     press(page, ["a", "Enter"])  # the digits have their own keys, so it has the first letter
     assert page.inner_text("#count").startswith("1 of")
+
+
+def test_after_a_restart_with_another_token_the_page_says_where_to_go(server, browser, tmp_path):
+    page = opened(browser, server.address)
+    row = shown(page)
+    page.keyboard.press("3")
+    server.stop()
+    server.token = "another-token-for-tests"
+    server.start()
+    server.wait()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    assert press(page, ["Enter"]) == row
+    assert "open the new address" in page.inner_text("#problem")
+    page.screenshot(path=tmp_path / "stale.png")
+    page.wait_for_timeout(1500)
+    assert len(asked) == 1  # it is not sent again and again
+    assert chosen(page) == ["3"]
+    assert "printed in the terminal" in reloaded(page)
+
+    fresh = page.context.new_page()  # as somebody does who follows the advice
+    fresh.goto(server.address)
+    fresh.wait_for_selector("#row[data-id]")
+    press(page, ["Enter"])
+    page.wait_for_selector("#problem", state="hidden")
+    assert page.inner_text("#count").startswith("1 of")
+
+
+def reloaded(page):
+    """What somebody reads who opens the page again instead."""
+    again = page.context.new_page()
+    again.goto(page.url)
+    return again.inner_text("body")

@@ -1,4 +1,4 @@
-"""Where the server listens, which token it has, and what is there without its extra."""
+"""Where the server listens, how it learns in the background, and what is there without its extra."""
 
 from __future__ import annotations
 
@@ -7,25 +7,16 @@ import os
 import re
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
-from refpair.labeling.server import PORT, Worker, kept_token, open_socket, page_address
+from refpair.labeling.server import PORT, Worker, open_socket, page_address
 
 CSV = "id,tempo,said\n" + "".join(f"{i},{i * 7 % 5},so {i % 3}\n" for i in range(9))
-
-
-@pytest.fixture
-def state(tmp_path, monkeypatch):
-    """Where tokens are kept in the test."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    return tmp_path / "state" / "refpair" / "tokens"
 
 
 @pytest.fixture
@@ -35,77 +26,6 @@ def taken():
         other.bind(("127.0.0.1", 0))
         other.listen()
         yield other.getsockname()[1]
-
-
-# -- tokens ------------------------------------------------------------------------------------------------
-
-
-def test_a_token_is_kept_where_only_the_user_may_read_it(state, tmp_path):
-    old = os.umask(0)
-    try:
-        token = kept_token(tmp_path / "a.sqlite")
-    finally:
-        os.umask(old)
-    (path,) = state.iterdir()
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(state.stat().st_mode) == 0o700
-    assert path.read_text() == token
-    assert "a.sqlite" not in path.name
-
-
-def test_a_session_has_one_token_and_another_session_another_one(state, tmp_path, monkeypatch):
-    token = kept_token(tmp_path / "a.sqlite")
-    assert len(token) == 32
-    assert kept_token(tmp_path / "a.sqlite") == token
-    monkeypatch.chdir(tmp_path)
-    assert kept_token(Path("a.sqlite")) == token
-    (tmp_path / "link.sqlite").symlink_to(tmp_path / "a.sqlite")
-    assert kept_token(tmp_path / "link.sqlite") == token
-    assert kept_token(tmp_path / "b.sqlite") != token
-    (tmp_path / "sub").mkdir()
-    assert kept_token(tmp_path / "sub" / "a.sqlite") != token
-
-
-@pytest.mark.parametrize("content", [b"", b"short", b"\n", b"\xff" * 40, b"a" * 23])
-def test_a_broken_token_is_replaced(state, tmp_path, content):
-    first = kept_token(tmp_path / "a.sqlite")
-    (path,) = state.iterdir()
-    path.write_bytes(content)
-    path.chmod(0o644)
-    second = kept_token(tmp_path / "a.sqlite")
-    assert second not in ("", first, content.decode("latin-1"))
-    assert kept_token(tmp_path / "a.sqlite") == second
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_a_token_that_others_may_have_read_is_replaced(state, tmp_path):
-    first = kept_token(tmp_path / "a.sqlite")
-    (path,) = state.iterdir()
-    path.chmod(0o644)
-    assert kept_token(tmp_path / "a.sqlite") != first
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_a_home_that_cannot_be_written_to_gives_a_new_token_each_time(state, tmp_path):
-    state.parent.parent.write_text("a file where the folder should be")
-    first, second = kept_token(tmp_path / "a.sqlite"), kept_token(tmp_path / "a.sqlite")
-    assert first != second
-    assert len(first) == len(second) == 32
-
-
-def test_a_token_that_is_a_folder_or_a_link_is_not_followed(state, tmp_path):
-    kept_token(tmp_path / "a.sqlite")
-    (path,) = state.iterdir()
-    path.unlink()
-    (tmp_path / "elsewhere").write_text("x" * 40)
-    (tmp_path / "elsewhere").chmod(0o600)
-    path.symlink_to(tmp_path / "elsewhere")
-    token = kept_token(tmp_path / "a.sqlite")
-    assert (tmp_path / "elsewhere").read_text() == "x" * 40 != token
-    assert kept_token(tmp_path / "a.sqlite") == token
-    path.unlink()
-    path.mkdir()
-    assert len(kept_token(tmp_path / "a.sqlite")) == 32
 
 
 # -- sockets -----------------------------------------------------------------------------------------------
@@ -184,7 +104,7 @@ def serving(tmp_path):
     """Start the command, and end it after the test; `get` asks it under a name."""
     running = []
 
-    def start(*options):
+    def start(*options, **env):
         (tmp_path / "pool.csv").write_text(CSV)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -202,7 +122,7 @@ def serving(tmp_path):
         process = subprocess.Popen(
             [*command, "--port", str(port), *options],
             cwd=tmp_path,
-            env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "COLUMNS": "200"},
+            env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "COLUMNS": "200", **env},
             stderr=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -253,7 +173,7 @@ def test_the_command_serves_the_page_and_ends_by_ctrl_c(serving):
 
 
 def test_a_server_for_others_is_called_by_the_name_that_it_prints(serving):
-    _, port, address = serving("--host", "0.0.0.0", "--token", "a-token-for-tests-only")
+    _, port, address = serving("--host", "0.0.0.0", REFPAIR_TOKEN="a-token-for-tests-only")
     assert address == f"http://{socket.gethostname()}:{port}/?token=a-token-for-tests-only"
     bearer = {"Authorization": "Bearer a-token-for-tests-only"}
     assert get(port, "/api/state", f"{socket.gethostname()}:{port}", **bearer).status == 200
@@ -299,6 +219,25 @@ def test_a_worker_learns_when_woken_and_survives_what_goes_wrong(capsys):
     worker.stop()
     assert worker.problem is None
     assert "ZeroDivisionError: by zero" in capsys.readouterr().err
+
+
+def test_a_worker_tells_of_a_full_disk_once_and_in_one_line(capsys):
+    full = [OSError(28, "the disk is full", "a.sqlite") for _ in range(3)]
+    fits = Fits(*full)
+    worker = Worker(fits)
+    worker.start()
+    for n in (1, 2, 3):
+        fits.wait_for(n)
+        end = time.monotonic() + 20
+        while worker.problem is None and time.monotonic() < end:
+            time.sleep(0.01)
+        assert worker.problem == "the disk is full"
+        assert worker.is_alive()
+        worker.wake()
+    fits.wait_for(4)
+    worker.stop()
+    assert worker.problem is None
+    assert capsys.readouterr().err.splitlines() == ["OSError: [Errno 28] the disk is full: 'a.sqlite'"]
 
 
 def test_a_worker_that_is_stopped_while_it_begins_a_fit_does_not_miss_it(monkeypatch):

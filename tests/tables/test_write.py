@@ -126,3 +126,55 @@ def test_any_table_is_the_same_in_every_format(tmp_path_factory, frame):
         paths[-1].write_bytes(csv_text(frame, sep).encode())
     for path in paths:
         pd.testing.assert_frame_equal(read_table(path).X, frame, obj=path.name)
+
+
+FORMULAS = [
+    "=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "=", "-", "+49 30 1234", "-1.5.2", "--1",
+    "=cmd|' /C calc'!A0", "\uff1d1+1", "-inf", "+1e", "-1,5",
+]  # fmt: skip
+NO_FORMULAS = ["", "a=b", " =1", "'=1", "-1.5", "+3", "-.5", "-5.", "-1e-7", "+1E+300", "x", "1-1", '"=1"']
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz"])
+def test_no_cell_is_a_formula_in_a_spreadsheet(tmp_path, ending):
+    cells = [*FORMULAS, *NO_FORMULAS]
+    numbers = -np.arange(1.0, len(cells) + 1)
+    frame = pd.DataFrame(
+        {
+            "=name": cells,
+            "kind": pd.Categorical(cells),
+            "text": pd.array(cells, "string"),
+            "list": [[cell, "x"] for cell in cells],
+            "number": numbers,
+            "both": [*cells[:-1], -1.5],
+            "sparse": pd.arrays.SparseArray(numbers),
+            -7: numbers.astype(int),
+        }
+    )
+    path = tmp_path / f"a.{ending}"
+    write_table(frame, path, for_spreadsheets=True)
+    sep = "\t" if ending == "tsv" else ","
+    found = pd.read_csv(path, sep=sep, dtype=str, keep_default_na=False)
+    expected = [f"'{cell}" for cell in FORMULAS] + NO_FORMULAS
+    assert list(found.columns) == ["'=name", "kind", "text", "list", "number", "both", "sparse", "-7"]
+    for name in ("'=name", "kind", "text"):
+        assert found[name].tolist() == expected
+    assert found["both"].tolist() == [*expected[:-1], "-1.5"]
+    signs = tuple(cell[0] for cell in FORMULAS)
+    joined = [f"{cell}|x" for cell in cells]  # no number any more
+    assert found["list"].tolist() == [f"'{cell}" if cell.startswith(signs) else cell for cell in joined]
+    for name in ("number", "sparse", "-7"):
+        assert found[name].astype(float).tolist() == numbers.tolist()
+    write_table(frame, path)  # which is the default
+    assert pd.read_csv(path, sep=sep, dtype=str, keep_default_na=False)["=name"].tolist() == cells
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_what_no_spreadsheet_opens_has_no_form_for_it(tmp_path, ending):
+    with pytest.raises(ValueError, match=r"for spreadsheets, choose a name that ends in \.csv or \.tsv"):
+        write_table(pd.DataFrame({"a": ["=1"]}), tmp_path / f"a.{ending}", for_spreadsheets=True)
+
+
+def test_missing_cells_stay_empty_for_spreadsheets():
+    frame = pd.DataFrame({"a": ["=1", None, np.nan], "b": pd.array([1, None, -2], "Int8")})
+    assert csv_text(frame, for_spreadsheets=True) == "a,b\n'=1,1\n,\n,-2\n"

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from refpair._kernels.jit import Bools, Bytes, Floats, IndexArray, Ints, Longs, helper, kernel
+from refpair._kernels.jit import Bools, Bytes, Floats, Ints, Longs, helper, kernel
 
 # How a missing value is written when rows are binned for prediction; no finite value has this bin.
 MISSING = 255
 
 
-class Csr(NamedTuple):
-    """A CSR matrix."""
-
-    data: Floats
-    indices: IndexArray
-    indptr: IndexArray
-
-
 @helper
-def find_edges(values: Floats, n_zeros: int, max_bins: int, edges: Floats) -> int:
+def find_edges(
+    values: Floats, n_zeros: int, max_bins: int, edges: Floats, distinct: Floats, counts: Longs
+) -> int:
     """Find the edges between the bins of one feature, of values that ascend and zeros; return their number.
 
-    Bin b holds the values up to ``edges[b]``, the last one the rest.
+    Bin b holds the values up to ``edges[b]``, the last one the rest. There is memory for the distinct values
+    and how many there are of each.
     """
     n_stored = values.shape[0]
     n = n_stored + n_zeros
-    distinct = np.empty(n_stored + 1, np.float64)
-    counts = np.empty(n_stored + 1, np.int64)
     n_distinct, zeros_left = 0, n_zeros > 0
     for i in range(n_stored + 1):
         # The implicit zeros come before the first stored value that is not negative.
@@ -58,7 +51,6 @@ def find_edges(values: Floats, n_zeros: int, max_bins: int, edges: Floats) -> in
     return n_edges
 
 
-@kernel
 def find_all_edges(
     values: Floats, start: Longs, n_rows: int, max_bins: int, edges: Floats, n_edges: Longs, missing: Bools
 ) -> int:
@@ -67,6 +59,24 @@ def find_all_edges(
     Their values follow one another too, ascending with NaN last. Also written are how many edges each feature
     has, and whether a value of it is missing.
     """
+    most = np.diff(start).max(initial=0) + 1
+    scratch = np.empty(most), np.empty(most, np.int64)
+    return write_edges(values, start, n_rows, max_bins, edges, n_edges, missing, *scratch)
+
+
+@kernel
+def write_edges(
+    values: Floats,
+    start: Longs,
+    n_rows: int,
+    max_bins: int,
+    edges: Floats,
+    n_edges: Longs,
+    missing: Bools,
+    distinct: Floats,
+    counts: Longs,
+) -> int:
+    """Do what `find_all_edges` says, in memory for a feature's distinct values."""
     n_found = 0
     for f in range(n_edges.shape[0]):
         first, last = start[f], start[f + 1]
@@ -74,7 +84,7 @@ def find_all_edges(
         while last > first and np.isnan(values[last - 1]):
             last -= 1
         missing[f] = last < start[f + 1]
-        n_edges[f] = find_edges(values[first:last], n_zeros, max_bins, edges[n_found:])
+        n_edges[f] = find_edges(values[first:last], n_zeros, max_bins, edges[n_found:], distinct, counts)
         n_found += n_edges[f]
     return n_found
 
@@ -95,11 +105,14 @@ def find_bin(value: float | np.floating[Any], edges: Floats, first: int, last: i
 
 
 @kernel
-def bin_columns(X: Floats, edges: Floats, edge_start: Longs, missing_bins: Ints, codes: Bytes) -> None:
-    """Bin a dense matrix for training: ``codes[f, i]`` is the bin of ``X[i, f]``."""
-    for f in range(X.shape[1]):
-        for i in range(X.shape[0]):
-            codes[f, i] = find_bin(X[i, f], edges, edge_start[f], edge_start[f + 1], missing_bins[f])
+def bin_columns(
+    columns: Floats, first: int, edges: Floats, edge_start: Longs, missing_bins: Ints, codes: Bytes
+) -> None:
+    """Bin features for training, from a first one on: ``codes[f, i]`` is the bin of row i."""
+    for c in range(columns.shape[0]):
+        f = first + c
+        for i in range(columns.shape[1]):
+            codes[f, i] = find_bin(columns[c, i], edges, edge_start[f], edge_start[f + 1], missing_bins[f])
 
 
 @kernel
@@ -113,36 +126,42 @@ def bin_stored(
 
 
 @kernel
-def bin_rows(X: Floats, first: int, last: int, edges: Floats, edge_start: Longs, codes: Bytes) -> None:
-    """Bin rows ``first … last`` of a dense matrix for prediction, row by row; missing is ``MISSING``."""
-    for i in range(first, last):
-        for f in range(X.shape[1]):
-            codes[i - first, f] = find_bin(X[i, f], edges, edge_start[f], edge_start[f + 1], MISSING)
+def bin_rows(rows: Floats, edges: Floats, edge_start: Longs, codes: Bytes) -> None:
+    """Bin dense rows for prediction, row by row; missing is ``MISSING``."""
+    for i in range(rows.shape[0]):
+        for f in range(rows.shape[1]):
+            codes[i, f] = find_bin(rows[i, f], edges, edge_start[f], edge_start[f + 1], MISSING)
 
 
 @kernel
 def bin_sparse_rows(
-    X: Csr, first: int, last: int, edges: Floats, edge_start: Longs, zero_bins: Bytes, codes: Bytes
+    data: Floats, indices: Longs, indptr: Longs, edges: Floats, edge_start: Longs, codes: Bytes
 ) -> None:
-    """Bin rows ``first … last`` of a CSR matrix for prediction."""
-    for i in range(first, last):
-        codes[i - first] = zero_bins
-        for j in range(X.indptr[i], X.indptr[i + 1]):
-            f = X.indices[j]
-            codes[i - first, f] = find_bin(X.data[j], edges, edge_start[f], edge_start[f + 1], MISSING)
+    """Bin the stored cells of some rows of a CSR matrix for prediction; ``indptr`` counts from anywhere."""
+    for i in range(codes.shape[0]):
+        for j in range(indptr[i] - indptr[0], indptr[i + 1] - indptr[0]):
+            f = indices[j]
+            codes[i, f] = find_bin(data[j], edges, edge_start[f], edge_start[f + 1], MISSING)
 
 
 @kernel
-def common_bins(codes: Bytes, n_bins: Ints, common: Bytes) -> int:
-    """Find each feature's most frequent bin (the lowest of several); return how many cells are in others."""
+def common_bins(codes: Bytes, n_bins: Ints, common: Bytes, tally: Longs) -> int:
+    """Find each feature's most frequent bin (the lowest of several); return how many cells are in others.
+
+    There is memory for a tally of 256 bins.
+    """
     n_others = codes.size
-    tally = np.empty(256, np.int64)
     for f in range(codes.shape[0]):
-        tally[:] = 0
+        for b in range(tally.shape[0]):
+            tally[b] = 0
         for i in range(codes.shape[1]):
             tally[codes[f, i]] += 1
-        common[f] = np.argmax(tally[: n_bins[f]])
-        n_others -= tally[common[f]]
+        most = 0
+        for b in range(1, n_bins[f]):
+            if tally[b] > tally[most]:
+                most = b
+        common[f] = most
+        n_others -= tally[most]
     return n_others
 
 
@@ -158,22 +177,33 @@ def uncommon_cells(codes: Bytes, common: Bytes, start: Longs, rows: Ints, bins: 
         start[f + 1] = j
 
 
-@kernel
 def slots_by_row(
     start: Longs, rows: Ints, bins: Bytes, common: Bytes, features: Ints, first_slot: Ints, n_rows: int
 ) -> tuple[Longs, Ints]:
     """Return the slots of cells by row, ascending; features are given in the order of their slots."""
-    row_start, row_slots = np.zeros(n_rows + 1, np.int64), np.empty(rows.shape[0], np.int32)
-    for j in range(rows.shape[0]):
-        row_start[rows[j] + 1] += 1
-    for i in range(n_rows):
-        row_start[i + 1] += row_start[i]
-    free = row_start[:-1].copy()
+    row_start, row_slots = np.zeros(n_rows + 1, np.int64), np.empty(len(rows), np.int32)
+    np.cumsum(np.bincount(rows, minlength=n_rows), out=row_start[1:])
     slots_of = np.empty(256, np.int32)
+    list_by_row(start, rows, bins, common, features, first_slot, slots_of, row_start[:-1].copy(), row_slots)
+    return row_start, row_slots
+
+
+@kernel
+def list_by_row(
+    start: Longs,
+    rows: Ints,
+    bins: Bytes,
+    common: Bytes,
+    features: Ints,
+    first_slot: Ints,
+    slots_of: Ints,
+    free: Longs,
+    row_slots: Ints,
+) -> None:
+    """Write the slots of cells by row, each row's from where it has a free place on."""
     for f in features:
         for b in range(256):
             slots_of[b] = first_slot[f] + b - (b > common[f])
         for j in range(start[f], start[f + 1]):
             row_slots[free[rows[j]]] = slots_of[bins[j]]
             free[rows[j]] += 1
-    return row_start, row_slots

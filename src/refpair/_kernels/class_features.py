@@ -39,7 +39,6 @@ class Counts(NamedTuple):
     slots: Slots
 
 
-@kernel
 def make_counts(n_slots: int, n_classes: int, n_rows: int) -> Counts:
     """Allocate what one call needs: nothing if there are no slots to count, or too many counts."""
     pays = 0 < n_slots * n_classes <= MOST_CELLS and n_classes <= MOST_CLASSES
@@ -84,37 +83,43 @@ Features: TypeAlias = DenseBins | SparseRows
 
 
 @kernel
-def mark_cells(n_rows: int, column_start: Longs, column_rows: Ints) -> Words:
-    """Set the bits of all stored cells, 64 at most for each on average."""
-    n_features = column_start.shape[0] - 1
-    wanted = min(n_features, 32 * column_rows.shape[0] // max(n_rows, 1))
-    n_bits = 64
-    while n_bits < wanted:
-        n_bits *= 2
-    bits = np.zeros((n_rows, n_bits // 64), np.uint64)
-    for f in range(n_features):
-        bit = f & (n_bits - 1)
+def mark_cells(column_start: Longs, column_rows: Ints, bits: Words) -> None:
+    """Set the bits of all stored cells."""
+    last_bit = 64 * bits.shape[1] - 1
+    for f in range(column_start.shape[0] - 1):
+        bit = f & last_bit
         for j in range(column_start[f], column_start[f + 1]):
             bits[column_rows[j], bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
-    return bits
 
 
 def with_bits(bins: SparseBins) -> SparseRows:
-    """Give sparse features their bits."""
-    bits = mark_cells(len(bins.row_start) - 1, bins.column_start, bins.column_rows)
-    return SparseRows(bins, bits, len(bins.common_bins) <= 64 * bits.shape[1])
+    """Give sparse features their bits, 64 at most for each stored cell on average."""
+    n_rows, n_features = len(bins.row_start) - 1, len(bins.common_bins)
+    wanted, n_bits = min(n_features, 32 * len(bins.column_rows) // max(n_rows, 1)), 64
+    while n_bits < wanted:
+        n_bits *= 2
+    bits = np.zeros((n_rows, n_bits // 64), np.uint64)
+    mark_cells(bins.column_start, bins.column_rows, bits)
+    return SparseRows(bins, bits, n_features <= n_bits)
+
+
+def n_counted(features: Features, max_features: int) -> int:
+    """Return how many slots are worth counting: none if nodes are better searched by feature.
+
+    Of dense features all cells are stored, and it is no quicker to go through those of a row. Of sparse ones,
+    count if most have a single slot, and a split looks at twice as many as a row stores.
+    """
+    if isinstance(features, DenseBins):
+        return 0
+    bins = features.bins
+    n_rows, n_features = len(bins.row_start) - 1, len(bins.common_bins)
+    pays = 2 * bins.n_single > n_features and max_features * n_rows >= 2 * len(bins.row_slots)
+    return bins.n_single if pays else 0
 
 
 # What the forms of features implement.
-n_counted = by_form("return how many slots are worth counting: none if nodes are better searched by feature")
 count_cells = by_form("add a step to the counts of all cells of some rows")
 search_feature = by_form("find the best threshold of a feature; counts are at `counted`, or ``NO_SLOT``")
-
-
-@implements(n_counted, DenseBins, INLINE)
-def n_counted_dense(features: DenseBins, max_features: int) -> int:
-    """Return 0: all cells are stored, and it is no quicker to go through those of a row."""
-    return 0
 
 
 @implements(count_cells, DenseBins, INLINE)
@@ -131,15 +136,6 @@ def search_feature_dense(
     for i in range(rows.shape[0]):
         work.found_bins[i] = column[rows[i]]
     return best_threshold(work, node, work.labels, rows.shape[0], -1, int(features.missing_bins[f]), floor)
-
-
-@implements(n_counted, SparseRows, INLINE)
-def n_counted_sparse(features: SparseRows, max_features: int) -> int:
-    """Count if most features have a single slot, and a split looks at twice as many as a row stores."""
-    bins = features.bins
-    n_rows, n_features = bins.row_start.shape[0] - 1, bins.common_bins.shape[0]
-    pays = 2 * bins.n_single > n_features and max_features * n_rows >= 2 * bins.row_slots.shape[0]
-    return int(bins.n_single) if pays else 0
 
 
 @implements(count_cells, SparseRows, INLINE)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refpair._kernels.jit import Bytes, Ints, Longs, Numbers, Words, helper, inline, trailing_zeros
+from refpair._kernels.jit import Bytes, Ints, Longs, Numbers, Words, inline, trailing_zeros
 from refpair._kernels.packed import NEARLY
 
 MASK_BELOW = 24  # rows
@@ -55,7 +55,6 @@ class Work(NamedTuple):
     cells: Ints  # (n,): one more than a row's bin, zero between uses
 
 
-@helper
 def make_work(n_rows: int, n_classes: int) -> Work:
     """Allocate what one call needs."""
     n_local = min(n_rows, n_classes) + 1

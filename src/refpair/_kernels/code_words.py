@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from refpair._kernels.jit import Floats, Longs, SignedBytes, Words, count_ones, inline, kernel
+from refpair._kernels.jit import Floats, Ints, Longs, SignedBytes, Words, count_ones, inline, kernel
 
 # Costs that differ by less than this part of themselves are equal but for rounding. The named costs round
 # equal fractions to equal floats and need no tolerance; sums of prices such as 0.1 + 0.2 and 0.3 do. Costs
@@ -22,34 +22,37 @@ _TIE = 1e-12
 
 
 @kernel
-def write_differences(costs: Floats, differences: Floats) -> None:
-    """Write C(y, β) − C(y, α) of each row y and pair, 0 for a tie, to what need not be contiguous.
+def write_differences(costs: Floats, first_row: int, first_pair: int, differences: Floats) -> None:
+    """Write C(y, β) − C(y, α) of each row y and pair, 0 for a tie, from a first row and a first pair on.
 
     `costs` of shape (n, 2 m) are those of m first vectors α, then those of m second ones β.
     """
-    n_rows, n_pairs = differences.shape
-    for row in range(n_rows):
+    n_pairs = costs.shape[1] // 2
+    for row in range(costs.shape[0]):
         for pair in range(n_pairs):
-            differences[row, pair] = _difference(costs[row, pair], costs[row, n_pairs + pair])
+            difference = _difference(costs[row, pair], costs[row, n_pairs + pair])
+            differences[first_row + row, first_pair + pair] = difference
 
 
 @kernel
-def write_signs(costs: Floats, signs: SignedBytes) -> None:
+def write_signs(costs: Floats, first_row: int, first_pair: int, signs: SignedBytes) -> None:
     """Write only the signs of the differences; see `write_differences`."""
-    n_rows, n_pairs = signs.shape
-    for row in range(n_rows):
+    n_pairs = costs.shape[1] // 2
+    for row in range(costs.shape[0]):
         for pair in range(n_pairs):
             difference = _difference(costs[row, pair], costs[row, n_pairs + pair])
-            signs[row, pair] = (difference > 0.0) - (difference < 0.0)
+            signs[first_row + row, first_pair + pair] = (difference > 0.0) - (difference < 0.0)
 
 
 @inline
 def _difference(of_alpha: float, of_beta: float) -> float:
-    difference = of_beta - of_alpha
-    return 0.0 if abs(difference) <= _TIE * max(abs(of_alpha), abs(of_beta)) else difference
+    difference, larger = of_beta - of_alpha, abs(of_beta)
+    if abs(of_alpha) > larger:
+        larger = abs(of_alpha)
+    return 0.0 if abs(difference) <= _TIE * larger else difference
 
 
-@kernel
+@inline
 def _product(signs: Words, plus: Words, mask: Words, n_known: np.int64) -> np.int64:
     differ = np.uint64(0)
     for w in range(signs.shape[0]):
@@ -57,20 +60,31 @@ def _product(signs: Words, plus: Words, mask: Words, n_known: np.int64) -> np.in
     return n_known - 2 * np.int64(differ)
 
 
-@kernel
 def products(signs: Words, plus: Words, mask: Words, n_known: Longs) -> npt.NDArray[np.int32]:
     """Return s · e for each row of signs and each code word; n_known is popcount(mask) by row."""
-    out = np.empty((signs.shape[0], plus.shape[0]), np.int32)
-    for i in range(signs.shape[0]):
-        for u in range(plus.shape[0]):
-            out[i, u] = _product(signs[i], plus[u], mask[u], n_known[u])
+    out = np.empty((len(signs), len(plus)), np.int32)
+    write_products(signs, plus, mask, n_known, out)
     return out
 
 
 @kernel
+def write_products(signs: Words, plus: Words, mask: Words, n_known: Longs, out: Ints) -> None:
+    """Write what `products` returns."""
+    for i in range(signs.shape[0]):
+        for u in range(plus.shape[0]):
+            out[i, u] = _product(signs[i], plus[u], mask[u], n_known[u])
+
+
 def nearest(signs: Words, plus: Words, mask: Words, n_known: Longs) -> npt.NDArray[np.int64]:
     """Return the code word of largest s · e for each row of signs, the first one where several tie."""
-    out = np.empty(signs.shape[0], np.int64)
+    out = np.empty(len(signs), np.int64)
+    write_nearest(signs, plus, mask, n_known, out)
+    return out
+
+
+@kernel
+def write_nearest(signs: Words, plus: Words, mask: Words, n_known: Longs, out: Longs) -> None:
+    """Write what `nearest` returns."""
     for i in range(signs.shape[0]):
         best = 0
         largest = _product(signs[i], plus[0], mask[0], n_known[0])
@@ -79,7 +93,6 @@ def nearest(signs: Words, plus: Words, mask: Words, n_known: Longs) -> npt.NDArr
             if product > largest:
                 best, largest = u, product
         out[i] = best
-    return out
 
 
 def pack_signs(signs: npt.ArrayLike) -> Words:

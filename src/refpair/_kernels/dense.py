@@ -12,14 +12,6 @@ from refpair._kernels.jit import LEAN, Bytes, Ints, Longs, Numbers, Words, helpe
 from refpair._kernels.packed import Limits, best_threshold, may_reach
 
 
-class DenseBins(NamedTuple):
-    """The bin of each cell."""
-
-    codes: Bytes  # (d, n)
-    n_bins: Ints  # (d,): how many bins a feature has, that of missing values included
-    missing_bins: Ints  # (d,): the bin of missing values, always the last; -1 if none was missing
-
-
 class DenseWork(NamedTuple):
     """Scratch memory of one call."""
 
@@ -32,28 +24,32 @@ class DenseWork(NamedTuple):
     mask: Words  # (widest / 64,), zero between uses
 
 
+class DenseBins(NamedTuple):
+    """The bin of each cell."""
+
+    codes: Bytes  # (d, n)
+    n_bins: Ints  # (d,): how many bins a feature has, that of missing values included
+    missing_bins: Ints  # (d,): the bin of missing values, always the last; -1 if none was missing
+
+    def workspace(self, n_rows: int, keep_histograms: bool, any_drawn: bool) -> DenseWork:
+        """Allocate what one call needs."""
+        n_features, widest = len(self.codes), int(self.n_bins.max(initial=0))
+        return DenseWork(
+            np.empty((n_histograms(n_rows) if keep_histograms else 0, n_features, widest), np.int64),
+            np.empty(n_rows, np.int64),
+            np.empty(n_rows, np.int32),
+            np.empty(widest + 1, np.int64),
+            np.empty(widest + 1, np.int64),
+            np.zeros(widest, np.int64),
+            np.zeros((widest + 63) // 64, np.uint64),
+        )
+
+
 @implements(grow.first_features, DenseBins)
 def first_features(features: DenseBins, n_features: int) -> DenseBins:
     """Return the first features."""
     return DenseBins(
         features.codes[:n_features], features.n_bins[:n_features], features.missing_bins[:n_features]
-    )
-
-
-@implements(grow.make_workspace, DenseBins)
-def make_workspace(features: DenseBins, n_rows: int, keep_histograms: bool, any_drawn: bool) -> DenseWork:
-    """Allocate what one call needs."""
-    n_features, widest = features.codes.shape[0], 0
-    for f in range(n_features):
-        widest = max(widest, features.n_bins[f])
-    return DenseWork(
-        np.empty((n_histograms(n_rows) if keep_histograms else 0, n_features, widest), np.int64),
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows, np.int32),
-        np.empty(widest + 1, np.int64),
-        np.empty(widest + 1, np.int64),
-        np.zeros(widest, np.int64),
-        np.zeros((widest + 63) // 64, np.uint64),
     )
 
 
@@ -63,10 +59,10 @@ def start_tree(features: DenseBins, work: DenseWork, root: BitNode) -> None:
 
 
 @helper
-def gather(node: BitNode, sign: int, values: Longs) -> Longs:
-    """Lay the packed weights of a node's rows side by side, times `sign`."""
+def gather(node: BitNode, values: Longs) -> Longs:
+    """Lay the packed weights of a node's rows side by side."""
     for i in range(node.start, node.end):
-        values[i - node.start] = sign * node.by_row[node.rows[i]]
+        values[i - node.start] = node.by_row[node.rows[i]]
     return values[: node.end - node.start]
 
 
@@ -98,7 +94,7 @@ def make_histogram(features: DenseBins, work: DenseWork, node: BitNode) -> None:
     """Sum up the rows of a node, bin by bin, feature by feature."""
     histogram = work.histograms[node.slot, : features.codes.shape[0]]
     histogram[:] = 0
-    add_rows(features.codes, node.rows[node.start : node.end], gather(node, 1, work.values), histogram)
+    add_rows(features.codes, node.rows[node.start : node.end], gather(node, work.values), histogram)
 
 
 @implements(grow.hand_down, DenseBins)
@@ -106,13 +102,14 @@ def hand_down(features: DenseBins, work: DenseWork, slot: int, small: BitNode) -
     """Subtract the smaller child, through its histogram if that is to be kept, else row by row."""
     n_features = features.codes.shape[0]
     if small.slot >= 0:
-        grow.make_histogram(features, work, small)
         larger = work.histograms[slot, :n_features].reshape(-1)
         smaller = work.histograms[small.slot, :n_features].reshape(-1)
         for i in range(larger.shape[0]):
             larger[i] -= smaller[i]
         return
-    rows, values = small.rows[small.start : small.end], gather(small, -1, work.values)
+    rows, values = small.rows[small.start : small.end], gather(small, work.values)
+    for i in range(values.shape[0]):
+        values[i] = -values[i]
     add_rows(features.codes, rows, values, work.histograms[slot, :n_features])
 
 
@@ -157,7 +154,7 @@ def search(
     """Search the features one by one in the random order, and more than asked for until one can be split."""
     n_features, bins, sums = features.codes.shape[0], work.bins, work.sums
     slot, total = node.slot, node.total
-    values, chosen = gather(node, 1, work.values), node.rows[node.start : node.end]
+    values, chosen = gather(node, work.values), node.rows[node.start : node.end]
     gain, best_feature, best_bin, best_side, best_left = -1.0, -1, 0, -1, 0
     for visited in range(n_features):
         if visited >= order.n_drawn and best_feature >= 0:

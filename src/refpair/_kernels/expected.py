@@ -18,45 +18,29 @@ from refpair._kernels.f_measure import TAIL, Entries, sort_slots
 from refpair._kernels.jit import Bytes, Floats, Ints, Longs, helper, kernel
 
 
-@helper
-def find_cells(
-    vectors: Ints, label_start: Longs, label_index: Ints, first_cell: Longs, z: Bytes, cells: Longs
-) -> None:
-    """Find the cell of each vector against the labels z: that of its size and its overlap with z."""
-    for i in range(vectors.shape[0]):
-        v = vectors[i]
-        cell = first_cell[v]
-        for a in range(label_start[v], label_start[v + 1]):
-            cell += z[label_index[a]]
-        cells[i] = cell
-
-
-@helper
-def sum_cells(weight: Floats, cells: Longs, costs: Floats) -> float:
-    """Return the expected cost, given a table's row."""
-    total = 0.0
-    for i in range(cells.shape[0]):
-        total += weight[i] * costs[cells[i]]
-    return total
-
-
-@kernel
 def expected_costs(
     entries: Entries, first_cell: Longs, table: Floats, table_row: Longs, labels: Bytes
 ) -> Floats:
     """Return the expected cost of labels[i] for each row i; table_row tells the table's row of a size |z|."""
-    start, index, weight, label_start, label_index = entries
-    out = np.empty(start.shape[0] - 1)
-    cells = np.empty(index.shape[0], np.int64)
-    for i in range(out.shape[0]):
-        row = slice(start[i], start[i + 1])
-        z = labels[i]
-        size = 0
-        for k in range(z.shape[0]):
-            size += z[k]
-        find_cells(index[row], label_start, label_index, first_cell, z, cells[row])
-        out[i] = sum_cells(weight[row], cells[row], table[table_row[size]])
+    out = np.zeros(len(entries[0]) - 1)
+    rows = table_row[labels.sum(axis=1, dtype=np.int64)]
+    add_expected_costs(entries, first_cell, table, rows, labels, out)
     return out
+
+
+@kernel
+def add_expected_costs(
+    entries: Entries, first_cell: Longs, table: Floats, rows: Longs, labels: Bytes, out: Floats
+) -> None:
+    """Add the expected cost of labels[i] to ``out[i]``, by the row of the table that it is given."""
+    start, index, weight, label_start, label_index = entries
+    for i in range(out.shape[0]):
+        for j in range(start[i], start[i + 1]):
+            v = index[j]
+            cell = first_cell[v]
+            for a in range(label_start[v], label_start[v + 1]):
+                cell += labels[i, label_index[a]]
+            out[i] += weight[j] * table[rows[i], cell]
 
 
 @helper
@@ -107,7 +91,7 @@ def best_prefixes(
             for a in range(label_start[vectors[j]], label_start[vectors[j] + 1]):
                 marginals[label_index[a]] += w[j]
         order = np.nonzero(marginals)[0]
-        sort_slots(order, marginals)
+        sort_slots(order, order.shape[0], marginals)
         place[:] = n_labels  # of labels in no set; if there are any, the sets are fewer
         place[order] = np.arange(1, order.shape[0] + 1)
 
@@ -160,7 +144,7 @@ def best_prefixes_of_independent(marginals: Floats, first_cell: Longs, table: Fl
     misses = np.empty((n_labels + 1, n_counts))
     for i in range(n):
         order = np.arange(n_labels)
-        sort_slots(order, marginals[i])
+        sort_slots(order, n_labels, marginals[i])
         misses[n_labels] = 0.0
         misses[n_labels, 0] = 1.0
         for m in range(n_labels - 1, -1, -1):

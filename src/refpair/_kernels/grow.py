@@ -12,7 +12,20 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from refpair._kernels import rng
-from refpair._kernels.jit import Bools, Bytes, Floats, Ints, Longs, Words, by_form, helper, inline, kernel
+from refpair._kernels.jit import (
+    ONE,
+    ZERO,
+    Bools,
+    Bytes,
+    Floats,
+    Ints,
+    Longs,
+    Words,
+    by_form,
+    helper,
+    inline,
+    kernel,
+)
 from refpair._kernels.packed import Limits, pack_row_weights, signed_sum, weight_sum
 from refpair._kernels.walk import Nodes
 
@@ -53,20 +66,30 @@ class Slots(NamedTuple):
     n_free: Longs  # (1,)
 
 
+class BitWork(NamedTuple):
+    """Scratch memory of one call, whatever the form of the features."""
+
+    by_row: Longs  # (n,)
+    rows: Ints  # (n,)
+    sampled: Ints  # (n,)
+    order: Ints  # (d,)
+    place: Ints  # (d,)
+    stack: Longs  # (n + 2, 6): see `push_children`
+    slots: Slots
+
+
 # What the forms of features implement.
 first_features = by_form("return the features without those from a number on, as far as possible uncopied")
-make_workspace = by_form("allocate what a call needs, if some trees keep histograms, if some draw features")
 start_tree = by_form("note which rows a new tree is grown on, given its root")
 make_histogram = by_form("fill the histogram in a node's slot with its rows")
 search = by_form("return the best split of a node; its feature is −1 if none is allowed")
 part_rows = by_form("move the rows of the left child to the front; return where the right child starts")
-hand_down = by_form("turn a node's histogram into its larger child's; keep the smaller's if it has a slot")
+hand_down = by_form("turn a node's histogram into its larger child's; the smaller's is made if it has a slot")
 
 
 # ---- what all trees share ----
 
 
-@helper
 def n_histograms(n_rows: int) -> int:
     """Return how many histograms are kept at once.
 
@@ -79,7 +102,6 @@ def n_histograms(n_rows: int) -> int:
     return n_kept
 
 
-@helper
 def make_slots(n_slots: int) -> Slots:
     """Return places that are all free, of which the first one is taken first."""
     return Slots(np.arange(n_slots)[::-1].copy(), np.full(1, n_slots, np.int64))
@@ -99,16 +121,13 @@ def free_slot(slots: Slots, slot: int) -> None:
     slots.n_free[0] += 1
 
 
-@kernel
 def resized(array: Array, size: int) -> Array:
     """Return a copy of another size."""
     copy = np.empty(size, array.dtype)
-    for i in range(min(size, array.size)):
-        copy[i] = array[i]
+    copy[: array.size] = array[:size]
     return copy
 
 
-@helper
 def make_nodes(n_trees: int, n_nodes: int) -> Nodes:
     """Allocate the nodes of some trees."""
     return Nodes(
@@ -120,7 +139,6 @@ def make_nodes(n_trees: int, n_nodes: int) -> Nodes:
     )
 
 
-@helper
 def resized_nodes(nodes: Nodes, size: int) -> Nodes:
     """Return a copy with room for more nodes, or for fewer."""
     return Nodes(
@@ -212,7 +230,6 @@ def needs_histogram(total: int, n_rows: int, depth: int, limits: Limits) -> bool
     return n_rows > SMALL_NODE and not is_leaf(total, n_rows, depth, limits)
 
 
-@kernel
 def grow_trees(
     features: Any,
     n_features: Longs,
@@ -229,48 +246,77 @@ def grow_trees(
     these, drawn anew, a split looks at. `n_sampled` rows are drawn for it without replacement. Returns the
     nodes, and for each of them the value S / W of its training rows, in [−1, 1]: its sign is the bit.
     """
+    n_rows, n_trees = len(vector_of_row), len(differences)
+    capacity, n_done = 64 * n_trees + 2 * n_rows, 0
+    nodes, value = make_nodes(n_trees, capacity), np.empty(capacity, np.float32)
+    any_kept, any_drawn = bool((n_drawn >= n_features).any()), bool((n_drawn < n_features).any())
+    form_work, most_features = features.workspace(n_rows, any_kept, any_drawn), n_features.max(initial=0)
+    work = BitWork(
+        np.empty(n_rows, np.int64), np.empty(n_rows, np.int32), np.empty(n_rows, np.int32),
+        np.empty(most_features, np.int32), np.empty(most_features, np.int32),
+        np.empty((n_rows + 2, 6), np.int64), make_slots(n_histograms(n_rows)),
+    )  # fmt: skip
+    while True:
+        n_done = grow_while_room(
+            features, form_work, work, n_features, n_drawn, vector_of_row, differences, n_sampled, seeds,
+            limits, nodes, value, n_done,
+        )  # fmt: skip
+        if n_done == n_trees:
+            break
+        capacity = 2 * capacity + 2 * n_rows
+        nodes, value = resized_nodes(nodes, capacity), resized(value, capacity)
+    n_used = int(nodes.start[n_trees])
+    return resized_nodes(nodes, n_used), resized(value, n_used)
+
+
+@kernel
+def grow_while_room(
+    features: Any,
+    form_work: Any,
+    work: BitWork,
+    n_features: Longs,
+    n_drawn: Longs,
+    vector_of_row: Ints,
+    differences: Floats,
+    n_sampled: int,
+    seeds: Words,
+    limits: Limits,
+    nodes: Nodes,
+    value: Floats,
+    first_tree: int,
+) -> int:
+    """Grow the trees from a first one on as long as their nodes find room; return how many there are then.
+
+    Memory is allocated outside: each kind of array that a kernel makes takes the compiler some 50 ms.
+    """
     n_rows, n_trees = vector_of_row.shape[0], differences.shape[0]
     weight_bits, count_bits = limits.weight_bits, limits.count_bits
-    any_kept, any_drawn, most_features = False, False, 0
-    for tree in range(n_trees):
-        any_kept |= bool(n_drawn[tree] >= n_features[tree])
-        any_drawn |= bool(n_drawn[tree] < n_features[tree])
-        most_features = max(most_features, int(n_features[tree]))
-    work = make_workspace(features, n_rows, any_kept, any_drawn)
-
-    capacity = 64 * n_trees + 2 * n_rows
-    nodes, value = make_nodes(n_trees, capacity), np.empty(capacity, np.float32)
-    by_row = np.empty(n_rows, np.int64)
-    rows = np.empty(n_rows, np.int32)
-    all_order, all_place = np.empty(most_features, np.int32), np.empty(most_features, np.int32)
-    stack, slots = np.empty((n_rows + 2, 6), np.int64), make_slots(n_histograms(n_rows))
-
-    for tree in range(n_trees):
+    by_row, rows, sampled, all_order, all_place, stack, slots = work
+    for tree in range(first_tree, n_trees):
         first = nodes.start[tree]
-        if first + 2 * n_rows > capacity:
-            capacity = 2 * capacity + 2 * n_rows
-            nodes, value = resized_nodes(nodes, capacity), resized(value, capacity)
+        if first + 2 * n_rows > value.shape[0]:
+            return tree
 
-        sampled = rng.draw_rows(n_rows, n_sampled, seeds[tree])
+        rng.draw_to_front(sampled, n_sampled, seeds[tree])
         n_kept = pack_row_weights(
-            differences[tree], vector_of_row, sampled, weight_bits, count_bits, by_row, rows
+            differences[tree], vector_of_row, sampled[:n_sampled], weight_bits, count_bits, by_row, rows
         )
-        total = 0
+        total = ZERO
         for i in range(n_kept):
             total += by_row[rows[i]]
 
-        n_allowed = int(n_features[tree])
+        n_allowed = n_features[tree]
         # With few features a split, a histogram of all features would mostly be thrown away.
         keep_histograms = n_drawn[tree] >= n_allowed
         allowed = first_features(features, n_allowed)
-        start_tree(allowed, work, BitNode(rows, by_row, 0, n_kept, total, NO_SLOT))
-        order = Order(all_order[:n_allowed], all_place[:n_allowed], int(n_drawn[tree]))
+        start_tree(allowed, form_work, BitNode(rows, by_row, 0, n_kept, total, NO_SLOT))
+        order = Order(all_order[:n_allowed], all_place[:n_allowed], n_drawn[tree])
         state = order_features(order.order, seeds[tree])
         if keep_histograms:
             for p in range(n_allowed):
                 order.place[order.order[p]] = p
 
-        n_nodes, n_waiting = 1, 1
+        n_nodes, n_waiting = ONE, ONE
         stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, n_kept
         stack[0, 3], stack[0, 4], stack[0, 5] = 0, total, NO_SLOT
         while n_waiting > 0:
@@ -289,15 +335,15 @@ def grow_trees(
                 slot = take_slot(slots)
             node = BitNode(rows, by_row, start, end, total, slot)
             if counts_anew:
-                make_histogram(allowed, work, node)
+                make_histogram(allowed, form_work, node)
             state, turn = draw_features(order.order, order.n_drawn, state)
-            split = search(allowed, work, node, order, turn, limits)
+            split = search(allowed, form_work, node, order, turn, limits)
             if split[1] < 0:
                 if slot >= 0:
                     free_slot(slots, slot)
                 continue
 
-            middle = part_rows(allowed, work, split, rows, start, end)
+            middle = part_rows(allowed, form_work, split, rows, start, end)
             write_split(nodes, at, split, n_nodes, middle - start, end - middle)
             left_total, right_total = split[4], total - split[4]
             small_slot, large_slot = NO_SLOT, NO_SLOT
@@ -311,7 +357,9 @@ def grow_trees(
                     if needs_histogram(small_total, n_small, depth + 1, limits):
                         small_slot = take_slot(slots)
                     small = BitNode(rows, by_row, first_small, end_small, small_total, small_slot)
-                    hand_down(allowed, work, slot, small)
+                    if small_slot >= 0:
+                        make_histogram(allowed, form_work, small)
+                    hand_down(allowed, form_work, slot, small)
                 else:
                     free_slot(slots, slot)
             n_waiting = push_children(
@@ -321,5 +369,4 @@ def grow_trees(
             n_nodes += 2
         nodes.start[tree + 1] = first + n_nodes
 
-    n_used = int(nodes.start[n_trees])
-    return resized_nodes(nodes, n_used), resized(value, n_used)
+    return n_trees

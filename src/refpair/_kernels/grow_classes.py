@@ -7,14 +7,41 @@ through the features in the same random order, so they grow the same trees.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from refpair._kernels import class_features, grow, rng
-from refpair._kernels.class_features import Counts, Features
+from refpair._kernels.class_features import Counts, Features, make_counts, n_counted
 from refpair._kernels.class_split import Node, Work, make_work
 from refpair._kernels.grow import NO_SLOT, Split
-from refpair._kernels.jit import Ints, Longs, Numbers, Words, helper, inline, kernel
+from refpair._kernels.jit import ONE, ZERO, Bools, Ints, Longs, Numbers, Words, helper, inline, kernel
 from refpair._kernels.walk import ClassCounts, Nodes
+
+
+class TreeWork(NamedTuple):
+    """Scratch memory of one call, and where it stands."""
+
+    work: Work
+    counts: Counts
+    number: Ints  # (n_classes,): the number of a class in a node, −1 between uses ...
+    names: Ints  # (n_classes + 1,): ... and the class of a number
+    drawn: Ints  # (n,)
+    sampled: Bools  # (n,)
+    rows: Numbers  # (n,)
+    order: Ints  # (d,)
+    stack: Longs  # (n + 2, 6): see `grow.push_children`
+    progress: Longs  # (2,): the next mark, and how many counts the leaves hold
+
+
+class Leaves(NamedTuple):
+    """What the leaves hold, in the order in which they are grown."""
+
+    first_count: Longs  # (nodes,): where a node's classes and counts begin ...
+    n_held: Ints  # (nodes,): ... and how many they are
+    classes: Ints
+    counts: Ints
+
 
 _LAST_MARK = 1 << 30  # marks are renewed before they leave the range of their type
 
@@ -86,19 +113,21 @@ def sort_classes(names: Ints, counts: Longs, n: int) -> None:
 
 
 @helper
-def sample_rows(n_rows: int, n_sampled: int, seed: np.uint64, rows: Numbers) -> None:
+def sample_rows(n_sampled: int, seed: np.uint64, work: TreeWork) -> None:
     """Write the rows of a tree to the front of `rows`, ascending: nodes then read columns front to back."""
-    sampled = np.zeros(n_rows, np.bool_)
-    for row in rng.draw_rows(n_rows, n_sampled, seed):
-        sampled[row] = True
+    rng.draw_to_front(work.drawn, n_sampled, seed)
+    n_rows = work.drawn.shape[0]
+    for row in range(n_rows):
+        work.sampled[row] = False
+    for i in range(n_sampled):
+        work.sampled[work.drawn[i]] = True
     n = 0
     for row in range(n_rows):
         if n < n_sampled:
-            rows[n] = row  # overwritten if it was not drawn: no branch to mispredict
-        n += int(sampled[row])
+            work.rows[n] = row  # overwritten if it was not drawn: no branch to mispredict
+        n += work.sampled[row]
 
 
-@kernel
 def grow_class_trees(
     features: Features,
     n_features: int,
@@ -116,34 +145,68 @@ def grow_class_trees(
     `classes` of shape (n_problems, n) are from 0 to less than `n_classes`; `problem_of_tree` tells which row
     of them a tree learns. A split looks at `max_features`.
     """
-    n_rows, n_trees = classes.shape[1], problem_of_tree.shape[0]
-    capacity, most_counts = 2 * n_sampled, n_sampled
+    n_rows, n_trees = classes.shape[1], len(problem_of_tree)
+    capacity, n_done = 2 * n_sampled, 0
     nodes = grow.make_nodes(n_trees, capacity)
-    first_count, n_held = np.empty(capacity, np.int64), np.empty(capacity, np.int32)
-    leaf_class, leaf_count = np.empty(most_counts, np.int32), np.empty(most_counts, np.int32)
-
-    work = make_work(n_rows, n_classes)
-    n_slots = class_features.n_counted(features, max_features)
-    counts = class_features.make_counts(n_slots, n_classes, n_sampled)
-    # The number of a class in a node, −1 between uses, and the class of a number.
-    number, names = np.full(n_classes, -1, np.int32), np.empty(n_classes + 1, np.int32)
-    rows, order = np.empty(n_rows, np.uint32), np.empty(n_features, np.int32)
-    stack = np.empty((n_rows + 2, 6), np.int64)
-    mark, n_counts = 0, 0
-
-    for tree in range(n_trees):
-        of_row, first = classes[problem_of_tree[tree]], nodes.start[tree]
-        if first + 2 * n_sampled > capacity:
+    leaves = Leaves(
+        np.empty(capacity, np.int64), np.empty(capacity, np.int32), np.empty(n_sampled, np.int32),
+        np.empty(n_sampled, np.int32),
+    )  # fmt: skip
+    work = TreeWork(
+        make_work(n_rows, n_classes),
+        make_counts(n_counted(features, max_features), n_classes, n_sampled),
+        np.full(n_classes, -1, np.int32), np.empty(n_classes + 1, np.int32),
+        np.empty(n_rows, np.int32), np.empty(n_rows, np.bool_), np.empty(n_rows, np.uint32),
+        np.empty(n_features, np.int32), np.empty((n_rows + 2, 6), np.int64), np.zeros(2, np.int64),
+    )  # fmt: skip
+    while True:
+        n_done = grow_while_room(
+            features, work, classes, problem_of_tree, n_sampled, seeds, max_depth, min_samples_leaf,
+            max_features, nodes, leaves, n_done,
+        )  # fmt: skip
+        if n_done == n_trees:
+            break
+        if nodes.start[n_done] + 2 * n_sampled > capacity:
             capacity = 2 * (capacity + n_sampled)
-            nodes = grow.resized_nodes(nodes, capacity)
-            first_count, n_held = grow.resized(first_count, capacity), grow.resized(n_held, capacity)
-        if n_counts + n_sampled > leaf_class.shape[0]:
-            most_counts = 2 * (n_counts + n_sampled)
-            leaf_class = grow.resized(leaf_class, most_counts)
-            leaf_count = grow.resized(leaf_count, most_counts)
-        sample_rows(n_rows, n_sampled, seeds[tree], rows)
+        n_counts = int(work.progress[1])
+        most = len(leaves.classes)
+        if n_counts + n_sampled > most:
+            most = 2 * (n_counts + n_sampled)
+        nodes = grow.resized_nodes(nodes, capacity)
+        leaves = Leaves(
+            grow.resized(leaves.first_count, capacity), grow.resized(leaves.n_held, capacity),
+            grow.resized(leaves.classes, most), grow.resized(leaves.counts, most),
+        )  # fmt: skip
+    nodes = grow.resized_nodes(nodes, int(nodes.start[n_trees]))
+    return nodes, by_node(len(nodes.feature), leaves)
+
+
+@kernel
+def grow_while_room(
+    features: Features,
+    tree_work: TreeWork,
+    classes: Ints,
+    problem_of_tree: Ints,
+    n_sampled: int,
+    seeds: Words,
+    max_depth: int,
+    min_samples_leaf: int,
+    max_features: int,
+    nodes: Nodes,
+    leaves: Leaves,
+    first_tree: int,
+) -> int:
+    """Grow the trees from a first one on as long as there is room; return how many there are then."""
+    work, counts, number, names, _, _, rows, order, stack, progress = tree_work
+    mark, n_counts = progress[0], progress[1]
+    for tree in range(first_tree, problem_of_tree.shape[0]):
+        of_row, first = classes[problem_of_tree[tree]], nodes.start[tree]
+        if first + 2 * n_sampled > leaves.n_held.shape[0] or n_counts + n_sampled > leaves.classes.shape[0]:
+            progress[0], progress[1] = mark, n_counts
+            return tree
+        sample_rows(n_sampled, seeds[tree], tree_work)
         state = grow.order_features(order, seeds[tree])
-        n_nodes, n_waiting = 1, 1
+        n_nodes, n_waiting = ONE, ONE
         stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 5] = 0, 0, n_sampled, 0, NO_SLOT
         while n_waiting > 0:
             n_waiting -= 1
@@ -151,8 +214,9 @@ def grow_class_trees(
             end, depth, counted = stack[n_waiting, 2], stack[n_waiting, 3], stack[n_waiting, 5]
             own = rows[start:end]
             if mark > _LAST_MARK:
-                work.marks[:] = -1
-                mark = 0
+                for row in range(work.marks.shape[0]):
+                    work.marks[row] = -1
+                mark = ZERO
             n_own, square = look_at_classes(of_row, own, mark, number, names, work)
             node = Node(own, own.shape[0], n_own, square, mark, min_samples_leaf)
             mark += node.n_classes  # what is marked so far no longer counts
@@ -161,14 +225,14 @@ def grow_class_trees(
                 state, turn = grow.draw_features(order, max_features, state)
                 counted = class_features.count_node(features, counts, counted, node, of_row, names, work)
                 split = search(features, node, work, counts, counted, order, turn, max_features)
-            first_count[at], n_held[at] = n_counts, 0
+            leaves.first_count[at], leaves.n_held[at] = n_counts, 0
             if split[1] < 0:
                 class_features.forget_counts(features, counts, counted, own, of_row)
                 grow.write_leaf(nodes, at)
                 sort_classes(names, work.totals, node.n_classes)
                 for c in range(node.n_classes):
-                    leaf_class[n_counts + c], leaf_count[n_counts + c] = names[c], work.totals[c]
-                n_held[at] = node.n_classes
+                    leaves.classes[n_counts + c], leaves.counts[n_counts + c] = names[c], work.totals[c]
+                leaves.n_held[at] = node.n_classes
                 n_counts += node.n_classes
                 continue
 
@@ -183,22 +247,12 @@ def grow_class_trees(
             )
             n_nodes += 2
         nodes.start[tree + 1] = first + n_nodes
-    nodes = grow.resized_nodes(nodes, int(nodes.start[n_trees]))
-    return nodes, by_node(nodes, first_count, n_held, leaf_class, leaf_count)
+    return problem_of_tree.shape[0]
 
 
-@helper
-def by_node(
-    nodes: Nodes, first_count: Longs, n_held: Ints, leaf_class: Ints, leaf_count: Ints
-) -> ClassCounts:
+def by_node(n_nodes: int, leaves: Leaves) -> ClassCounts:
     """Bring what leaves hold into the order of the nodes: they were grown in another one."""
-    n_nodes = nodes.feature.shape[0]
-    start = np.zeros(n_nodes + 1, np.int64)
-    for node in range(n_nodes):
-        start[node + 1] = start[node] + n_held[node]
-    held = ClassCounts(start, np.empty(start[n_nodes], np.int32), np.empty(start[n_nodes], np.int32))
-    for node in range(n_nodes):
-        for c in range(n_held[node]):
-            held.classes[start[node] + c] = leaf_class[first_count[node] + c]
-            held.counts[start[node] + c] = leaf_count[first_count[node] + c]
-    return held
+    n_held = leaves.n_held[:n_nodes]
+    start = np.concatenate([[0], np.cumsum(n_held, dtype=np.int64)])
+    where = np.arange(start[-1]) + np.repeat(leaves.first_count[:n_nodes] - start[:-1], n_held)
+    return ClassCounts(start, leaves.classes[where], leaves.counts[where])

@@ -13,7 +13,13 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 from numba import njit, types
+from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload
+
+import refpair._kernels.compiling  # noqa: F401  # it hears of all that is compiled
+from refpair._kernels._cache import KernelCache
+from refpair._kernels.interrupts import Uninterrupted
+from refpair._kernels.linked import LINKED
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -29,20 +35,28 @@ IndexArray: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.int64]  # as SciP
 Function = TypeVar("Function", bound=Callable[..., Any])
 Instruction: TypeAlias = Callable[[np.uint64], np.uint64]
 
+# Typed integers: given a literal, a helper is compiled for this number alone, and again for others.
+ZERO, ONE = cast(int, np.int64(0)), cast(int, np.int64(1))
+
 # ``_nrt`` is missing from numba's own types: without it no references are counted.
-PLAIN: Any = {}
-LEAN: Any = {"error_model": "numpy", "_nrt": False}
+PLAIN: Any = LINKED
+LEAN: Any = {**LINKED, "error_model": "numpy", "_nrt": False}
 INLINE: Any = {**LEAN, "forceinline": True}
 
 
 def kernel(function: Function) -> Function:
     """Compile a function that Python calls: it is kept on disk and releases the GIL."""
-    return cast(Function, njit(cache=True, nogil=True, error_model="numpy")(function))
+    compiled: Any = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    if isinstance(compiled, CPUDispatcher):  # numba can be told to compile nothing
+        compiled._cache = KernelCache(function)
+        if function.__annotations__.get("return") != "None":  # then numba makes objects
+            compiled.__class__ = Uninterrupted
+    return cast(Function, compiled)
 
 
 def helper(function: Function) -> Function:
     """Compile a function that kernels call."""
-    return cast(Function, njit(error_model="numpy")(function))
+    return cast(Function, njit(**LINKED, error_model="numpy")(function))
 
 
 def lean(function: Function) -> Function:

@@ -16,12 +16,33 @@ from typing import TypeAlias
 
 import numpy as np
 
-from refpair._kernels.expected import find_cells, sum_cells
 from refpair._kernels.f_measure import Entries
 from refpair._kernels.jit import Bytes, Floats, Ints, Longs, helper, kernel
 
 # The vectors that a row puts weight on and their weights; the labels of all vectors and their first cells.
 Row: TypeAlias = tuple[Ints, Floats, Longs, Ints, Longs]
+
+
+@helper
+def find_cells(
+    vectors: Ints, label_start: Longs, label_index: Ints, first_cell: Longs, z: Bytes, cells: Longs
+) -> None:
+    """Find the cell of each vector against the labels z: that of its size and its overlap with z."""
+    for i in range(vectors.shape[0]):
+        v = vectors[i]
+        cell = first_cell[v]
+        for a in range(label_start[v], label_start[v + 1]):
+            cell += z[label_index[a]]
+        cells[i] = cell
+
+
+@helper
+def sum_cells(weight: Floats, cells: Longs, costs: Floats) -> float:
+    """Return the expected cost, given a table's row."""
+    total = 0.0
+    for i in range(cells.shape[0]):
+        total += weight[i] * costs[cells[i]]
+    return total
 
 
 @helper

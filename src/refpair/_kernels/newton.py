@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refpair._kernels.jit import Bools, Floats, IndexArray, Longs, helper, inline, inline_sums, kernel
+from refpair._kernels.jit import Bools, Floats, Ints, Longs, helper, inline, inline_sums, kernel
 
 _DIRECTION_STEPS = 50  # of conjugate gradients, for one direction
 _HALVINGS = 30
@@ -33,8 +33,8 @@ class Rows(NamedTuple):
 
     dense: Floats
     data: Floats
-    indices: IndexArray
-    indptr: IndexArray
+    indices: Ints
+    indptr: Longs
 
 
 @kernel

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refpair._kernels.jit import Floats, Ints, Longs, helper, kernel
+from refpair._kernels.jit import Floats, Ints, Longs, helper
 
 # A candidate below the best by more than rounding is thrown out by a product; only the rest pays for a
 # division.
@@ -71,7 +71,7 @@ def row_count(packed: int, count_bits: int) -> int:
     return packed & ((1 << count_bits) - 1)
 
 
-@kernel
+@helper
 def pack_row_weights(
     differences: Floats,
     vector_of_row: Ints,

@@ -36,7 +36,6 @@ def slot_of(number: np.float32) -> np.uint64:
     return np.uint64(np.uint32(bits * _SPREAD) >> _SHIFT)
 
 
-@kernel
 def weigh(
     agreement: Floats, temperature: float, count: Floats, vector: Ints, own: Longs, out: Floats
 ) -> None:
@@ -48,12 +47,26 @@ def weigh(
 
     Few different agreements occur: their exponentials are kept, which halves the time.
     """
+    add_weights(
+        agreement, temperature, count, vector, own, np.empty(agreement.shape[1]),
+        np.full(_SLOTS, -1.0, np.float32), np.empty(_SLOTS), out,
+    )  # fmt: skip
+
+
+@kernel
+def add_weights(
+    agreement: Floats,
+    temperature: float,
+    count: Floats,
+    vector: Ints,
+    own: Longs,
+    weight: Floats,
+    kept: Floats,
+    exponential: Floats,
+    out: Floats,
+) -> None:
+    """Do what `weigh` says, in memory for a row's weights, and for some numbers and their exponentials."""
     n_rows, n_anchors = agreement.shape
-    weight = np.empty(n_anchors)
-    kept = np.empty(_SLOTS, np.float32)
-    for i in range(_SLOTS):
-        kept[i] = -1.0
-    exponential = np.empty(_SLOTS)
     for i in range(n_rows):
         largest = np.float32(-np.inf)
         for u in range(n_anchors):
@@ -87,30 +100,40 @@ def weigh(
 @kernel
 def sum_votes(values: npt.NDArray[np.float32], out: npt.NDArray[np.float64]) -> None:
     """Write the sums over the votes of each row and label: three times as fast as NumPy's over an axis."""
-    out[:] = 0.0
     for i in range(values.shape[0]):
+        for k in range(values.shape[2]):
+            out[i, k] = 0.0
         for vote in range(values.shape[1]):
             for k in range(values.shape[2]):
                 out[i, k] += values[i, vote, k]
 
 
-@kernel
 def sum_labels(weights: Floats, label_start: Longs, label_index: Ints, out: Floats) -> None:
     """Write the probability of each label, in one loop over the labels of all vectors: many have few."""
-    owner = np.empty(label_index.shape[0], np.int64)
-    for y in range(weights.shape[1]):
-        owner[label_start[y] : label_start[y + 1]] = y
     out[:] = 0.0
+    owner = np.repeat(np.arange(weights.shape[1]), np.diff(label_start))
+    add_to_labels(weights, owner, label_index, out)
+
+
+@kernel
+def add_to_labels(weights: Floats, owner: Longs, label_index: Ints, out: Floats) -> None:
+    """Add the weight of each vector to its labels, given the vector that each label belongs to."""
     for i in range(weights.shape[0]):
         for at in range(label_index.shape[0]):
             out[i, label_index[at]] += weights[i, owner[at]]
 
 
-@kernel
 def tilt(weights: Floats, log_odds: Floats, label_start: Longs, label_index: Ints) -> None:
     """Multiply the weight of each label vector by exp of the log odds of its labels, and norm each row."""
+    multiply(weights, log_odds, label_start, label_index, np.empty(weights.shape[1]))
+
+
+@kernel
+def multiply(
+    weights: Floats, log_odds: Floats, label_start: Longs, label_index: Ints, exponent: Floats
+) -> None:
+    """Do what `tilt` says, in memory for a row's exponents."""
     n_vectors = weights.shape[1]
-    exponent = np.empty(n_vectors)
     for i in range(weights.shape[0]):
         largest = -np.inf
         for y in range(n_vectors):
@@ -118,7 +141,8 @@ def tilt(weights: Floats, log_odds: Floats, label_start: Longs, label_index: Int
                 exponent[y] = np.log(weights[i, y])
                 for at in range(label_start[y], label_start[y + 1]):
                     exponent[y] += log_odds[i, label_index[at]]
-                largest = max(largest, exponent[y])
+                if exponent[y] > largest:
+                    largest = exponent[y]
         total = 0.0
         for y in range(n_vectors):
             if weights[i, y] > 0.0:
@@ -128,37 +152,31 @@ def tilt(weights: Floats, log_odds: Floats, label_start: Longs, label_index: Int
             weights[i, y] /= total
 
 
-@inline
-def largest(numbers: Floats) -> float:
-    """Return the largest number: a loop, since NumPy's takes seconds to compile."""
-    found = -np.inf
-    for i in range(numbers.shape[0]):
-        found = max(found, float(numbers[i]))
-    return found
-
-
-@kernel
 def keep_large(
     weights: Floats, part: float
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
     """Return in CSR form the weights of at least this part of their row's largest, which sum to 1 again."""
+    start = np.zeros(len(weights) + 1, np.int64)
+    index, weight = np.empty(weights.size, np.int32), np.empty(weights.size)
+    list_large(weights, part, start, index, weight)
+    return start, index[: start[-1]].copy(), weight[: start[-1]].copy()
+
+
+@kernel
+def list_large(weights: Floats, part: float, start: Longs, index: Ints, weight: Floats) -> None:
+    """Write what `keep_large` returns, to memory for all weights; ``start[0]`` is 0."""
     n_rows, n_vectors = weights.shape
-    start = np.zeros(n_rows + 1, np.int64)
     for i in range(n_rows):
-        least = part * largest(weights[i])
+        largest = 0.0
         for y in range(n_vectors):
-            start[i + 1] += weights[i, y] >= least and weights[i, y] > 0.0
-        start[i + 1] += start[i]
-    index = np.empty(start[-1], np.int32)
-    weight = np.empty(start[-1])
-    for i in range(n_rows):
-        least = part * largest(weights[i])
-        at, total = start[i], 0.0
+            if weights[i, y] > largest:
+                largest = weights[i, y]
+        least, end, total = part * largest, start[i], 0.0
         for y in range(n_vectors):
             if weights[i, y] >= least and weights[i, y] > 0.0:
-                index[at], weight[at] = y, weights[i, y]
+                index[end], weight[end] = y, weights[i, y]
                 total += weights[i, y]
-                at += 1
-        for at in range(start[i], start[i + 1]):
+                end += 1
+        for at in range(start[i], end):
             weight[at] /= total
-    return start, index, weight
+        start[i + 1] = end

@@ -30,7 +30,7 @@ def below(state: np.uint64, n: int) -> int:
     return int(np.int64(((output(state) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32)))
 
 
-@kernel
+@helper
 def shuffle_prefix(items: Ints, n_first: int, state: np.uint64) -> np.uint64:
     """Move a random sample of `items` to its first places (Fisher and Yates); return the new state."""
     n = items.shape[0]
@@ -41,33 +41,44 @@ def shuffle_prefix(items: Ints, n_first: int, state: np.uint64) -> np.uint64:
     return state
 
 
-@kernel
 def draw_rows(n_rows: int, n_drawn: int, seed: np.uint64) -> Ints:
     """Draw rows of a bit without replacement; all of them, in order, if `n_drawn` is their number."""
-    # A stream of its own, so that the rows do not depend on anything else the bit draws.
     if n_drawn * _FEW < n_rows:
-        return draw_few(n_rows, n_drawn, ~seed)
+        n_bits = max(2, (2 * n_drawn - 1).bit_length())
+        drawn = np.empty(n_drawn, np.int32)
+        places, items = np.full(1 << n_bits, _EMPTY, np.int32), np.empty(1 << n_bits, np.int32)
+        draw_few(n_rows, ~seed, np.uint64(64 - n_bits), places, items, drawn)
+        return drawn
     rows = np.empty(n_rows, np.int32)
-    for i in range(n_rows):
-        rows[i] = i
-    if n_drawn < n_rows:
-        shuffle_prefix(rows, n_drawn, ~seed)
+    draw_many(rows, n_drawn, seed)
     return rows[:n_drawn]
 
 
 @kernel
-def draw_few(n_rows: int, n_drawn: int, state: np.uint64) -> Ints:
-    """Return the first items of 0 … n−1 after `shuffle_prefix`, in memory for those alone.
+def draw_many(rows: Ints, n_drawn: int, seed: np.uint64) -> None:
+    """Do as `draw_to_front`, for Python."""
+    draw_to_front(rows, n_drawn, seed)
 
-    What was moved to a place is looked up in a table, of at least twice as many slots as items are drawn.
+
+@helper
+def draw_to_front(rows: Ints, n_drawn: int, seed: np.uint64) -> None:
+    """Write all rows, those that a bit draws in front."""
+    for i in range(rows.shape[0]):
+        rows[i] = i
+    if n_drawn < rows.shape[0]:
+        # A stream of its own, so that the rows do not depend on anything else the bit draws.
+        shuffle_prefix(rows, n_drawn, ~seed)
+
+
+@kernel
+def draw_few(n_rows: int, state: np.uint64, shift: np.uint64, places: Ints, items: Ints, drawn: Ints) -> None:
+    """Write the first items of 0 … n−1 after `shuffle_prefix`, in memory for those alone.
+
+    What was moved to a place is looked up in a table, of at least twice as many slots as items are drawn: a
+    power of two, of which `shift` leaves the bits of 64.
     """
-    n_bits = 2
-    while (1 << n_bits) < 2 * n_drawn:
-        n_bits += 1
-    last_slot, shift = (1 << n_bits) - 1, np.uint64(64 - n_bits)
-    places, items = np.full(1 << n_bits, _EMPTY, np.int32), np.empty(1 << n_bits, np.int32)
-    drawn = np.empty(n_drawn, np.int32)
-    for i in range(n_drawn):
+    last_slot = places.shape[0] - 1
+    for i in range(drawn.shape[0]):
         state = next_state(state)
         j = i + below(state, n_rows - i)
         own = slot_of(i, places, last_slot, shift)
@@ -75,7 +86,6 @@ def draw_few(n_rows: int, n_drawn: int, state: np.uint64) -> Ints:
         slot = slot_of(j, places, last_slot, shift)
         drawn[i] = items[slot] if places[slot] == j else j
         places[slot], items[slot] = j, item
-    return drawn
 
 
 @helper
@@ -87,11 +97,22 @@ def slot_of(place: int, places: Ints, last_slot: int, shift: np.uint64) -> int:
     return int(slot)
 
 
-@kernel
 def write_out_of_bag(n_rows: int, n_drawn: int, seeds: Words, place: Ints, out: Bools) -> None:
     """Write to ``out[place[i], b]`` whether bit b does not draw row i; place −1 stands for no matter."""
     out[:] = True
+    if n_drawn * _FEW >= n_rows:
+        clear_drawn(n_drawn, seeds, place, np.empty(n_rows, np.int32), out)
+        return
+    for bit, seed in enumerate(seeds):
+        drawn = place[draw_rows(n_rows, n_drawn, seed)]
+        out[drawn[drawn >= 0], bit] = False
+
+
+@kernel
+def clear_drawn(n_drawn: int, seeds: Words, place: Ints, rows: Ints, out: Bools) -> None:
+    """Write False to ``out[place[i], b]`` if bit b draws row i."""
     for bit in range(seeds.shape[0]):
-        for row in draw_rows(n_rows, n_drawn, seeds[bit]):
-            if place[row] >= 0:
-                out[place[row], bit] = False
+        draw_to_front(rows, n_drawn, seeds[bit])
+        for i in range(n_drawn):
+            if place[rows[i]] >= 0:
+                out[place[rows[i]], bit] = False

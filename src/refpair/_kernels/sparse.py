@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from refpair._kernels import grow
-from refpair._kernels.grow import BitNode, Order, Split, n_histograms
+from refpair._kernels.grow import BitNode, Order, Split
 from refpair._kernels.jit import Ints, Longs, helper, implements, inline, lean, trailing_zeros
 from refpair._kernels.packed import Limits
 from refpair._kernels.sparse_search import (
-    AT_ONCE,
     SparseBins,
     SparseWork,
-    bits_of_columns,
     collect,
     counts_words,
     note_weights,
@@ -33,37 +31,6 @@ def first_features(features: SparseBins, n_features: int) -> SparseBins:
         features.slot_bin, features.common_bins[:n], features.n_bins[:n], features.n_single,
         features.missing_bins[:n],
     )  # fmt: skip
-
-
-@implements(grow.make_workspace, SparseBins)
-def make_workspace(features: SparseBins, n_rows: int, keep_histograms: bool, any_drawn: bool) -> SparseWork:
-    """Allocate what one call needs."""
-    n_slots, widest = features.slot_bin.shape[0], 0
-    for f in range(features.n_bins.shape[0]):
-        widest = max(widest, features.n_bins[f])
-    n_kept = n_histograms(n_rows) if keep_histograms else 0
-    all_slots = np.empty(n_slots, np.int32)
-    for s in range(n_slots):
-        all_slots[s] = s
-    bits = bits_of_columns(features) if any_drawn else np.zeros((0, 0), np.uint64)
-    return SparseWork(
-        np.empty((n_kept, n_slots), np.int64),
-        np.empty((n_kept, n_slots + 1), np.int32),
-        np.empty(n_kept, np.int64),
-        np.zeros(n_slots, np.int64),
-        np.empty(n_slots + 1, np.int32),
-        all_slots,
-        np.empty(n_rows if any_drawn else 0, np.int64),
-        np.empty((2, bits.shape[1]), np.uint64),
-        np.empty(2, np.int64),
-        np.empty(2, np.int64),
-        bits,
-        np.empty(AT_ONCE, np.int64),
-        np.empty(n_rows, np.int32),
-        np.empty(n_rows, np.int32),
-        np.empty(widest + 1, np.int64),
-        np.empty(widest + 1, np.int64),
-    )
 
 
 @implements(grow.start_tree, SparseBins)
@@ -105,7 +72,6 @@ def hand_down(features: SparseBins, work: SparseWork, slot: int, small: BitNode)
     """Subtract the smaller child, through its histogram if that is to be kept, else row by row."""
     histogram = work.histograms[slot]
     if small.slot >= 0:
-        grow.make_histogram(features, work, small)
         for i in range(work.n_active[small.slot]):
             s = work.active[small.slot, i]
             histogram[s] -= work.histograms[small.slot, s]

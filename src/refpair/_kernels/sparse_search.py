@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refpair._kernels.grow import BitNode, Order, Split
-from refpair._kernels.jit import Bytes, Ints, Longs, Words, count_ones, helper, lean
+from refpair._kernels.grow import BitNode, Order, Split, n_histograms
+from refpair._kernels.jit import Bytes, Ints, Longs, Words, count_ones, kernel, lean
 from refpair._kernels.packed import Limits, best_threshold, highest_gain, split_gain
 
 BY_CELLS, BY_BITS, BY_WORDS, BY_LISTS = 0, 1, 2, 3
@@ -30,24 +30,6 @@ BY_CELLS, BY_BITS, BY_WORDS, BY_LISTS = 0, 1, 2, 3
 CELL, BIT, WORD, LISTED = 4, 2, 1, 1
 
 AT_ONCE = 8  # features; a search often ends at the first of them that parts a small node into pure sides
-
-
-class SparseBins(NamedTuple):
-    """The cells that are not in their feature's common bin, by row and by feature."""
-
-    row_start: Longs  # (n + 1,)
-    row_slots: Ints  # (cells,), ascending within a row
-    column_start: Longs  # (d + 1,)
-    column_rows: Ints  # (cells,)
-    column_bins: Bytes  # (cells,)
-    first_slot: Ints  # (d,): the slots of each feature ...
-    end_slot: Ints  # (d,): ... and where they end
-    slot_feature: Ints  # (slots,)
-    slot_bin: Bytes  # (slots,), ascending within a feature
-    common_bins: Ints  # (d,)
-    n_bins: Ints  # (d,): how many bins a feature has, that of missing values included
-    n_single: int  # how many features have a single slot, and none of their values missing
-    missing_bins: Ints  # (d,): the bin of missing values, always the last; -1 if none was missing
 
 
 class SparseWork(NamedTuple):
@@ -69,6 +51,48 @@ class SparseWork(NamedTuple):
     place: Ints  # (n,): where a row stands in its tree's list of rows; -1 if it is not there
     bins: Longs  # (widest + 1,)
     sums: Longs  # (widest + 1,)
+
+
+class SparseBins(NamedTuple):
+    """The cells that are not in their feature's common bin, by row and by feature."""
+
+    row_start: Longs  # (n + 1,)
+    row_slots: Ints  # (cells,), ascending within a row
+    column_start: Longs  # (d + 1,)
+    column_rows: Ints  # (cells,)
+    column_bins: Bytes  # (cells,)
+    first_slot: Ints  # (d,): the slots of each feature ...
+    end_slot: Ints  # (d,): ... and where they end
+    slot_feature: Ints  # (slots,)
+    slot_bin: Bytes  # (slots,), ascending within a feature
+    common_bins: Ints  # (d,)
+    n_bins: Ints  # (d,): how many bins a feature has, that of missing values included
+    n_single: int  # how many features have a single slot, and none of their values missing
+    missing_bins: Ints  # (d,): the bin of missing values, always the last; -1 if none was missing
+
+    def workspace(self, n_rows: int, keep_histograms: bool, any_drawn: bool) -> SparseWork:
+        """Allocate what one call needs."""
+        n_slots, widest = len(self.slot_bin), int(self.n_bins.max(initial=0))
+        n_kept = n_histograms(n_rows) if keep_histograms else 0
+        bits = bits_of_columns(self) if any_drawn else np.zeros((0, 0), np.uint64)
+        return SparseWork(
+            np.empty((n_kept, n_slots), np.int64),
+            np.empty((n_kept, n_slots + 1), np.int32),
+            np.empty(n_kept, np.int64),
+            np.zeros(n_slots, np.int64),
+            np.empty(n_slots + 1, np.int32),
+            np.arange(n_slots, dtype=np.int32),
+            np.empty(n_rows if any_drawn else 0, np.int64),
+            np.empty((2, bits.shape[1]), np.uint64),
+            np.empty(2, np.int64),
+            np.empty(2, np.int64),
+            bits,
+            np.empty(AT_ONCE, np.int64),
+            np.empty(n_rows, np.int32),
+            np.empty(n_rows, np.int32),
+            np.empty(widest + 1, np.int64),
+            np.empty(widest + 1, np.int64),
+        )
 
 
 @lean
@@ -174,24 +198,28 @@ def search_all(
     return gain, best_feature, best_bin, best_side, best_left
 
 
-@helper
 def bits_of_columns(features: SparseBins) -> Words:
     """Return a bit for each feature and row: whether the cell is stored.
 
     There are none if they would not pay: where some features have several slots, or where the lists of rows
     are shorter than the words of bits.
     """
-    n_rows, n_features = features.row_start.shape[0] - 1, features.common_bins.shape[0]
-    n_words, n_cells = (n_rows + 63) >> 6, features.row_slots.shape[0]
-    if features.n_single < features.slot_bin.shape[0] or n_features * n_words > n_cells:
+    n_rows, n_features = len(features.row_start) - 1, len(features.common_bins)
+    n_words, n_cells = (n_rows + 63) >> 6, len(features.row_slots)
+    if features.n_single < len(features.slot_bin) or n_features * n_words > n_cells:
         return np.zeros((0, n_words), np.uint64)
     bits = np.zeros((n_features, n_words), np.uint64)
-    for f in range(n_features):
-        column = bits[f]
-        for j in range(features.column_start[f], features.column_start[f + 1]):
-            row = np.uint64(features.column_rows[j])
-            column[row >> np.uint64(6)] |= np.uint64(1) << (row & np.uint64(63))
+    set_bits(features.column_start, features.column_rows, bits)
     return bits
+
+
+@kernel
+def set_bits(column_start: Longs, column_rows: Ints, bits: Words) -> None:
+    """Set the bits of the rows that features store."""
+    for f in range(bits.shape[0]):
+        for j in range(column_start[f], column_start[f + 1]):
+            row = np.uint64(column_rows[j])
+            bits[f, row >> np.uint64(6)] |= np.uint64(1) << (row & np.uint64(63))
 
 
 @lean

@@ -29,6 +29,13 @@ from refpair._kernels.jit import (
 
 _TOGETHER = 64  # paths: the bits of a word
 _VOTES_AT_ONCE = 1 << 15  # they stay in the second-level cache
+_PAIRS = 256  # of a row and a tree that go down side by side, if there are not more rows
+
+# A node as one word: threshold, whether missing values go left, feature, left child among all nodes.
+LEAF = np.uint64(2**64 - 1)
+MOST_FEATURES, MOST_NODES = 1 << 24, 1 << 31
+_BYTE_BITS, _FEATURE_AT, _CHILD_AT, _ROW_BITS = np.uint64(8), np.uint64(9), np.uint64(33), np.uint64(32)
+_BYTE, _FEATURE, _ROW = np.uint64(255), np.uint64(MOST_FEATURES - 1), np.uint64(2**32 - 1)
 
 
 class Nodes(NamedTuple):
@@ -64,28 +71,64 @@ def find_leaf(codes: Bytes, root: int, nodes: Nodes) -> int:
     return node
 
 
-@kernel
-def find_leaves(codes: Bytes, nodes: Nodes, out: Ints) -> None:
-    """Write to ``out[row, tree]`` which of all nodes is the leaf that a row reaches."""
-    for tree in range(nodes.start.shape[0] - 1):
-        for row in range(codes.shape[0]):
-            out[row, tree] = find_leaf(codes[row], nodes.start[tree], nodes)
+def pack_nodes(nodes: Nodes) -> Words:
+    """Return each node as one word, as `ask_trees` takes them."""
+    root = np.repeat(nodes.start[:-1], np.diff(nodes.start))
+    child = (root + nodes.left_child).astype(np.uint64) << _CHILD_AT
+    feature = nodes.feature.astype(np.uint64) << _FEATURE_AT
+    test = nodes.threshold + nodes.missing_left.astype(np.uint64) * np.uint64(257)  # one higher, and a mark
+    return np.where(nodes.feature < 0, LEAF, child | feature | test)
 
 
 @kernel
-def leaf_signs(codes: Bytes, nodes: Nodes, value: Floats, out: SignedBytes) -> None:
-    """Write to ``out[row, tree]``: +1 where the value of the leaf that a row reaches is positive, else −1."""
-    for tree in range(nodes.start.shape[0] - 1):
-        for row in range(codes.shape[0]):
-            out[row, tree] = 1 if value[find_leaf(codes[row], nodes.start[tree], nodes)] > 0 else -1
+def ask_trees(
+    codes: Bytes, start: Longs, words: Words, value: Floats, n_signs: int, signs: SignedBytes, values: Floats
+) -> None:
+    """Write what the leaves that rows reach say: signs of the first trees, −1 or +1, values of the others.
 
+    That is ``signs[row, tree]`` and ``values[row, tree − n_signs]``. Nodes are `pack_nodes`' words.
 
-@kernel
-def leaf_values(codes: Bytes, nodes: Nodes, value: Floats, out: Floats) -> None:
-    """Write to ``out[row, tree]`` the value of the leaf that a row reaches."""
-    for tree in range(nodes.start.shape[0] - 1):
-        for row in range(codes.shape[0]):
-            out[row, tree] = value[find_leaf(codes[row], nodes.start[tree], nodes)]
+    Pairs of a row and a tree go down side by side, all of them one node at a time: the processor works on
+    several at once, since none waits for another, and there is no branch that it could guess wrong. Pairs
+    that are at a leaf drop out, by not being written to the front of the list.
+    """
+    n, n_trees = codes.shape[0], start.shape[0] - 1
+    at_once = max(1, _PAIRS // max(n, 1))
+    waiting = np.empty(at_once * n, np.uint64)  # the node that each pair is at
+    pair = np.empty(at_once * n, np.uint64)  # its place in `leaf`, and its row
+    leaf = np.empty(at_once * n, np.uint32)
+    for first in range(0, n_trees, at_once):
+        last = min(first + at_once, n_trees)
+        n_waiting, place = np.uint64(0), np.uint64(0)
+        for tree in range(first, last):
+            root = words[start[tree]]
+            for row in range(n):
+                leaf[place] = start[tree]
+                waiting[n_waiting], pair[n_waiting] = root, place << _ROW_BITS | np.uint64(row)
+                n_waiting += np.uint64(root != LEAF)
+                place += np.uint64(1)
+        while n_waiting > 0:
+            n_left = np.uint64(0)
+            for i in range(n_waiting):
+                node, who = waiting[i], pair[i]
+                code = np.uint64(codes[who & _ROW, node >> _FEATURE_AT & _FEATURE])
+                # A missing value, 255, becomes 0 where it is to go left: all codes and the threshold are one
+                # higher there.
+                code = code + (node >> _BYTE_BITS & np.uint64(1)) & _BYTE
+                child = (node >> _CHILD_AT) + np.uint64(code > node & _BYTE)
+                leaf[who >> _ROW_BITS] = child
+                waiting[n_left], pair[n_left] = words[child], who
+                n_left += np.uint64(words[child] != LEAF)
+            n_waiting = n_left
+        place = np.uint64(0)
+        for tree in range(first, last):
+            for row in range(n):
+                told = value[leaf[place]]
+                if tree < n_signs:
+                    signs[row, tree] = 1 if told > 0 else -1
+                else:
+                    values[row, tree - n_signs] = told
+                place += np.uint64(1)
 
 
 @inline

@@ -14,7 +14,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+from refpair._fitting import all_or_nothing
 from refpair._saved import Savable, require
+from refpair._sparse import check_sparse
 from refpair.active._coverage import squared_distances
 from refpair.active._pool import Floats, Labels
 from refpair.bits.binning import Matrix
@@ -58,6 +60,7 @@ class WrappedClassifier(Savable, ClassifierMixin, BaseEstimator):  # type: ignor
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
+    @all_or_nothing
     def fit(self, X: Any, Y: Any) -> Self:
         """Fit a clone of the classifier."""
         labels, self._label_format = read_labels(Y)
@@ -67,6 +70,7 @@ class WrappedClassifier(Savable, ClassifierMixin, BaseEstimator):  # type: ignor
         if isinstance(model, MultiLabelClassifier | FrozenEstimator) and varies.any():
             varies[:] = True
         self._learnt = np.flatnonzero(varies)
+        self.__dict__.pop("estimator_", None)  # of an earlier fit
         if len(self._learnt):
             self.estimator_ = model.fit(X, labels[:, self._learnt])
         return self
@@ -78,6 +82,7 @@ class WrappedClassifier(Savable, ClassifierMixin, BaseEstimator):  # type: ignor
 
     def predict(self, X: Any) -> Any:
         """Return the predicted labels, in the form in which labels were given."""
+        check_is_fitted(self)
         n_rows = _num_samples(X)
         labels = np.tile(self._first, (n_rows, 1))
         if len(self._learnt):
@@ -99,6 +104,9 @@ class WrappedClassifier(Savable, ClassifierMixin, BaseEstimator):  # type: ignor
     def expected_cost(self, X: Any) -> Floats:
         """Return what the predictions are expected to cost, of shape (n,)."""
         return np.asarray(self.estimator_.expected_cost(X), np.float64)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_label_format")
 
     def _check_saved(self) -> None:
         if hasattr(self, "_label_format"):
@@ -131,6 +139,7 @@ class KernelFeatures(Savable, TransformerMixin, BaseEstimator):  # type: ignore[
         self.n_components = n_components
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the scale, the width of the kernel and the rows to compare with."""
         X = self._read(X, reset=True)
@@ -163,6 +172,7 @@ class KernelFeatures(Savable, TransformerMixin, BaseEstimator):  # type: ignore[
         return np.asarray(rbf_kernel(scaled, self.components_, gamma=self.gamma_) @ self.weights_)
 
     def _read(self, X: Any, *, reset: bool) -> Matrix:
+        check_sparse(X, "X")
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
 
     def __sklearn_tags__(self) -> Any:

@@ -17,6 +17,7 @@ from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples
 
 from refpair._parallel import chunks_of, in_memory, is_lazy
+from refpair._sparse import check_sparse
 from refpair.bits.binning import Matrix
 from refpair.classifiers._dask import is_frame, row_blocks
 
@@ -126,6 +127,7 @@ class DaskRows:
 
 
 def _as_numbers(X: Any) -> Matrix:
+    check_sparse(X, "X")
     return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
 
 
@@ -141,6 +143,7 @@ def stacked(parts: list[Any]) -> Any:
 def read_pool(X: Any, Y: Any, candidates: Any = None) -> Pool:
     """Sort rows into those with labels and those to ask for, as :meth:`QueryStrategy.query` takes them."""
     labels = _read_labels(in_memory(Y))
+    check_sparse(X, "X")
     if is_lazy(X):
         X = DaskRows(X)
     if _num_samples(X) != len(labels):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,13 @@ from refpair.on_disk import RowsOnDisk
 Matrix: TypeAlias = Any  # a float ndarray, a csr_array without duplicates or rows on disk; SciPy has no types
 Features: TypeAlias = DenseBins | SparseBins
 
+Number = TypeVar("Number", np.float64, np.int64)
+
 # Below this share of cells outside their feature's common bin the sparse form is the faster one: 9 times on
 # enron (8 %), level at about a third.
 SPARSE_BELOW = 0.25
 _BLOCK_BYTES = 1 << 20  # binned rows a block when predicting: they stay in the second-level cache
-_SORTED_CELLS = 1 << 20  # of a dense matrix that are copied at a time
+_SORTED_CELLS = 1 << 20  # of a dense matrix that are copied at a time, column by column
 _MOST_ROWS = 100_000  # that are looked at for where bins end: more would hardly move them
 _ROWS_A_LOOK = 4096  # for missing values
 _MOST_EDGES = 254  # a bin is a byte, and 255 stands for a missing value
@@ -73,17 +75,32 @@ class Bins(Savable):
 
     def blocks(self, X: Matrix) -> Iterator[tuple[slice, npt.NDArray[np.uint8]]]:
         """Yield the rows of X by blocks, binned row by row for prediction."""
+        require(X.shape[1] == self.n_features, f"expected {self.n_features} features, got {X.shape[1]}")
         n_rows = max(1, min(1024, _BLOCK_BYTES // max(1, self.n_features)))
         zero_bins = self.zero_bins()
         for first in range(0, X.shape[0], n_rows):
             last = min(first + n_rows, X.shape[0])
             codes = np.empty((last - first, self.n_features), np.uint8)
             if sp.issparse(X):
-                rows = kernels.Csr(X.data, X.indices, X.indptr)
-                kernels.bin_sparse_rows(rows, first, last, self.edges, self.edge_start, zero_bins, codes)
+                indptr = _read_only(X.indptr[first : last + 1], np.int64)
+                stored = slice(int(indptr[0]), int(indptr[-1]))
+                data, indices = (
+                    _read_only(X.data[stored], np.float64),
+                    _read_only(X.indices[stored], np.int64),
+                )
+                codes[:] = zero_bins
+                kernels.bin_sparse_rows(data, indices, indptr, self.edges, self.edge_start, codes)
             else:
-                kernels.bin_rows(X, first, last, self.edges, self.edge_start, codes)
+                rows = _read_only(X[first:last], np.float64)
+                kernels.bin_rows(rows, self.edges, self.edge_start, codes)
             yield slice(first, last), codes
+
+
+def _read_only(array: npt.NDArray[Any], dtype: type[Number]) -> npt.NDArray[Number]:
+    """Return values as kernels take them: in whatever form X comes, they are compiled for this one alone."""
+    view = np.ascontiguousarray(array, dtype=dtype).view()
+    view.flags.writeable = False
+    return view
 
 
 def find_bins(X: Matrix, max_bins: int) -> Bins:
@@ -117,14 +134,14 @@ def _sorted_columns(X: Matrix) -> Iterator[tuple[slice, npt.NDArray[Any], npt.ND
     """Yield blocks of features: their values, each feature's ascending, and where each feature begins."""
     n_rows, n_features = X.shape
     if sp.issparse(X):
-        columns = X.tocsc(copy=True)
+        columns = X.astype(np.float64, copy=False).tocsc(copy=True)
         for f in np.flatnonzero(np.diff(columns.indptr) > 1):
             columns.data[columns.indptr[f] : columns.indptr[f + 1]].sort()
         yield slice(0, n_features), columns.data, columns.indptr.astype(np.int64)
         return
     width = max(1, _SORTED_CELLS // n_rows)
     for first in range(0, n_features, width):
-        columns = np.array(X[:, first : first + width].T, order="C")  # always a copy
+        columns = np.array(X[:, first : first + width].T, np.float64, order="C")  # always a copy
         columns.sort(axis=1)  # NaN last
         yield slice(first, first + len(columns)), columns.ravel(), np.arange(len(columns) + 1) * n_rows
 
@@ -151,7 +168,8 @@ def bin_for_training(X: Matrix, bins: Bins) -> Features:
         columns = X.tocsc()
         column_bins = np.empty(columns.nnz, np.uint8)
         starts = columns.indptr.astype(np.int64)
-        kernels.bin_stored(columns.data, starts, bins.edges, bins.edge_start, missing_bins, column_bins)
+        values = _read_only(columns.data, np.float64)
+        kernels.bin_stored(values, starts, bins.edges, bins.edge_start, missing_bins, column_bins)
         common = bins.zero_bins()
         feature_of = np.repeat(np.arange(n_features), np.diff(columns.indptr))
         stored = column_bins != common[feature_of]
@@ -161,9 +179,12 @@ def bin_for_training(X: Matrix, bins: Bins) -> Features:
 
     codes = np.empty((n_features, n_rows), np.uint8)
     dense = X.toarray() if sp.issparse(X) else X
-    kernels.bin_columns(dense, bins.edges, bins.edge_start, missing_bins, codes)
+    width = max(1, _SORTED_CELLS // max(1, n_rows))
+    for first in range(0, n_features, width):
+        columns = _read_only(dense[:, first : first + width].T, np.float64)
+        kernels.bin_columns(columns, first, bins.edges, bins.edge_start, missing_bins, codes)
     common = np.empty(n_features, np.uint8)
-    n_cells = kernels.common_bins(codes, n_bins, common)
+    n_cells = kernels.common_bins(codes, n_bins, common, np.empty(256, np.int64))
     if n_cells >= SPARSE_BELOW * n_rows * n_features:
         return DenseBins(codes, n_bins, missing_bins)
     starts, rows = np.zeros(n_features + 1, np.int64), np.empty(n_cells, np.int32)

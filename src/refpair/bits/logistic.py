@@ -302,10 +302,12 @@ def minimise_logistic(
     ones = np.ones((Z.shape[0], 1))  # for the intercept
     if sp.issparse(Z):
         both = sp.hstack([Z, ones], format="csr")
-        rows = Rows(np.empty((0, 0)), both.data, both.indices, both.indptr)
+        # Always of these types: for others, the kernel would be compiled anew.
+        index, starts = both.indices.astype(np.int32, copy=False), both.indptr.astype(np.int64)
+        rows = Rows(np.empty((0, 0)), both.data, index, starts)
     else:
-        none = np.empty(0, np.int32)
-        rows = Rows(np.ascontiguousarray(np.hstack([Z, ones])), np.empty(0), none, none)
+        dense = np.ascontiguousarray(np.hstack([Z, ones]))
+        rows = Rows(dense, np.empty(0), np.empty(0, np.int32), np.empty(0, np.int64))
     asked = np.array(targets, np.float64, order="C")
     minimise_logistic_losses(rows, asked, weights, tol, max_iter, done)
     weights[:, -1] -= weights[:, :-1] @ middle

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Self
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from refpair._kernels.walk import ClassCounts, Nodes
+from refpair._kernels.binning import MISSING
+from refpair._kernels.walk import MOST_NODES, ClassCounts, Nodes, pack_nodes
 from refpair._saved import Savable, depths_of, require, require_one_parent, starts_in_order
 
 
@@ -49,6 +51,8 @@ class _FlatTrees(Savable):
         require(all(array.shape == (self.feature.size,) for array in nodes), "the trees have a wrong shape")
         require(starts_in_order(start, len(self.feature)), "the trees do not follow one another")
         require(self.feature.min(initial=-1) >= -1, "a node asks for no feature")
+        require(self.threshold.max(initial=0) < MISSING, "a node has a threshold that no bin is above")
+        require(len(self.feature) < MOST_NODES, "there are too many nodes")
         inner = np.flatnonzero(self.feature >= 0)
         sizes = np.diff(start)
         tree = np.repeat(np.arange(len(sizes)), sizes)[inner]
@@ -76,6 +80,14 @@ class Trees(_FlatTrees):
     """
 
     value: npt.NDArray[np.float32]
+
+    @cached_property
+    def words(self) -> npt.NDArray[np.uint64]:
+        """The nodes as predictions take them, made when they are first asked for."""
+        return pack_nodes(self.nodes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # without the words
 
     def cut(self, depth: int) -> Trees:
         """Return the trees cut off at a depth: a node there is a leaf, and answers by its own value."""

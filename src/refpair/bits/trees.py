@@ -17,8 +17,8 @@ from refpair._kernels.grow import grow_trees
 from refpair._kernels.grow_classes import grow_class_trees
 from refpair._kernels.packed import Limits, field_widths
 from refpair._kernels.rng import draw_rows
-from refpair._kernels.walk import Nodes, class_votes, find_leaves, leaf_signs, leaf_values, most_voted
-from refpair._parallel import chunks_of, run_chunks
+from refpair._kernels.walk import MOST_FEATURES, ask_trees, class_votes, most_voted
+from refpair._parallel import chunks_of, even_chunks, run_chunks
 from refpair._saved import Savable, require
 from refpair.bits.binning import Bins, Features, Matrix, bin_for_training, find_bins
 from refpair.bits.nodes import ClassTrees, Trees
@@ -38,7 +38,7 @@ from refpair.on_disk import RowsOnDisk
 _TREES_A_CALL = 50
 _CELLS_A_CALL = 1 << 24  # rows × trees of classes: bounds the memory that a call asks for
 _FEW = 4  # if a bit has no more than one row of so many, it is given these alone
-_ROWS_A_CALL = 2048
+_ROWS_A_CALL = 256  # binned, they stay in the second-level cache
 _ANY_DEPTH = np.iinfo(np.int32).max
 
 
@@ -72,12 +72,6 @@ class _TreeBank(Savable):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def apply(self, X: Matrix) -> npt.NDArray[np.int32]:
-        """Return which of all nodes is the leaf that each row reaches, one column a tree."""
-        leaves = np.empty((X.shape[0], len(self.trees_)), np.int32)
-        self._walk(X, lambda codes, rows: find_leaves(codes, self.trees_.nodes, leaves[rows]))
-        return leaves
-
     def _grow(self, grow: Callable[[slice], Any], n_trees: int, at_once: int) -> list[Any]:
         """Grow the trees, some at a time."""
         chunks = chunks_of(n_trees, at_once)
@@ -93,8 +87,8 @@ class _TreeBank(Savable):
                 ask(codes, slice(rows.start + block.start, rows.start + block.stop))
 
         run_chunks(
-            walk, chunks_of(X.shape[0], _ROWS_A_CALL), n_jobs=self.n_jobs, verbose=self.verbose,
-            title=f"predicting {self._what}", in_place=True,
+            walk, even_chunks(X.shape[0], _ROWS_A_CALL, self.n_jobs), n_jobs=self.n_jobs,
+            verbose=self.verbose, title=f"predicting {self._what}", in_place=True,
         )  # fmt: skip
 
     def _check_saved(self) -> None:
@@ -116,6 +110,10 @@ class TreeBank(_TreeBank, BitLearner):
         n_rows, n_features = X.shape
         if n_rows != len(problems.vector_of_row):
             raise ValueError(f"{n_rows} rows of X are given, but targets of {len(problems.vector_of_row)}")
+        if n_features > MOST_FEATURES:
+            raise ValueError(
+                f"X has {n_features:,} features, and trees can ask for {MOST_FEATURES:,} at most"
+            )
         self.bins_ = find_bins(X, self.max_bins) if bins is None else bins
         n_sampled = resolve_share(self.max_samples, n_rows)
         max_depth = _ANY_DEPTH if self.max_depth is None else self.max_depth
@@ -142,29 +140,29 @@ class TreeBank(_TreeBank, BitLearner):
 
     def predict(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.int8]:
         """Return the predicted code of each row, or some bits of it: −1 and +1, one column a bit."""
-        nodes, signs = self._nodes(bits), np.empty((X.shape[0], self._n_bits(bits)), np.int8)
-        self._walk(X, lambda codes, rows: leaf_signs(codes, nodes, self.trees_.value, signs[rows]))
-        return signs
+        return self._ask(X, bits, len(self))[0]
 
     def values(self, X: Matrix, bits: slice = ALL) -> npt.NDArray[np.float32]:
         """Return how sure each bit is: the weighted mean of −1 and +1 in the leaf that a row reaches."""
-        nodes, values = self._nodes(bits), np.empty((X.shape[0], self._n_bits(bits)), np.float32)
-        self._walk(X, lambda codes, rows: leaf_values(codes, nodes, self.trees_.value, values[rows]))
-        return values
+        return self._ask(X, bits, 0)[1]
 
     def predict_and_values(
         self, X: Matrix, n_signs: int
     ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
         """Return the first bits as by `predict` and the others as by `values`: X is binned only once."""
-        first, rest = slice(0, n_signs), slice(n_signs, None)
-        signs = np.empty((X.shape[0], self._n_bits(first)), np.int8)
-        values = np.empty((X.shape[0], self._n_bits(rest)), np.float32)
+        return self._ask(X, ALL, n_signs)
 
-        def ask(codes: npt.NDArray[np.uint8], rows: slice) -> None:
-            leaf_signs(codes, self._nodes(first), self.trees_.value, signs[rows])
-            leaf_values(codes, self._nodes(rest), self.trees_.value, values[rows])
-
-        self._walk(X, ask)
+    def _ask(
+        self, X: Matrix, bits: slice, n_signs: int
+    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+        """Return the signs of the first of some bits, and the values of the others."""
+        first, last, _ = bits.indices(len(self))
+        n_bits = max(last - first, 0)
+        start, n_signs = self.trees_.start[first : first + n_bits + 1], min(n_signs, n_bits)
+        signs = np.empty((X.shape[0], n_signs), np.int8)
+        values = np.empty((X.shape[0], n_bits - n_signs), np.float32)
+        trees = start, self.trees_.words, self.trees_.value, n_signs
+        self._walk(X, lambda codes, rows: ask_trees(codes, *trees, signs[rows], values[rows]))
         return signs, values
 
     def cut(self, depth: int) -> Self:
@@ -181,13 +179,6 @@ class TreeBank(_TreeBank, BitLearner):
 
     def __len__(self) -> int:
         return len(self.trees_)
-
-    def _n_bits(self, bits: slice) -> int:
-        return len(range(*bits.indices(len(self))))
-
-    def _nodes(self, bits: slice) -> Nodes:
-        first, last, _ = bits.indices(len(self))
-        return self.trees_.nodes._replace(start=self.trees_.start[first : last + 1])
 
 
 @dataclass(frozen=True, eq=False)

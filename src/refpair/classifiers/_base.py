@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 
 from refpair._parallel import in_memory, is_lazy
 from refpair._saved import IfThere, Savable, require
+from refpair._sparse import check_sparse
 from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._hints import refuse_texts, warn_of_own_scores
 from refpair.costs import Cost, get_cost
@@ -90,6 +91,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
             return self._read_rows_on_disk(X, reset=reset)
         allowed = self.__sklearn_tags__().input_tags
         X = in_memory(X)
+        check_sparse(X, "X")
         if isinstance(X, pd.DataFrame):
             refuse_texts(self, X)
         X = validate_data(
@@ -103,7 +105,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         if not sp.issparse(X):
             return np.require(X, requirements="A")  # a block that came by the network may begin anywhere
         matrix = sp.csr_array(X)
-        if not matrix.has_canonical_format:
+        if matrix.nnz < len(matrix.data) or not matrix.has_canonical_format:
             matrix = matrix.copy()  # else it shares its memory with the caller's
             matrix.sum_duplicates()
         return matrix

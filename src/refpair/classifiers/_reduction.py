@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from refpair._fitting import all_or_nothing
 from refpair.classifiers._base import MultiLabelClassifier, check_running
 from refpair.classifiers._base_learners import allowed_input, check_base_learner
 from refpair.classifiers.base_estimators import Forest
@@ -33,6 +34,7 @@ class ReductionClassifier(MultiLabelClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from rows and their labels.
 

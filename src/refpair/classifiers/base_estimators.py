@@ -12,7 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from refpair._fitting import all_or_nothing
 from refpair._saved import IfThere, Savable, check_weights, require
+from refpair._sparse import check_sparse
 from refpair.bits.logistic import LogisticBank, find_axes, minimise_logistic
 from refpair.bits.problem import MaxFeatures
 from refpair.classifiers._base import check_amount, check_count, check_positive, is_integer
@@ -166,6 +168,7 @@ class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  
         """Return what a logistic bank is to be made with."""
         return {"C": float(self.C), "tol": default_tol if self.tol is None else float(self.tol)}
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the regression.
 
@@ -182,6 +185,7 @@ class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  
         self
         """
         self.check()
+        check_sparse(X, "X")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -201,7 +205,7 @@ class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  
             warnings.warn(
                 f"the gradient is still longer than tol={tol} after {_STEPS} steps: scale the features",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         self.intercept_ = weights[:, -1]
         self.coef_ = weights[:, :-1] if axes.back is None else weights[:, :-1] @ axes.back.T
@@ -212,6 +216,7 @@ class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  
     def decision_function(self, X: Any) -> Floats:
         """Return the log odds of the second class."""
         check_is_fitted(self)
+        check_sparse(X, "X")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return np.asarray(X @ self.coef_[0] + self.intercept_[0])
 

@@ -18,7 +18,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import _num_samples, validate_data
 
+from refpair._fitting import all_or_nothing
 from refpair._saved import Savable, require
+from refpair._sparse import check_sparse
 from refpair.classifiers._base import MultiLabelClassifier, check_count, check_running
 from refpair.classifiers._base_learners import Bytes, Floats, Number
 from refpair.classifiers._chain_search import ChainSamples, with_rows
@@ -186,6 +188,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the estimator.
 
@@ -252,6 +255,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         # A pipeline may start with texts, or with columns by their names.
         if isinstance(_searched(self.estimator), Pipeline):
+            check_sparse(X, "X")
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return super()._read_features(X, reset=reset)
 

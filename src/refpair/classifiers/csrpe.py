@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from refpair._fitting import all_or_nothing
 from refpair._parallel import is_lazy
 from refpair.bits.problem import BitLearner, BitProblems
 from refpair.classifiers._base import check_amount, check_count, check_running
@@ -183,6 +184,7 @@ class CSRPEClassifier(SavableCSRPE):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Draw a code for the cost and learn its bits.
 
@@ -215,6 +217,9 @@ class CSRPEClassifier(SavableCSRPE):
         n_votes = count_votes(self.n_bits, n_labels) if posterior else 0
         seeds = for_bits.generate_state(len(code) + n_votes * n_labels, np.uint64).astype(np.uint64)
         bits = self._learn(X, bit_problems(code, distinct.vectors, distinct.of_row, n_votes, seeds))
+        self._cost_scale = 1.0
+        for name in ("posterior_", "oob_search_", "oob_cost_", "_code_book"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         if posterior:
             cut, may_be_new = self.max_depth == "auto", self.relevant_set is None
             training = Training(X, distinct, *relevant, code, cost, n_votes, seeds, cut, may_be_new)
@@ -222,11 +227,6 @@ class CSRPEClassifier(SavableCSRPE):
             chosen = choose_posterior(bits, training, self._learn, rng, self.n_jobs)
             self.posterior_, self.oob_search_, self.oob_cost_, self._cost_scale = chosen
             bits = self.posterior_.bits
-            self.__dict__.pop("_code_book", None)  # of an earlier fit
-        else:
-            self._cost_scale = 1.0
-            for name in ("posterior_", "oob_search_", "oob_cost_"):
-                self.__dict__.pop(name, None)  # of an earlier fit
         self.cost_, self.code_, self.bits_ = cost, code, bits
         self.relevant_set_, self.relevant_counts_ = relevant
         if not posterior:

@@ -19,6 +19,7 @@ from refpair.cli.demo import datasets, demo
 from refpair.cli.experiments import code_length, compare, paper, relevant_set, simulate
 from refpair.cli.label import label
 from refpair.cli.models import evaluate, fit, predict
+from refpair.cli.warmup import warmup
 
 
 class _Commands(TyperGroup):
@@ -82,6 +83,6 @@ def about(
     """
 
 
-_MODELS = (demo, fit, predict, evaluate, label, datasets)
+_MODELS = (demo, fit, predict, evaluate, label, datasets, warmup)
 for command in (*_MODELS, compare, code_length, relevant_set, simulate, paper):
     app.command()(command)

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import webbrowser
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from refpair.cli.options import Data, Encoding, FalseNegative, FalsePositive, Kinds, LabelSep, Sep
+from refpair.cli.options import (
+    Data,
+    Encoding,
+    FalseNegative,
+    FalsePositive,
+    ForSpreadsheets,
+    Kinds,
+    LabelSep,
+    Sep,
+)
 from refpair.cli.printing import Output, tell_columns
 
 if TYPE_CHECKING:
@@ -68,9 +77,19 @@ def label(
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="The port.", show_default="8732 or a free one")
     ] = None,
-    token: Annotated[
-        str | None, typer.Option(help="The secret of the page.", show_default="made at random and kept")
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file with the secret of the page; REFPAIR_TOKEN in the environment is one, too.",
+            show_default="a new secret at each start",
+        ),
     ] = None,
+    keep_token: Annotated[
+        bool,
+        typer.Option(
+            "--keep-token", help="Have the same secret next time, so that bookmarks and open pages go on."
+        ),
+    ] = False,
     browser: Annotated[bool, typer.Option(help="Whether to open the page.")] = True,
     export: Annotated[
         Path | None,
@@ -80,6 +99,7 @@ def label(
         Path | None,
         typer.Option(help="Instead of the page: write the model, for refpair predict.", metavar="FILE"),
     ] = None,
+    for_spreadsheets: ForSpreadsheets = False,
     to_label_studio: Annotated[
         Path | None, typer.Option(help="Instead of the page: write tasks for Label Studio, in JSON.")
     ] = None,
@@ -107,6 +127,7 @@ def label(
     from refpair.cli.data import cost_of, table_options
     from refpair.datasets.load import is_file, read_data
     from refpair.labeling import Session
+    from refpair.labeling.access import given_token, kept_token, new_token
     from refpair.labeling.label_studio import check_tasks_name, import_annotations, write_project
     from refpair.labeling.table import session_labels
     from refpair.tables.write import check_table_path
@@ -115,18 +136,16 @@ def label(
     if cost is not None:
         get_cost(cost)  # a mistyped name is told before a large table is read
     if export is not None:
-        check_table_path(export)
+        check_table_path(export, for_spreadsheets=for_spreadsheets)
     if save_model is not None:
         check_output(save_model)
     if to_label_studio is not None:
         check_tasks_name(to_label_studio)
     if from_label_studio is not None:
         from_label_studio.stat()  # is it there?
-    if token is not None and not re.fullmatch("[A-Za-z0-9._~-]{16,}", token):
-        raise ValueError(
-            "--token must have 16 characters or more, a to z, digits and ._~- only; by default it is made at "
-            "random"
-        )
+    token = given_token(token_file)
+    if keep_token and token_file is not None:
+        raise ValueError("--token-file goes without --keep-token: it is the file that keeps the token")
     path = session or _session_path(data)
     table = read_data(data, sep=options.sep, encoding=options.encoding)
     X, named, ids = table.X, list(options.labels or ()) or None, None
@@ -166,7 +185,7 @@ def label(
             n_new += import_annotations(opened, from_label_studio)
         _tell(console, opened, table.name, n_new)
         if export is not None:
-            opened.export(export)
+            opened.export(export, for_spreadsheets=for_spreadsheets)
             console.print(f"Rows that are answered are in {export}, with their labels", markup=False)
         if save_model is not None:
             opened.save_model(save_model)
@@ -176,7 +195,12 @@ def label(
             console.print(f"Tasks for Label Studio are in {to_label_studio}", markup=False)
             console.print(f"Its labelling interface is {config}; choose Uncertainty sampling", markup=False)
         if all(one is None for one in (export, save_model, to_label_studio, from_label_studio)):
-            _serve(console, opened, table.name, host=host, port=port, token=token, browser=browser)
+            if token is None:
+                token = kept_token(path) if keep_token else new_token()
+            _serve(
+                console, opened, table.name, host=host, port=port, token=token, browser=browser,
+                for_spreadsheets=for_spreadsheets,
+            )  # fmt: skip
 
 
 def _serve(
@@ -186,22 +210,36 @@ def _serve(
     *,
     host: str,
     port: int | None,
-    token: str | None,
+    token: str,
     browser: bool,
+    for_spreadsheets: bool,
 ) -> None:
+    from refpair.labeling.access import Redirect
+
     serving = import_module("refpair.labeling.server")  # only now: files can be exchanged without the extra
     with serving.open_socket(host, port) as listening:
-        token = token or serving.kept_token(session.path)
         address = serving.page_address(listening, token)
+        redirect = Redirect(session.path, address)
 
         def ready() -> None:
             console.print(f"Label at {address}", markup=False, soft_wrap=True)
             console.print("Ctrl-C ends; the same command goes on where you were.")
             if browser:
-                webbrowser.open(address)
+                try:
+                    page = redirect.write()
+                except OSError as error:  # a full disk, say
+                    console.print(f"The browser has to be opened by hand: {error}", markup=False)
+                else:  # not here: some are waited for until they end, and need the page before that
+                    Thread(target=webbrowser.open, args=[page], name="browser", daemon=True).start()
 
         console.print("Looking for the first row …")
-        serving.serve(session, listening, name=name, token=token, names=(host,), ready=ready)
+        try:
+            serving.serve(
+                session, listening, name=name, token=token, names=(host,), ready=ready,
+                entered=redirect.remove, for_spreadsheets=for_spreadsheets,
+            )  # fmt: skip
+        finally:
+            redirect.remove()
     console.print(f"\n{session.n_answered:,} rows are answered; they are in {session.path}", markup=False)
 
 

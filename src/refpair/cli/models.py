@@ -17,6 +17,7 @@ from refpair.cli.options import (
     Encoding,
     FalseNegative,
     FalsePositive,
+    ForSpreadsheets,
     Kinds,
     Labels,
     LabelSep,
@@ -190,6 +191,7 @@ def predict(
     id_column: Annotated[
         str | None, typer.Option("--id", help="A column of DATA to copy.", metavar="COLUMN")
     ] = None,
+    for_spreadsheets: ForSpreadsheets = False,
     sep: Sep = None,
     encoding: Encoding = None,
 ) -> None:
@@ -211,7 +213,7 @@ def predict(
     from refpair.tables.write import check_table_path, csv_text
 
     if output is not None:
-        check_table_path(output)
+        check_table_path(output, for_spreadsheets=for_spreadsheets)
     fitted = TableModel(str(model), load(model))
     table = read_data(data, sep=sep, encoding=encoding)
     if id_column is not None:
@@ -222,9 +224,9 @@ def predict(
         renamed = {name: f"{name}_predicted" for name in answers.columns if name in set(cells.columns)}
         answers = pd.concat([cells, answers.rename(columns=renamed)], axis=1)
     if output is None:
-        sys.stdout.write(csv_text(answers))
+        sys.stdout.write(csv_text(answers, for_spreadsheets=for_spreadsheets))
     else:
-        write_table(answers, output)
+        write_table(answers, output, for_spreadsheets=for_spreadsheets)
         typer.echo(f"{len(answers):,} rows, {len(fitted.labels)} labels; {output}", err=True)
 
 

@@ -58,3 +58,11 @@ Sep = Annotated[
 Encoding = Annotated[
     str | None, typer.Option(help="The encoding of text, such as latin-1.", show_default="utf-8")
 ]
+ForSpreadsheets = Annotated[
+    bool,
+    typer.Option(
+        "--for-spreadsheets",
+        help="In CSV and TSV, put a ' before cells that a spreadsheet would take for formulas. It changes "
+        "the data.",
+    ),
+]

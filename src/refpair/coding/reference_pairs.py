@@ -120,9 +120,9 @@ class ReferencePairCode(Savable):
                     alpha, beta = self.alpha[bits], self.beta[bits]
                     costs = self.cost.matrix(labels[rows], np.concatenate([alpha, beta]))
                     if dtype is np.int8:
-                        write_signs(costs, out[rows, bits])
+                        write_signs(costs, start, first, out)
                     else:
-                        write_differences(costs, out[rows, bits])
+                        write_differences(costs, start, first, out)
         return out
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from refpair._sparse import check_sparse
 from refpair.tables._names import unknown_name
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -44,6 +45,7 @@ def check_labels(labels: Labels, name: str) -> LabelMatrix:
     if matrix.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be a label matrix of 0 and 1, got values of dtype {matrix.dtype}")
     if sp.issparse(matrix):
+        check_sparse(matrix, name)
         matrix = sp.csr_array(matrix)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
@@ -148,6 +150,21 @@ class FBeta:
         wrong = fp + square * fn
         # A denominator that is not 0 is at least min(1, β²): the bound only makes 0/0 a right answer, 0.
         return wrong / np.maximum((1 + square) * tp + wrong, min(1.0, square))
+
+
+def ask(function: Callable[..., npt.ArrayLike], name: str, *arrays: npt.NDArray[Any]) -> npt.ArrayLike:
+    """Return what a cost's function says of arrays, which it may only read: what it is told is needed again."""
+    for array in arrays:
+        array.flags.writeable = False
+    try:
+        return function(*arrays)
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise ValueError(
+            f"the cost {name!r} writes into an array that it is given ({error}): let it make new ones, such "
+            "as fp + fn instead of fp += fn, or copy them first"
+        ) from error
 
 
 def check_costs(

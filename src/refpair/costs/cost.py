@@ -178,7 +178,8 @@ class Cost(ABC):
         Parameters
         ----------
         f : callable
-            ``f(tp, fp, fn, tn)``: four float arrays of one shape in, the costs as an array of this shape out.
+            ``f(tp, fp, fn, tn)``: four float arrays of one shape in, to be read only, the costs as an array of
+            this shape out.
         name : str, optional
             By default the name of the function.
         greater_is_better : bool, default=False
@@ -199,8 +200,9 @@ class Cost(ABC):
         Parameters
         ----------
         f : callable
-            ``f(Y, Z)``: two int64 arrays of one shape (n, n_labels) in, the n costs C(Y[i], Z[i]) out. A cost
-            matrix takes calls on blocks of repeated rows: slower than counts, but bounded in memory.
+            ``f(Y, Z)``: two int64 arrays of one shape (n, n_labels) in, to be read only, the n costs
+            C(Y[i], Z[i]) out. A cost matrix takes calls on blocks of repeated rows: slower than counts, but
+            bounded in memory.
         name, greater_is_better
             As in :meth:`from_counts`.
 
@@ -314,7 +316,7 @@ class CountCost(Cost):
         tn = n_labels - y_size - fp
         shape = tp.shape
         with np.errstate(all="ignore"):  # what comes of 0/0 is reported with its counts
-            costs = self.counts(tp, fp, fn, tn)
+            costs = _counts.ask(self.counts, self.name, tp, fp, fn, tn)
         return _counts.check_costs(
             costs, shape, self.name, lambda at: f"tp={tp[at]:g}, fp={fp[at]:g}, fn={fn[at]:g}, tn={tn[at]:g}"
         )
@@ -341,7 +343,7 @@ class FunctionCost(Cost):
         # int64, because the obvious Y - Z wraps around in uint8.
         truths, predictions = _counts.dense(Y).astype(np.int64), _counts.dense(Z).astype(np.int64)
         return _counts.check_costs(
-            self.function(truths, predictions),
+            _counts.ask(self.function, self.name, truths, predictions),
             (len(truths),),
             self.name,
             lambda at: f"the truth {truths[at].tolist()} and the prediction {predictions[at].tolist()}",

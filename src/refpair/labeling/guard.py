@@ -16,12 +16,12 @@ from __future__ import annotations
 import ipaddress
 import re
 import secrets
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import HTMLResponse, JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY = 1 << 20  # bytes; an answer has a few hundred
@@ -58,11 +58,18 @@ class Guard:
     """Lets requests through to an app, or refuses them.
 
     `names` are host names, besides addresses and localhost, that the server may be called by. If only this
-    machine may call it (`loopback`), other addresses in the Host header are refused.
+    machine may call it (`loopback`), other addresses in the Host header are refused. `entered` is called
+    whenever somebody brings the token.
     """
 
     def __init__(
-        self, app: ASGIApp, *, token: str, names: Collection[str] = (), loopback: bool = True
+        self,
+        app: ASGIApp,
+        *,
+        token: str,
+        names: Collection[str] = (),
+        loopback: bool = True,
+        entered: Callable[[], None] = lambda: None,
     ) -> None:
         if not token:
             raise ValueError("token must not be empty: anybody would have it")
@@ -70,6 +77,7 @@ class Guard:
         self.token = token
         self.names = {name.lower() for name in names}
         self.loopback = loopback
+        self.entered = entered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -86,6 +94,7 @@ class Guard:
             _check_origin(scope, headers, host)
             cookie = f"refpair_{port}"
             if self._brings_token(scope):
+                self.entered()
                 await _taken_in(cookie, self.token)(scope, receive, guarded)
                 return
             self._check_token(headers, cookie)
@@ -98,7 +107,10 @@ class Guard:
             await self.app(scope, receive, guarded)
         except Refusal as refusal:
             close = {"connection": "close"}  # what is left of the request is not read
-            refused = JSONResponse({"error": refusal.reason}, refusal.status, close)
+            if "text/html" in Headers(scope=scope).get("accept", ""):  # a person reads it
+                refused: Response = PlainTextResponse(refusal.reason, refusal.status, close)
+            else:
+                refused = JSONResponse({"error": refusal.reason}, refusal.status, close)
             await refused(scope, receive, guarded)
 
     def _check_host(self, headers: Headers) -> tuple[str, str]:
@@ -120,7 +132,9 @@ class Guard:
             return False
         if not secrets.compare_digest(given[0].encode(), self.token.encode()):
             raise Refusal(
-                403, "The token in the address is not that of this server; open the address that it printed."
+                403,
+                "The token in the address is not that of this server: if it was started again, open the new "
+                "address that it printed in the terminal.",
             )
         return True
 
@@ -131,7 +145,9 @@ class Guard:
             given.append(credentials.strip())
         if not any(secrets.compare_digest(one.encode(), self.token.encode()) for one in given):
             raise Refusal(
-                403, "The token is missing; open the address with ?token=… that the server printed."
+                403,
+                "The token is missing or an old one: if the server was started again, open the new address "
+                "with ?token=… that it printed in the terminal.",
             )
 
 

@@ -196,6 +196,7 @@ class SessionModel:
             predictions = np.asarray(classifier.predict(rows), np.uint8)
             if hasattr(classifier, "expected_cost"):
                 expected = float(classifier.expected_cost(rows).mean())
+        self._default_strategy.cost = self.cost.for_labels(labels)
         order = self._rank(classifier, Y, candidates)
         self.last = Fit(len(known), Y.shape[1], classifier, pipeline, order, expected, predictions)
         return self.last

@@ -6,6 +6,7 @@ import hashlib
 import threading
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from refpair.active.stopping import Round, StoppingRule, reason_to_stop
+from refpair.active.stopping import Round, StablePredictions, StoppingRule, reason_to_stop
 from refpair.costs import Cost
 from refpair.labeling.model import Fit, Reason, SessionModel
 from refpair.labeling.rows import Id, Rows, id_of_key
@@ -45,7 +46,7 @@ class SessionResults:
         who: str,
     ) -> None:
         self.path = store.path
-        self.cost = cost
+        self._cost = cost  # prices may be by label name: there may be more labels later
         self.rows = rows
         self.ids = rows.ids
         self.rules = list(rules)
@@ -58,6 +59,7 @@ class SessionResults:
         self._model = model  # None if the rows are not known
         self._learning = threading.Lock()  # one fit at a time
         self._learnt_from = (-1, -1)
+        self._to_note: list[StoredRound] = []
         sample = [] if model is None else [rows.keys[place] for place in model.sample]
         digest = hashlib.sha256("\n".join(sample).encode()).hexdigest()[:16]
         self._n_sample, self._sample = len(sample), digest
@@ -66,6 +68,11 @@ class SessionResults:
     def labels(self) -> list[str]:
         """The names of the labels."""
         return self._store.names
+
+    @property
+    def cost(self) -> Cost:
+        """What a wrong prediction costs, with a price for each label if it has such prices."""
+        return self._cost.for_labels(self.labels)
 
     @property
     def n_answered(self) -> int:
@@ -95,17 +102,20 @@ class SessionResults:
         model = self._known_model()
         with self._learning:
             self._store.read()
-            if self._store.state == self._learnt_from:
-                return False
-            Y, candidates, state = self._store.matrix(self.rows.places)
-            fit = model.fit(Y, candidates, self.labels[: Y.shape[1]], self._label_columns)
-            if fit.predictions is not None:
-                sample, packed = self._sample_name(fit.n_labels), np.packbits(fit.predictions).tobytes()
-                self._store.add_round(
-                    StoredRound(state[0], fit.n_labelled, fit.expected_cost, sample, packed)
-                )
-            self._learnt_from = state
-        return True
+            is_new = self._store.state != self._learnt_from
+            if is_new:
+                Y, candidates, state = self._store.matrix(self.rows.places)
+                fit = model.fit(Y, candidates, self.labels[: Y.shape[1]], self._label_columns)
+                self._learnt_from = state
+                if fit.predictions is not None:
+                    sample, packed = self._sample_name(fit.n_labels), np.packbits(fit.predictions).tobytes()
+                    self._to_note.append(
+                        StoredRound(state[0], fit.n_labelled, fit.expected_cost, sample, packed)
+                    )
+            while self._to_note:  # also what a full disk did not take before
+                self._store.add_round(self._to_note[0])
+                del self._to_note[0]
+        return is_new
 
     @property
     def model(self) -> Pipeline | None:
@@ -155,7 +165,13 @@ class SessionResults:
         self._store.read()
         if self.rows.are_known and not any(map(self._store.is_open, self.rows.keys)):
             return "All rows are answered or skipped."
-        return reason_to_stop(self.rules, self.rounds)
+        rules = [
+            replace(rule, cost=self.cost)
+            if isinstance(rule, StablePredictions) and rule.cost is self._cost
+            else rule
+            for rule in self.rules
+        ]
+        return reason_to_stop(rules, self.rounds)
 
     @property
     def history(self) -> pd.DataFrame:
@@ -210,15 +226,18 @@ class SessionResults:
         """Return the cells of the rows that were answered in full, and their labels as the table has them."""
         return self.rows.with_labels(self._label_columns.write(self.answers().dropna()))
 
-    def export(self, path: str | PathLike[str]) -> None:
-        """Write :meth:`labelled` to a .csv, .tsv, .jsonl or .parquet file, the whole of it or nothing."""
-        check_table_path(Path(path))
+    def export(self, path: str | PathLike[str], *, for_spreadsheets: bool = False) -> None:
+        """Write :meth:`labelled` to a .csv, .tsv, .jsonl or .parquet file, the whole of it or nothing.
+
+        `for_spreadsheets` is that of :func:`refpair.tables.write_table`.
+        """
+        check_table_path(Path(path), for_spreadsheets=for_spreadsheets)
         table = self.labelled()
         if table.empty:
             raise ValueError(
                 f"{self.path} has no answers of rows of this table yet: there is nothing to export"
             )
-        write_table(table, Path(path))
+        write_table(table, Path(path), for_spreadsheets=for_spreadsheets)
 
     def _repr_html_(self) -> str:
         return escape(repr(self)) if self._store.is_closed else _html(self)

@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from zipfile import BadZipFile
@@ -19,6 +19,7 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from refpair._sparse import check_sparse
 from refpair.bits.binning import Matrix
 from refpair.tables._names import unknown_name
 from refpair.tables.columns import Kind, find_kinds
@@ -31,7 +32,7 @@ class Rows:
 
     The `cells` are those of the table, `without` the columns of labels; arrays have none. `keys` are the ids
     as they are stored. `id_column` is what a column with the ids is called in files; None if they are among
-    the cells, or follow from them.
+    the cells, or follow from them. `kinds` are those of columns that are not to be guessed.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Rows:
         without: Sequence[str] = (),
         folder: Path | None = None,
         id_column: str | None = "id",
+        kinds: Mapping[str, Any] | None = None,
     ) -> None:
         self.are_known = ids is not None
         self.ids = list(ids or [])
@@ -53,7 +55,9 @@ class Rows:
         self._id_column = id_column
         if table is not None:
             self.cells = table.drop(columns=[name for name in without if name in table.columns])
-            self.kinds = {name: kind for name, (kind, _) in find_kinds(self.cells, None, folder).items()}
+            # A column that is not learnt from is shown as what it is.
+            asked = {name: kind for name, kind in (kinds or {}).items() if kind != "ignored"}
+            self.kinds = {name: kind for name, (kind, _) in find_kinds(self.cells, asked, folder).items()}
 
     def keys_of(self, ids: Iterable[Id]) -> list[str]:
         """Return ids as they are stored, and refuse those of no row."""
@@ -239,6 +243,7 @@ def read_features(source: Any, n_rows: int) -> Matrix:
         source = readers[path.suffix.lower()](path)
         if source.dtype.kind not in "biuf":
             raise ValueError(f"{path}: must hold numbers, not {source.dtype}; save it with X.astype(float)")
+    check_sparse(source, name)
     X = check_array(source, accept_sparse="csr", dtype=np.float64, input_name=name)
     if X.shape[0] != n_rows:
         raise ValueError(
@@ -266,8 +271,7 @@ def _read_dense(path: Path) -> Matrix:
 def _read_sparse(path: Path) -> Matrix:
     try:
         given = sp.load_npz(path)
-        if hasattr(given, "check_format"):
-            given.check_format(full_check=True)  # compiled code would follow wrong indices anywhere
+        check_sparse(given, "the matrix")
     except (ValueError, EOFError, KeyError, TypeError, BadZipFile, MemoryError) as error:
         raise ValueError(
             f"{path}: cannot read it as a sparse matrix ({str(error).strip()}); save it with "

@@ -1,23 +1,21 @@
-"""The labelling page: the server that it talks to, its port and its token."""
+"""The labelling page: the server that it talks to, and its port."""
 
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 import secrets
 import socket
-import stat
 import threading
 import traceback
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import platformdirs
-
+from refpair._files import is_full
 from refpair.labeling.session import Session
 from refpair.labeling.shown import IMAGE_TYPES, ShownRows, column_sentences
 from refpair.tables.write import csv_text
@@ -31,6 +29,7 @@ try:
     from starlette.routing import Route
     from starlette.types import ASGIApp
 
+    from refpair.labeling.connections import Connection
     from refpair.labeling.guard import Guard, is_loopback
 except ImportError as error:
     raise ImportError(
@@ -44,8 +43,10 @@ _POLICY = (
 )
 _MOST_POINTS = 200  # of the curve
 _LOOK = 5.0  # seconds, after which to look whether another process has brought answers
-_TOKEN_LENGTH = 24  # bytes
 _CLOSING = 3  # seconds that requests may still take when the server ends
+
+_FULL = "The disk is full: nothing was saved. Free some space and do it again."
+_NO_ROW = "The disk is full: there is no next row until some space is free. What was saved is safe."
 
 Body = dict[str, Any]
 
@@ -82,9 +83,13 @@ class Worker(threading.Thread):
             try:
                 self.session.learn()
                 self.problem = None
-            except Exception as error:  # whatever a model of the user's may raise
-                traceback.print_exc()
-                self.problem = f"{type(error).__name__}: {error}"
+            except Exception as error:  # whatever a model of the user's may raise, or a full disk
+                problem = f"{type(error).__name__}: {error}"
+                if isinstance(error, OSError):
+                    problem = error.strerror or str(error)
+                if problem != self.problem:  # not again every few seconds
+                    traceback.print_exc(limit=0 if isinstance(error, OSError) else None, chain=False)
+                self.problem = problem
             self._wake.wait(_LOOK)
 
 
@@ -96,13 +101,15 @@ def make_app(
     token: str,
     names: tuple[str, ...] = (),
     loopback: bool = True,
+    for_spreadsheets: bool = False,
+    entered: Callable[[], None] = lambda: None,
 ) -> ASGIApp:
     """Return the server as an ASGI application, behind a :class:`Guard`."""
-    api = _Api(session, worker, name)
+    api = _Api(session, worker, name, for_spreadsheets)
     routes = [
         Route("/", _page),
         Route("/api/state", api.state_now),
-        Route("/api/ask", _writing(api.ask), methods=["POST"]),
+        Route("/api/ask", _writing(api.ask, _NO_ROW), methods=["POST"]),
         Route("/api/answer", _writing(api.answer), methods=["POST"]),
         Route("/api/undo", _writing(api.undo), methods=["POST"]),
         Route("/api/labels", _writing(api.add_label), methods=["POST"]),
@@ -112,13 +119,14 @@ def make_app(
     ]
     app = Starlette(routes=routes)
     app.router.redirect_slashes = False  # there is nothing else than these addresses
-    return Guard(app, token=token, names=names, loopback=loopback)
+    return Guard(app, token=token, names=names, loopback=loopback, entered=entered)
 
 
 class _Api:
     """What the page asks for and says."""
 
-    def __init__(self, session: Session, worker: Worker, name: str) -> None:
+    def __init__(self, session: Session, worker: Worker, name: str, for_spreadsheets: bool) -> None:
+        self.for_spreadsheets = for_spreadsheets
         self.session = session
         self.worker = worker
         self.name = name
@@ -187,8 +195,14 @@ class _Api:
         """Write the model beside the session, and return the name of its file."""
         path = self.session.path.with_suffix(".refpair")
         try:
-            self.session.save_model(path)
+            with TemporaryDirectory(prefix=".refpair-", dir=path.parent) as folder:  # its owner's alone
+                part = Path(folder, path.name)
+                self.session.save_model(part)
+                part.chmod(0o600)
+                part.replace(path)
         except (OSError, ImportError) as error:
+            if isinstance(error, OSError) and is_full(error):
+                raise
             raise ValueError(f"the model cannot be saved: {error}") from None
         return {"file": path.name, "state": self.state()}
 
@@ -199,7 +213,8 @@ class _Api:
     async def table(self, request: Request) -> Response:
         """Return the answered rows and their labels as CSV."""
         disposition = {"content-disposition": 'attachment; filename="labels.csv"'}
-        text = await run_in_threadpool(lambda: csv_text(self.session.labelled()))
+        made = lambda: csv_text(self.session.labelled(), for_spreadsheets=self.for_spreadsheets)  # noqa: E731
+        text = await run_in_threadpool(made)
         return Response(text, media_type="text/csv", headers=disposition)
 
     async def image(self, request: Request) -> Response:
@@ -235,7 +250,7 @@ async def _page(request: Request) -> Response:
     )
 
 
-def _writing(work: Callable[[Body], Body]) -> Callable[[Request], Awaitable[Response]]:
+def _writing(work: Callable[[Body], Body], if_full: str = _FULL) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         try:
             body = json.loads(await request.body())
@@ -251,6 +266,9 @@ def _writing(work: Callable[[Body], Body]) -> Callable[[Request], Awaitable[Resp
             return _wrong(f"the request is no JSON: {error}")
         except ValueError as error:
             return _wrong(str(error))
+        except OSError as error:
+            what = if_full if is_full(error) else f"The disk has a problem: {error.strerror or error}."
+            return JSONResponse({"error": what}, status_code=503)
 
     return endpoint
 
@@ -275,17 +293,26 @@ def serve(
     name: str,
     token: str,
     names: tuple[str, ...] = (),
+    for_spreadsheets: bool = False,
     ready: Callable[[], None],
+    entered: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve the page of a table until the process is interrupted; `ready` is called with the first row."""
+    """Serve the page of a table until the process is interrupted.
+
+    `ready` is called when there is a first row, and `entered` when somebody comes with the token.
+    """
     session.learn()  # the first row should not be waited for in the page
     worker = Worker(session)
     host = listening.getsockname()[0]
     names = (*names, _public_name(host))
-    app = make_app(session, worker, name=name, token=token, names=names, loopback=is_loopback(host))
+    app = make_app(
+        session, worker, name=name, token=token, names=names, loopback=is_loopback(host),
+        for_spreadsheets=for_spreadsheets, entered=entered,
+    )  # fmt: skip
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, timeout_graceful_shutdown=_CLOSING, ws="none"
-    )
+        app, http=Connection, ws="none", log_level="warning", access_log=False,
+        timeout_graceful_shutdown=_CLOSING,
+    )  # fmt: skip
     worker.start()
     try:
         ready()
@@ -328,35 +355,3 @@ def page_address(listening: socket.socket, token: str) -> str:
 def _public_name(address: str) -> str:
     """Return what to call a server by, which listens at this address or at all of this machine's."""
     return socket.gethostname() if address in ("0.0.0.0", "::") else address
-
-
-def kept_token(session: Path) -> str:
-    """Return the token of a session: the same one when it is served again, so that open pages go on.
-
-    It is kept where only the user may read it, not in the session's file, which may be given to others.
-    """
-    name = hashlib.sha256(str(session.resolve()).encode()).hexdigest()[:32]
-    path = platformdirs.user_state_path("refpair") / "tokens" / name
-    try:
-        token = path.read_text(encoding="ascii").strip()
-        if len(token) >= _TOKEN_LENGTH and _is_private(path):
-            return token
-    except (OSError, UnicodeDecodeError):
-        pass
-    token = secrets.token_urlsafe(_TOKEN_LENGTH)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.unlink(missing_ok=True)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-            file.write(token)
-    except OSError:
-        pass  # a home that cannot be written to: pages have to be opened anew next time
-    return token
-
-
-def _is_private(path: Path) -> bool:
-    """Whether a file is the user's own, and nobody else can have read it."""
-    if os.name != "posix":
-        return True
-    found = path.lstat()
-    return stat.S_ISREG(found.st_mode) and not found.st_mode & 0o077 and found.st_uid == os.getuid()

@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from refpair._files import make_private_folder
 from refpair.active._strategy import QueryStrategy
 from refpair.active.stopping import LowGain, StablePredictions, StoppingRule
 from refpair.classifiers._base import check_count, check_positive
@@ -194,7 +195,7 @@ class Session(SessionResults):
                     strategy=strategy, random_state=random_state, verbose=verbose,
                 )  # fmt: skip
             if store is None:  # not before: nothing is written if anything is wrong
-                path.parent.mkdir(parents=True, exist_ok=True)
+                make_private_folder(path.parent)
                 store = AnswerStore(path)
             _note_cost(store, cost)
             settings.note(store)
@@ -219,7 +220,8 @@ class Session(SessionResults):
         Nothing needs to be saved.
         """
         if not self._store.is_closed:
-            with contextlib.suppress(sqlite3.OperationalError):  # others write for long: leases expire anyway
+            # Others write for long, or the disk is full: leases expire anyway.
+            with contextlib.suppress(sqlite3.OperationalError, OSError):
                 self._store.release(self._holder)
             self._store.close()
 
@@ -328,7 +330,7 @@ class Session(SessionResults):
             raise ValueError(f'earlier must be "absent" or "unknown", not {earlier!r}')
         self._store.read()
         new = [name for name in read_names(names) if name not in self.labels]
-        self.cost.for_labels([*self.labels, *new])  # raises if there are prices of other labels
+        self._cost.for_labels([*self.labels, *new])  # raises if there are prices of other labels
         check_column_names([*self.labels, *new])
         self._label_columns.check_names(new)
         self._store.add_labels([Label(name, earlier) for name in new])
@@ -347,7 +349,8 @@ def _cost_of(cost: Any, store: AnswerStore | None, labels: Sequence[str]) -> Cos
         if store is not None and noted == _OWN:
             raise ValueError(f"{store.path} has a cost that is a Python function: give cost= again")
         found = get_cost("f1") if noted is None else Cost.from_dict(noted)
-    return found.for_labels(labels)
+    found.for_labels(labels)  # raises if there are prices of other labels
+    return found
 
 
 def _note_cost(store: AnswerStore, cost: Cost) -> None:

@@ -34,7 +34,11 @@ class ShownRows:
         self.rows = rows
         self._cells = pd.DataFrame(index=range(len(rows.ids))) if rows.cells is None else rows.cells
         types = self._cells.dtypes
-        numbers = [str(name) for name, kind in types.items() if pd.api.types.is_numeric_dtype(kind)]
+        numbers = [
+            str(name)
+            for name, kind in types.items()
+            if pd.api.types.is_numeric_dtype(kind) and rows.kinds.get(str(name)) == "image"
+        ]
         self._picture = find_picture(numbers)
         self._pixels = {name for row in self._picture or () for name in row}
         if self._picture:

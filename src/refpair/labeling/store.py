@@ -85,7 +85,7 @@ class AnswerStore:
         self._lock = threading.RLock()  # threads share the connection
         self._connection = open_tables(
             path, _TABLES, _VERSION, what="labelling session of refpair", otherwise="choose another file",
-            durable=True,
+            durable=True, private=True,
         )  # fmt: skip
         self.read()
 
@@ -112,9 +112,12 @@ class AnswerStore:
         return None if found is None else json.loads(found[0])
 
     def note(self, name: str, value: Any) -> None:
-        """Note plain values under a name."""
+        """Note plain values under a name; nothing is written if they are there already."""
         with self._lock:
-            self._connection.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", [name, json.dumps(value)])
+            text = json.dumps(value)
+            if self.about(name) != json.loads(text):
+                with writing(self._connection) as connection:
+                    connection.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", [name, text])
 
     def read(self) -> None:
         """Take note of what was said since, by whomever."""
@@ -267,13 +270,13 @@ class AnswerStore:
 
     def release(self, holder: str) -> None:
         """Give back what was leased to a holder."""
-        with self._lock:
-            self._connection.execute("DELETE FROM leases WHERE holder = ?", [holder])
+        with self._lock, writing(self._connection) as connection:
+            connection.execute("DELETE FROM leases WHERE holder = ?", [holder])
 
     def add_round(self, one: StoredRound) -> None:
         """Note what was learnt, unless that of the same event and the same rows was noted before."""
-        with self._lock:
-            self._connection.execute(
+        with self._lock, writing(self._connection) as connection:
+            connection.execute(
                 "INSERT INTO rounds (event, n_labelled, expected_cost, sample, predictions, at) "
                 "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
                 "WHERE NOT EXISTS (SELECT 1 FROM rounds WHERE event = ?1 AND sample = ?4)",

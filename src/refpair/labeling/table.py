@@ -17,6 +17,7 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from refpair._sparse import check_sparse
 from refpair.labeling.rows import IdRule, Rows, make_ids, read_features
 from refpair.labeling.store import AnswerStore
 from refpair.tables._cells import truth_values
@@ -134,6 +135,7 @@ def read_rows(
             raise ValueError("ids are those of the rows of X: give X, too")
         return Rows(None), None, None, settings
     if not isinstance(X, pd.DataFrame):
+        check_sparse(X, "X")
         X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
     without = settings.labels.of(labels)
     found, rule = make_ids(X, ids=ids, id_column=id_column, without=without, remembered=settings.ids)
@@ -144,12 +146,13 @@ def read_rows(
     if isinstance(X, pd.DataFrame):
         folder = None if settings.folder is None else path.parent / settings.folder
         named = {"given": "id", "index": str(X.index.name or "id")}.get(rule.source)
-        rows = Rows(found, X, without, folder, named)
+        columns = [name for name in X.columns if name not in without]
+        for name in (*settings.drop, *settings.kinds):
+            if name not in columns:
+                raise ValueError(unknown_name("column", name, columns))
+        rows = Rows(found, X, without, folder, named, settings.kinds)
         assert rows.cells is not None
         X, kinds = rows.cells, dict(settings.kinds)
-        for name in (*settings.drop, *settings.kinds):
-            if name not in X.columns:
-                raise ValueError(unknown_name("column", name, X.columns))
         kinds.update(dict.fromkeys(settings.drop, "ignored"))
         if rule.column is not None:
             kinds[rule.column] = "ignored"

@@ -20,6 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d
 
 from refpair._saved import Savable, require
+from refpair._sparse import check_sparse
 
 from ._cells import from_polars, is_empty, is_present, listed, not_a_truth, row_name, truth_values
 from .label_names import CONTAINERS, Container, container_of, names_matrix, rows_of_names, split_rows
@@ -317,6 +318,7 @@ def _no_label(name: str, value: Any, row: Any, column: Any, index: pd.Index | No
 def _read_sparse(Y: Any, name: str) -> tuple[sp.csr_array, LabelFormat]:
     kind: Kind = "sparse" if isinstance(Y, sp.sparray) else "spmatrix"
     _check_shape(Y.shape, name)
+    check_sparse(Y, name)
     matrix = sp.csr_array(Y, copy=True)  # what follows works in place
     matrix.sum_duplicates()
     wrong = (matrix.data != 0) & (matrix.data != 1)

@@ -21,7 +21,9 @@ from sklearn.utils.validation import (  # fmt: skip
     check_is_fitted,
 )
 
+from refpair._fitting import all_or_nothing
 from refpair._saved import IfThere, Savable, require
+from refpair._sparse import check_sparse
 
 from ._cells import Matrix, dense, frame_of_matrix, from_polars, is_missing, listed
 from ._encoders import (
@@ -132,6 +134,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         self.fit_transform(X)
         return self
 
+    @all_or_nothing
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit, and return the features of the same table.
 
@@ -278,6 +281,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         return frame
 
     def _read_array(self, X: Any, *, reset: bool) -> pd.DataFrame:
+        check_sparse(X, "X")
         array: Any = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False, estimator=self)
         if not reset and hasattr(self, "feature_names_in_"):
             raise ValueError("the training table had named columns; give a DataFrame that has them, too")

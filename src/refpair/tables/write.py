@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,16 +16,21 @@ import pandas as pd
 from refpair._files import check_output, written_whole
 
 _ENDINGS = (".csv", ".tsv", ".csv.gz", ".jsonl", ".parquet")
+# Also as wide characters, which some spreadsheets take for the same.
+_FORMULA = re.compile("[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]")
+_PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
-def check_table_path(path: Path) -> None:
+def check_table_path(path: Path, *, for_spreadsheets: bool = False) -> None:
     """Refuse a path that no table can be written to."""
     check_output(path)
     if not path.name.lower().endswith(_ENDINGS):
         raise ValueError(f"{path}: the name of a table ends in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}")
+    if for_spreadsheets and path.name.lower().endswith(_ENDINGS[3:]):
+        raise ValueError(f"{path}: for spreadsheets, choose a name that ends in .csv or .tsv")
 
 
-def write_table(frame: pd.DataFrame, path: Path) -> None:
+def write_table(frame: pd.DataFrame, path: Path, *, for_spreadsheets: bool = False) -> None:
     """Write a table in the format that the name says; its index is left out.
 
     Lists of texts are joined by ``|`` in CSV and TSV, and stay lists in JSON lines and Parquet.
@@ -35,6 +41,11 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
         The table.
     path : Path
         A file ending in .csv, .tsv, .csv.gz, .jsonl (JSON lines) or .parquet.
+    for_spreadsheets : bool, default=False
+        Whether to put a ``'`` before cells and column names of CSV or TSV that a spreadsheet would take for
+        formulas: texts that begin with ``=``, ``+``, ``-``, ``@``, a tab or an end of line, and are no
+        numbers. Use it if the texts are not your own and the file is opened in a spreadsheet. It changes
+        the data: leave it out if a program reads the file.
 
     Examples
     --------
@@ -48,23 +59,26 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
     Table('songs.jsonl': 2 rows, 1 columns, no labels)
     """
     path = Path(path)
-    check_table_path(path)
+    check_table_path(path, for_spreadsheets=for_spreadsheets)
     name = path.name.lower()
     if name.endswith(".parquet"):
         content = _parquet(frame, path)
     elif name.endswith(".jsonl"):
         content = _json_lines(frame).encode()
     else:
-        content = csv_text(frame, "\t" if name.endswith(".tsv") else ",").encode()
+        sep = "\t" if name.endswith(".tsv") else ","
+        content = csv_text(frame, sep, for_spreadsheets=for_spreadsheets).encode()
     if name.endswith(".gz"):
         content = gzip.compress(content, mtime=0)
     with written_whole(path) as file:
         file.write(content)
 
 
-def csv_text(frame: pd.DataFrame, sep: str = ",") -> str:
+def csv_text(frame: pd.DataFrame, sep: str = ",", *, for_spreadsheets: bool = False) -> str:
     """Return a table as CSV that has a row for each row, whatever is in its cells."""
     frame = _map_columns(frame, lambda column: column.map(_joined) if column.dtype == object else column)
+    if for_spreadsheets:
+        frame = _map_columns(frame, _no_formulas).rename(columns=_no_formula)
     text: str = frame.to_csv(index=False, sep=sep)
     if "\r" in text:  # it is quoted only if it may end a line
         text = frame.to_csv(index=False, sep=sep, lineterminator="\r\n")
@@ -73,6 +87,16 @@ def csv_text(frame: pd.DataFrame, sep: str = ",") -> str:
 
 def _map_columns(frame: pd.DataFrame, change: Callable[[pd.Series], pd.Series]) -> pd.DataFrame:
     return pd.DataFrame({name: change(frame[name]) for name in frame.columns}, index=frame.index)
+
+
+def _no_formulas(column: pd.Series) -> pd.Series:
+    is_plain = pd.api.types.is_numeric_dtype(column) or isinstance(column.dtype, pd.SparseDtype)
+    return column if is_plain else column.astype(object).map(_no_formula)
+
+
+def _no_formula(cell: Any) -> Any:
+    is_formula = isinstance(cell, str) and _FORMULA.match(cell) and not _PLAIN_NUMBER.fullmatch(cell)
+    return f"'{cell}" if is_formula else cell
 
 
 def _joined(cell: Any) -> Any:

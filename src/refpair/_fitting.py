@@ -1,0 +1,27 @@
+"""Learning that is all or nothing: an error or Ctrl-C in the middle never leaves half a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def all_or_nothing(learn: Method) -> Method:
+    """Decorate a method that learns: until it is done, the object stays what it was, fitted before or not.
+
+    The method runs on a copy of the object, which shares its parameters. All that it learns becomes the
+    object's in one step: an interruption comes before that or after.
+    """
+
+    @wraps(learn)
+    def learn_aside(self: Any, *given: Any, **named: Any) -> Any:
+        aside = object.__new__(type(self))
+        vars(aside).update(vars(self))
+        returned = learn(aside, *given, **named)
+        self.__dict__ = vars(aside)
+        return self if returned is aside else returned
+
+    return cast(Method, learn_aside)

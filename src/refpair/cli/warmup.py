@@ -1,0 +1,80 @@
+"""``refpair warmup``: compile what models need, so that no first use waits for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from refpair.cli.printing import Output
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+N_ROWS, N_LABELS = 60, 12  # so many labels that not all label sets are tried for a cost
+
+
+def warmup() -> None:
+    """Compile all that models need, for this machine: no first use waits for it.
+
+    In a Dockerfile: RUN refpair warmup
+    """
+    from refpair._kernels.compiling import COMPILING
+    from refpair._parallel import progress_bar
+
+    COMPILING.is_told = True  # the bar says it
+    before, started, steps = COMPILING.n_kernels, time.perf_counter(), list(_steps())
+    with progress_bar(visible=True) as bar:
+        task = bar.add_task("compiling", total=len(steps))
+        for step in steps:
+            step()
+            bar.advance(task)
+    seconds = time.perf_counter() - started
+    Output().print(f"{COMPILING.n_kernels - before} kernels compiled in {seconds:.0f} s")
+
+
+def _steps() -> Iterator[Callable[[], object]]:
+    """Yield small uses of all that there is, which together need every kernel."""
+    from functools import partial
+
+    import numpy as np
+    import scipy.sparse as sp
+    from sklearn.ensemble import RandomForestClassifier
+
+    from refpair import Cost, active
+    from refpair import classifiers as of
+    from refpair.model_selection import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit
+
+    rng = np.random.default_rng(0)
+    dense = rng.standard_normal((N_ROWS, 5))
+    sparse = sp.csr_array((rng.random((N_ROWS, 90)) < 0.1) * 1.0)
+    Y = (rng.random((N_ROWS, N_LABELS)) < 0.3).astype(np.uint8)
+    forest = of.Forest(n_trees=3)
+
+    def use(model: BaseEstimator, X: Any) -> None:
+        model.set_params(random_state=0).fit(X, Y).predict(X)
+
+    for X in (dense, sparse):
+        for bits in ({}, {"max_samples": 0.05}, {"estimator": "logistic"}, {"decoder": "nearest"}):
+            yield partial(use, of.CSRPEClassifier("f1", n_bits=60, **bits), X)
+        for estimator in (forest, "logistic"):
+            yield partial(use, of.BinaryRelevance(estimator), X)
+            yield partial(use, of.ChainClassifier(estimator), X)
+        for model in (
+            of.RAkEL(forest),
+            of.LabelPowerset(forest),
+            of.ProbabilisticChain(forest, n_samples=5),
+            of.CondensedFilterTree(forest, n_rounds=2),
+        ):
+            yield partial(use, model, X)
+    mostly_zero = sparse.toarray()
+    yield partial(use, of.BinaryRelevance(forest), mostly_zero)
+    for cost in ("jaccard", Cost.from_counts(lambda tp, fp, fn, tn: fp + fn / (1 + tp))):
+        yield partial(use, of.CSRPEClassifier(cost, n_bits=60), dense)
+        yield partial(use, of.BayesDecisionClassifier(of.BinaryRelevance(forest), cost=cost), dense)
+    yield partial(use, of.BayesDecisionClassifier(RandomForestClassifier(3)), dense)
+    yield lambda: of.LabelPowerset(forest, random_state=0).fit(dense, Y).predict_proba(dense)
+    asked = np.where(np.arange(N_ROWS)[:, None] < N_ROWS // 2, Y, np.nan)
+    yield lambda: active.RepresentativeUncertainty(n_bits=60, random_state=0).query(dense, asked)
+    for splitter in (MultilabelStratifiedKFold(3), MultilabelStratifiedShuffleSplit(1, test_size=0.3)):
+        yield partial(lambda splitter: list(splitter.split(dense, Y)), splitter)
