@@ -114,7 +114,7 @@ FORGED = [
     ("rakel", changed("learners_.problem_of_block_", lambda a: a[1:]), "problem for each block"),
     ("rakel", model("learners_", "size", value=1), "problem for each block"),
     ("rakel", model("learners_", "n_bits_", value=10**5), "problem for each block"),
-    ("rakel", model("learners_", "n_bits_", value=10**9), "no bits, or too many"),
+    ("rakel", model("learners_", "n_bits_", value=10**9), "more than a file may hold"),
     ("rakel", changed("learners_.patterns_.0", lambda a: a[:1]), "learner for each problem"),
     ("rakel", model("learners_", "patterns_", 0, "n", value=3), "too many or too few bits"),
     ("hamr", model("code_", "code_length", value=2**30 - 1), "code_length"),

@@ -30,7 +30,8 @@ from refpair.persistence._sklearn import HOW_ELSE, find_class, from_attributes, 
 _LONGEST_PLACE = 40
 _MOST_DIMENSIONS, _LONGEST_EMPTY = 8, 1 << 22  # an array without cells may yet have millions of columns
 _DEEPEST, _MOST_PIPELINES = 16, 6  # objects in objects; a pipeline asks its steps thrice each, these theirs
-_FEW_CELLS, _WIDE = 16, 1 << 24
+_FEW_CELLS = 16
+_LONGEST_NAME, _WIDE = 4096, 1 << 24  # characters and bytes: NumPy makes all strings as wide as the longest
 _NUMBERS = {
     np.dtype(name).str: np.dtype(name)
     for name in ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
@@ -152,8 +153,8 @@ class ValueWriter:
         if array.dtype.kind in "OU" and array.ndim == 1:
             names, kind = self._write_all(array, place), array.dtype.kind
             if _are_names(names, kind):
-                # A single long name makes all others as wide: as objects, each is as long as it is.
-                kind = kind if _n_bytes(names, kind) <= _WIDE else "O"
+                # As objects, each is as long as it is.
+                kind = kind if _width(names, kind) <= _LONGEST_NAME and _n_bytes(names, kind) <= _WIDE else "O"
                 claim_room(_n_bytes(names, kind))
                 return {"names": names, "kind": kind}
             if array.dtype.kind == "U" or not self._in_sklearn:
@@ -253,7 +254,7 @@ class ValueReader:
 
     def _read_names(self, names: Any, kind: Any) -> npt.NDArray[Any]:
         right = kind in ("O", "U") and isinstance(names, list) and _are_names(names, kind)
-        require(right, "names are broken")
+        require(right and _width(names, kind) <= _LONGEST_NAME, "names are broken")
         claim_room(_n_bytes(names, kind))
         return np.array(names, dtype=kind)
 
@@ -361,10 +362,13 @@ def _are_names(names: list[Any], kind: str) -> bool:
     return all(isinstance(name, kinds) for name in names)
 
 
+def _width(names: list[Any], kind: str) -> int:
+    """Return how many characters each place of an array of names has room for: of objects, as a pointer."""
+    return max(map(len, names), default=0) if kind == "U" else 2
+
+
 def _n_bytes(names: list[Any], kind: str) -> int:
-    """Return how large an array of names is: NumPy makes all strings as wide as the longest."""
-    width = max(map(len, names), default=0) if kind == "U" else 2
-    return 4 * width * len(names)
+    return 4 * _width(names, kind) * len(names)
 
 
 def _find_ufunc(name: str) -> Any:
