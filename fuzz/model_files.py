@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 
 from fuzz.choices import Choices
 from fuzz.forging import forge, signed, zipped
+from fuzz.limits import MEGABYTES_IN_USE
 from fuzz.models import X, saved
 from fuzz.scratch import result_or_refusal, scratch_folder
 from refpair import TableVectorizer, load
@@ -52,7 +53,6 @@ _METHODS = (
     "predict", "predict_proba", "expected_cost", "predict_set_proba", "predict_code", "decision_function",
 )  # fmt: skip
 _MOST_FEATURES = 100_000  # that rows are made of
-_MEGABYTES = 500
 _OUT_OF_BOUNDS = "index is out of bounds"  # what numba says; NumPy names the index
 
 
@@ -77,7 +77,7 @@ def check(data: bytes) -> None:
         path.write_bytes(content)
         before = _reset_peak()
         _check_file(path, rows[:4])
-        assert _peak() - before <= _MEGABYTES << 10, "this file takes too much memory"
+        assert _peak() - before <= MEGABYTES_IN_USE << 10, "this file takes too much memory"
 
 
 def _check_file(path: Path, rows: Any) -> None:

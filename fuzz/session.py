@@ -98,7 +98,6 @@ def run_session(
             f"-runs={n_inputs}",
             f"-timeout={limits.SECONDS}",
             f"-report_slow_units={limits.SECONDS}",
-            f"-rss_limit_mb={limits.MEGABYTES}",
             f"-max_len={limits.LONGEST_INPUT}",
             f"-dict={words}",
             *([] if seed is None else [f"-seed={seed}"]),

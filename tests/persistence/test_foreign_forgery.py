@@ -368,3 +368,11 @@ def test_a_single_tree(data, tmp_path):
     before, after = model.learners_.bank_.estimators_[0], load(tmp_path / "m").learners_.bank_.estimators_[0]
     for name, value in before.tree_.__getstate__().items():
         np.testing.assert_array_equal(after.tree_.__getstate__()[name], value)
+
+
+def test_a_model_in_a_model_has_its_features(data, tmp_path):
+    X, Y = data
+    save(BayesDecisionClassifier(BinaryRelevance("tree"), random_state=0).fit(X, Y), tmp_path / "m")
+    forge(tmp_path / "m", in_header("model", "n_features_in_", value=4))
+    with pytest.raises(ModelFileError, match="one of other features"):
+        load(tmp_path / "m")

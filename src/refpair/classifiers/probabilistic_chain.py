@@ -28,7 +28,7 @@ from refpair.posterior.distribution import MOST_ENUMERATED, LabelDistribution
 from refpair.tables.labels import LabelMatrix
 
 _INFERENCES = ("sample", "beam", "exact")
-_SELDOM = 8
+_SELDOM = 64
 
 
 class ProbabilisticChain(ReductionClassifier):
@@ -158,6 +158,8 @@ class ProbabilisticChain(ReductionClassifier):
     def _work(self, *, exact: bool) -> int:
         # Exact searches seldom go all the way: they may take some times as long as others.
         width = {"sample": 0, "beam": self.beam_width, "exact": WIDEST // _SELDOM}[self.inference]
+        if hasattr(self, "links_"):
+            width = min(width, 1 << min(self.links_.n_open, 62))
         return max(getattr(self, "_n_drawn", 0), width) * work_of(vars(self), exact=exact)
 
     def _check_parameters(self) -> None:

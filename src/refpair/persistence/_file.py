@@ -49,8 +49,8 @@ _ROOM_GROWTH, _ROOM_ALLOWED = 64, 1 << 27
 # The header holds names and settings. Each bracket, comma and colon may cost 100 bytes when it is read.
 _MAX_HEADER, _HEADER_GROWTH, _HEADER_ALLOWED = 1 << 25, 8, 1 << 20
 _MAX_MARKS, _MARKS = 2_000_000, (b",", b":", b"[", b"{")
-# Steps that a prediction may take for a row: a second or a few of them.
-_MOST_WORK, _WORK_A_BYTE = 1_000_000_000, 100
+# Steps that a prediction may take for a row: up to a second.
+_MOST_WORK, _WORK_A_BYTE = 50_000_000, 100
 
 _SAVE_ANEW = "copy the file again, or save the model anew"
 _BROKEN = (
