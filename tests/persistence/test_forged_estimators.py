@@ -104,7 +104,6 @@ FORGED = [
     ("probabilistic", changed("_uniforms", at(0, np.nan)), "draws of the chain"),
     ("probabilistic", changed("_uniforms", lambda a: a[1:]), "draws of the chain"),
     ("beam", model("beam_width", value=2**40), "too many for a model in a file"),
-    ("beam", model("beam_width", value=2**24), "too long: the model draws"),
     ("rakel", changed("labelsets_", at((0, 0), 3)), "labelsets must hold"),
     ("rakel", changed("labelsets_", at((0, 0), -1)), "labelsets must hold"),
     ("rakel", changed("labelsets_", lambda a: np.repeat(a[:1], len(a), axis=0)), "in no set"),

@@ -154,7 +154,8 @@ class ValueWriter:
             names, kind = self._write_all(array, place), array.dtype.kind
             if _are_names(names, kind):
                 # As objects, each is as long as it is.
-                kind = kind if _width(names, kind) <= _LONGEST_NAME and _n_bytes(names, kind) <= _WIDE else "O"
+                narrow = _width(names, kind) <= _LONGEST_NAME and _n_bytes(names, kind) <= _WIDE
+                kind = kind if narrow else "O"
                 claim_room(_n_bytes(names, kind))
                 return {"names": names, "kind": kind}
             if array.dtype.kind == "U" or not self._in_sklearn:
