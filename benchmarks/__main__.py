@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-QUICK = ("bits", "decoding", "forest", "startup", "memory")
+QUICK = ("bits", "decoding", "predict", "forest", "startup", "memory")
 LONG = (
     "variants",
     "competitor_speed",

@@ -1,4 +1,7 @@
-"""How long does the first fit in a new process take, with and without compiled kernels on disk?"""
+"""How long do the first fit, and the first prediction of a saved model, take in a new process?
+
+Once with no compiled kernels on disk, and once with those that the process before has left there.
+"""
 
 from __future__ import annotations
 
@@ -6,39 +9,53 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 from benchmarks.common import print_machine, print_table
 
-SCRIPT = """
-import time
+START = """
+import sys, time
 start = time.perf_counter()
-from refpair import CSRPEClassifier
+import refpair
 from refpair.datasets import load_dataset
-imported = time.perf_counter()
+imported = time.perf_counter() - start
 data = load_dataset("digits")
-begin = time.perf_counter()
-CSRPEClassifier("f1", n_jobs=2, random_state=0).fit(data.X[:1500], data.Y[:1500])
-print(imported - start, time.perf_counter() - begin)
+start = time.perf_counter()
 """
+END = """
+print(imported, time.perf_counter() - start)
+"""
+FIT = "model = refpair.CSRPEClassifier('f1', n_jobs=2, random_state=0).fit(data.X[:1500], data.Y[:1500])"
+PREDICT = "refpair.load(sys.argv[1]).predict(data.X[1500:])"
+SAVE = "refpair.save(model, sys.argv[1])"
+
+
+def run(script: str, model: Path, cache: Path) -> tuple[str, str]:
+    """Return the seconds of the import and of the script in a new process."""
+    done = subprocess.run(
+        [sys.executable, "-c", START + script + END, str(model)],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported, used = map(float, done.stdout.split())
+    return f"{imported:.1f}", f"{used:.1f}"
 
 
 def main() -> None:
-    """Fit twice in new processes that share a fresh cache of kernels."""
+    """Fit, then load and predict, each twice in new processes that share a fresh cache of kernels."""
     print_machine()
-    print("seconds; digits (1500 rows, 3000 bits, 2 threads)\n")
+    print("seconds; digits (1500 rows to fit, 297 to predict, 3000 bits, 2 threads)\n")
     rows = []
-    with tempfile.TemporaryDirectory() as cache:
-        for what in ("kernels compiled", "kernels from the cache"):
-            done = subprocess.run(
-                [sys.executable, "-c", SCRIPT],
-                env={**os.environ, "NUMBA_CACHE_DIR": cache},
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            imported, fitted = map(float, done.stdout.split())
-            rows.append([what, f"{imported:.1f}", f"{fitted:.1f}"])
-    print_table(["", "import refpair", "first fit"], rows)
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder, "model.refpair")
+        run(f"{FIT}\n{SAVE}", model, Path(folder, "other"))
+        for what, script in (("first fit", FIT), ("load, first predict", PREDICT)):
+            cache = Path(folder, what)
+            for kernels in ("compiled", "from the cache"):
+                rows.append([what, kernels, *run(script, model, cache)])
+    print_table(["", "kernels", "import refpair", "then"], rows)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Sparse matrices whose parts do not fit together: refused by name wherever users can give one, never followed."""
+"""Sparse matrices whose parts do not fit together: refused by name wherever users can give one."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_parts_that_do_not_fit_together(by, kind):
     X = matrix(kind=kind)
     check_sparse(X, "X")
     by(X)
-    with pytest.raises(ValueError, match="^X is a broken sparse matrix"):
+    with pytest.raises(ValueError, match=r"^X is a broken sparse matrix"):
         check_sparse(X, "X")
 
 
@@ -136,9 +136,9 @@ def test_features(by, model, bayes):
         lambda: CostSensitiveUncertainty(n_bits=6).query(X, some),
         lambda: SpreadQuery().query(X, some),
     ):
-        with pytest.raises(ValueError, match="^X is a broken sparse matrix"):
+        with pytest.raises(ValueError, match=r"^X is a broken sparse matrix"):
             ask()
-    with pytest.raises(ValueError, match="^features is a broken sparse matrix"):
+    with pytest.raises(ValueError, match=r"^features is a broken sparse matrix"):
         read_features(X, 40)
 
 
@@ -158,13 +158,13 @@ def test_labels(by, model):
         lambda: cost.matrix(Y, matrix(3)),
         lambda: list(MultilabelStratifiedKFold(2).split(X, Y)),
     ):
-        with pytest.raises(ValueError, match="^[Yy] is a broken sparse matrix"):
+        with pytest.raises(ValueError, match=r"^[Yy] is a broken sparse matrix"):
             ask()
-    with pytest.raises(ValueError, match="^Z is a broken sparse matrix"):
+    with pytest.raises(ValueError, match=r"^Z is a broken sparse matrix"):
         cost.rows(matrix(3), Y)
-    with pytest.raises(ValueError, match="^labels is a broken sparse matrix"):
+    with pytest.raises(ValueError, match=r"^labels is a broken sparse matrix"):
         expected_cost(p, Y, cost)
-    with pytest.raises(ValueError, match="^relevant_set is a broken sparse matrix"):
+    with pytest.raises(ValueError, match=r"^relevant_set is a broken sparse matrix"):
         CSRPEClassifier(n_bits=6, relevant_set=Y).fit(X, matrix(3))
 
 

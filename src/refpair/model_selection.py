@@ -192,7 +192,12 @@ class _Spreader:
             ranked.sort_indices()
             sums = ranked.sum(axis=1)
         else:
-            starts, ranks, sums = kernels.rank_labels(labels, words)
+            n_of = np.count_nonzero(labels, axis=0)
+            starts, sums = np.zeros(n + 1, np.int64), np.empty(n, np.uint64)
+            ranks = np.empty(n_of.sum() + 1, np.int32)
+            order = np.argsort(n_of, kind="stable")
+            kernels.rank_labels(labels, order, words, starts, ranks, sums)
+            ranks = ranks[:-1]
             ranked = sp.csr_array((ranks, ranks, starts), shape=(n, n_labels))
         _, first, self.vector_of, self.counts = np.unique(
             sums, return_index=True, return_inverse=True, return_counts=True

@@ -180,7 +180,5 @@ def test_cells_in_columns_that_are_not_there_are_refused(tmp_path):
     matrix = sp.csr_array(np.eye(3))
     matrix.indices = matrix.indices + 2
     sp.save_npz(tmp_path / "X.npz", matrix, compressed=False)
-    with pytest.raises(
-        ValueError, match="a cell in column 4, and 3 columns from 0 on"
-    ):
+    with pytest.raises(ValueError, match="a cell in column 4, and 3 columns from 0 on"):
         open_rows(tmp_path / "X.npz")[:]

@@ -23,7 +23,7 @@ from numba import config
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 _HERE = Path(__file__).parent
-_DAMAGED = (OSError, EOFError, pickle.UnpicklingError)
+_DAMAGED = (OSError, EOFError, pickle.UnpicklingError, AttributeError, ImportError)
 
 
 @cache
@@ -88,6 +88,11 @@ def _say_once() -> None:
 class _Files(IndexDataCacheFile):  # type: ignore[misc]  # numba has no types
     """The files of one kernel in one folder: an index by types, and one file of code for each."""
 
+    def __init__(self, folder: Path, name: str) -> None:
+        super().__init__(str(folder), name, stamp())
+        # This is read first: other versions may be of classes that there are no more, and cannot be read on.
+        self._version = stamp()
+
     def _load_index(self) -> dict[Any, str]:
         try:
             return cast(dict[Any, str], super()._load_index())
@@ -115,7 +120,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]  # numba has no types
         self._impl = self._impl_class.__new__(self._impl_class)
         checked = "-checked" if config.BOUNDSCHECK else ""
         name = f"{kernel.__module__}.{kernel.__qualname__}{checked}.{sys.implementation.cache_tag}"
-        self._all = [_Files(str(folder), name, stamp()) for folder in folders()]
+        self._all = [_Files(folder, name) for folder in folders()]
         self._cache_file, self._cache_path = self._all[-1], str(folders()[-1])
         self.enable()
 

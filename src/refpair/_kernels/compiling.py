@@ -12,7 +12,7 @@ from typing import Any
 
 from numba.core import event
 
-_SAID = "refpair: compiling for this machine, once: about 10 s (`refpair warmup` does so beforehand)"
+SAID = "refpair: compiling for this machine, once: about 10 s (`refpair warmup` does so beforehand)"
 
 
 class Compiling(event.Listener):  # type: ignore[misc]  # numba has no types
@@ -37,7 +37,7 @@ class Compiling(event.Listener):  # type: ignore[misc]  # numba has no types
         if not self.is_told and sys.stderr is not None:
             self.is_told = True
             with suppress(OSError, ValueError):  # nobody is there to read it
-                print(_SAID, file=sys.stderr, flush=True)
+                print(SAID, file=sys.stderr, flush=True)
 
     def on_end(self, told: Any) -> None:
         """Collect garbage again."""

@@ -289,7 +289,7 @@ def grow_while_room(
 
     Memory is allocated outside: each kind of array that a kernel makes takes the compiler some 50 ms.
     """
-    n_rows, n_trees = vector_of_row.shape[0], differences.shape[0]
+    n_rows, n_trees = len(vector_of_row), len(differences)
     weight_bits, count_bits = limits.weight_bits, limits.count_bits
     by_row, rows, sampled, all_order, all_place, stack, slots = work
     for tree in range(first_tree, n_trees):

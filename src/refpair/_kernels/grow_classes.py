@@ -247,7 +247,7 @@ def grow_while_room(
             )
             n_nodes += 2
         nodes.start[tree + 1] = first + n_nodes
-    return problem_of_tree.shape[0]
+    return len(problem_of_tree)
 
 
 def by_node(n_nodes: int, leaves: Leaves) -> ClassCounts:

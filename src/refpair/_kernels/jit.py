@@ -18,7 +18,6 @@ from numba.extending import intrinsic, overload
 
 import refpair._kernels.compiling  # noqa: F401  # it hears of all that is compiled
 from refpair._kernels._cache import KernelCache
-from refpair._kernels.interrupts import Uninterrupted
 from refpair._kernels.linked import LINKED
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
@@ -45,12 +44,14 @@ INLINE: Any = {**LEAN, "forceinline": True}
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function that Python calls: it is kept on disk and releases the GIL."""
+    """Compile a function that Python calls: it is kept on disk and releases the GIL.
+
+    It returns nothing, a number or one array. To make objects of the rest, numba runs Python code: Ctrl-C is
+    handled there if it was pressed meanwhile, and numba goes on as if nothing had been raised.
+    """
     compiled: Any = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
     if isinstance(compiled, CPUDispatcher):  # numba can be told to compile nothing
         compiled._cache = KernelCache(function)
-        if function.__annotations__.get("return") != "None":  # then numba makes objects
-            compiled.__class__ = Uninterrupted
     return cast(Function, compiled)
 
 

@@ -22,34 +22,42 @@ ANY = 2**61
 
 
 @kernel
-def rank_labels(labels: Bytes, words: Words) -> tuple[Longs, Ints, Words]:
-    """Return each row's labels, numbered from the rarest to the most frequent, and the sum of their words."""
-    n, n_labels = labels.shape
-    counts = np.zeros(n_labels, np.int64)
-    for row in range(n):
-        for label in range(n_labels):
-            counts[label] += labels[row, label]
-    order = np.argsort(counts, kind="mergesort")  # which is stable
-    starts, sums = np.zeros(n + 1, np.int64), np.zeros(n, np.uint64)
-    ranks, end = np.empty(counts.sum() + 1, np.int32), 0
-    for row in range(n):
+def rank_labels(labels: Bytes, order: Longs, words: Words, starts: Longs, ranks: Ints, sums: Words) -> None:
+    """Write each row's labels, numbered by their place in an order, and the sum of their words.
+
+    There is room for one label more than there are.
+    """
+    end = 0
+    for row in range(labels.shape[0]):
         total = np.uint64(0)
-        for rank in range(n_labels):
+        for rank in range(order.shape[0]):
             present = labels[row, order[rank]]
             ranks[end] = rank  # the next one is written over it if it is absent: a branch would be slower
             total += present * words[rank]
             end += present
         starts[row + 1], sums[row] = end, total
-    return starts, ranks[:-1].copy(), sums
 
 
-@kernel
 def list_items(indptr: IndexArray, indices: IndexArray, counts: Longs, n_labels: int, most: int) -> Lists:
     """Return the items of label vectors, labels first, then pairs; labels are numbered by how rare they are.
 
     Of pairs there are `most` entries at most, those of rare labels. Pairs that one sample has alone are left
     out: wherever it is, folds are as even.
     """
+    starts, items = np.zeros(len(indptr), np.int64), np.empty(len(indices) + most, np.uint32)
+    n_items = _write_items(
+        indptr.astype(np.int64), indices.astype(np.int64), counts, n_labels, most, starts, items
+    )
+    weights = np.ones(n_items, np.int64)
+    weights[:n_labels] = LABEL_WEIGHT
+    return starts, items[: starts[-1]].copy(), weights
+
+
+@kernel
+def _write_items(
+    indptr: Longs, indices: Longs, counts: Longs, n_labels: int, most: int, starts: Longs, items: Numbers
+) -> int:
+    """Write where the items of each vector start, and the items; return how many there are."""
     n_vectors = len(indptr) - 1
     label_starts, vectors = _vectors_of_labels(indptr, indices, n_labels)
     in_pairs = np.zeros(n_vectors, np.int64)  # how many labels of a vector are in pairs: its rarest ones
@@ -62,16 +70,15 @@ def list_items(indptr: IndexArray, indices: IndexArray, counts: Longs, n_labels:
         n_paired += 1
         for at in range(label_starts[label], label_starts[label + 1]):
             in_pairs[vectors[at]] += 1
-    starts = np.zeros(n_vectors + 1, np.int64)
     for v in range(n_vectors):
         n_own = indptr[v + 1] - indptr[v]
         starts[v + 1] = starts[v] + n_own + in_pairs[v] * (in_pairs[v] - 1) // 2
-    items, ends = np.empty(starts[-1], np.uint32), starts[:-1].copy()
+    ends = starts[:-1].copy()
     for v in range(n_vectors):
         for at in range(indptr[v], indptr[v + 1]):
             items[ends[v]] = indices[at]
             ends[v] += 1
-    n_samples = np.zeros(n_labels + len(items), np.int64)  # of each pair
+    n_samples = np.zeros(n_labels + starts[-1], np.int64)  # of each pair
     item_with, seen_with = np.empty(n_labels, np.uint32), np.full(n_labels, -1, np.int64)
     n_items = n_labels
     for label in range(n_paired):
@@ -87,17 +94,18 @@ def list_items(indptr: IndexArray, indices: IndexArray, counts: Longs, n_labels:
                 items[ends[v]] = item_with[rarer]
                 n_samples[item_with[rarer]] += counts[v]
                 ends[v] += 1
-    return _without_lone_pairs(starts, items, n_samples[:n_items], n_labels)
+    return drop_lone_pairs(starts, items, n_samples[:n_items], n_labels)
 
 
 @helper
-def _without_lone_pairs(starts: Longs, items: Numbers, n_samples: Longs, n_labels: int) -> Lists:
+def drop_lone_pairs(starts: Longs, items: Numbers, n_samples: Longs, n_labels: int) -> int:
+    """Take the pairs of one sample out of the lists, and return how many items are left."""
     number, n_items = np.full(len(n_samples), -1, np.int32), 0
     for i in range(len(n_samples)):
         if i < n_labels or n_samples[i] > 1:
             number[i] = n_items
             n_items += 1
-    kept, end, at = np.zeros(len(starts), np.int64), 0, 0
+    end, at = 0, 0
     for v in range(len(starts) - 1):
         while at < starts[v + 1]:
             new = number[items[at]]
@@ -105,14 +113,12 @@ def _without_lone_pairs(starts: Longs, items: Numbers, n_samples: Longs, n_label
                 items[end] = new
                 end += 1
             at += 1
-        kept[v + 1] = end
-    weights = np.ones(n_items, np.int64)
-    weights[:n_labels] = LABEL_WEIGHT
-    return kept, items[:end].copy(), weights
+        starts[v + 1] = end
+    return n_items
 
 
 @helper
-def _vectors_of_labels(indptr: IndexArray, indices: IndexArray, n_labels: int) -> tuple[Longs, Ints]:
+def _vectors_of_labels(indptr: Longs, indices: Longs, n_labels: int) -> tuple[Longs, Ints]:
     """Return where the vectors of each label start, and the vectors."""
     starts = np.zeros(n_labels + 2, np.int64)
     for at in range(len(indices)):

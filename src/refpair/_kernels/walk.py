@@ -180,33 +180,31 @@ def most_voted(
                 out[first + i, problem] = best
 
 
-@kernel
 def sum_leaves(
-    leaves: Ints, tree_start: Longs, start: Longs, index: Ints, weight: Floats, n_vectors: int
+    nodes: Longs, start: Longs, index: Ints, weight: Floats, n_vectors: int
 ) -> tuple[Longs, Ints, Floats]:
     """Return the mean distribution of the leaves that each row reaches, sparse: start, index and weight.
 
-    Row i reaches node ``leaves[i, t]`` of tree t, which is node ``tree_start[t] + leaves[i, t]`` of all. Node
-    j puts ``weight[start[j] : start[j + 1]]``, all above zero, on these vectors of ``index``.
+    Row i reaches ``nodes[i]``. Node j puts ``weight[start[j] : start[j + 1]]``, all above zero, on these
+    vectors of ``index``.
     """
-    n, n_trees = leaves.shape
-    capacity = 0
-    for i in range(n):
-        n_summed = 0
-        for t in range(n_trees):
-            node = tree_start[t] + leaves[i, t]
-            n_summed += start[node + 1] - start[node]
-        capacity += min(n_summed, n_vectors)
+    n_summed = (start[nodes + 1] - start[nodes]).sum(axis=1)
+    capacity = int(np.minimum(n_summed, n_vectors).sum())
+    out = np.zeros(len(nodes) + 1, np.int64), np.empty(capacity, np.int32), np.empty(capacity)
+    _write_sums(nodes, start, index, weight, np.zeros(n_vectors), *out)
+    end = out[0][-1]
+    return out[0], out[1][:end].copy(), out[2][:end].copy()
 
-    out_start = np.zeros(n + 1, np.int64)
-    out_index = np.empty(capacity, np.int32)
-    out_weight = np.empty(capacity)
-    sums = np.zeros(n_vectors)  # cleared after each row where it was written, not as a whole
+
+@kernel
+def _write_sums(
+    nodes: Longs, start: Longs, index: Ints, weight: Floats, sums: Floats,
+    out_start: Longs, out_index: Ints, out_weight: Floats,
+) -> None:  # fmt: skip
     end = 0
-    for i in range(n):
+    for i in range(nodes.shape[0]):
         total = 0.0
-        for t in range(n_trees):
-            node = tree_start[t] + leaves[i, t]
+        for node in nodes[i]:
             for j in range(start[node], start[node + 1]):
                 vector = index[j]
                 if sums[vector] == 0.0:
@@ -216,9 +214,8 @@ def sum_leaves(
                 total += weight[j]
         for j in range(out_start[i], end):
             out_weight[j] = sums[out_index[j]] / total
-            sums[out_index[j]] = 0.0
+            sums[out_index[j]] = 0.0  # for the next row: only where it was written
         out_start[i + 1] = end
-    return out_start, out_index[:end].copy(), out_weight[:end].copy()
 
 
 @kernel

@@ -74,11 +74,10 @@ class LeafVectors(Savable):
 
     def _sum(self, X: Any, rows: slice) -> tuple[npt.NDArray[Any], ...]:
         X = X[rows]
-        leaves = np.empty((X.shape[0], len(self.trees)), np.int32)
+        nodes = np.empty((X.shape[0], len(self.trees)), np.int64)
         for i, tree in enumerate(self.trees):
-            leaves[:, i] = tree.apply(X)
-        nodes = (self.tree_start, self.start, self.index, self.weight)
-        return sum_leaves(leaves, *nodes, len(self.vectors))
+            nodes[:, i] = self.tree_start[i] + tree.apply(X)
+        return sum_leaves(nodes, self.start, self.index, self.weight, len(self.vectors))
 
 
 def read_leaves(

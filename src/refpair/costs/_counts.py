@@ -153,7 +153,7 @@ class FBeta:
 
 
 def ask(function: Callable[..., npt.ArrayLike], name: str, *arrays: npt.NDArray[Any]) -> npt.ArrayLike:
-    """Return what a cost's function says of arrays, which it may only read: what it is told is needed again."""
+    """Return what a cost's function says of arrays, which it may only read: they are needed again."""
     for array in arrays:
         array.flags.writeable = False
     try:

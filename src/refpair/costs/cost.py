@@ -178,7 +178,7 @@ class Cost(ABC):
         Parameters
         ----------
         f : callable
-            ``f(tp, fp, fn, tn)``: four float arrays of one shape in, to be read only, the costs as an array of
+            ``f(tp, fp, fn, tn)``: four float arrays of one shape in, read-only, the costs as an array of
             this shape out.
         name : str, optional
             By default the name of the function.

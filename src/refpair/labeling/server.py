@@ -213,8 +213,9 @@ class _Api:
     async def table(self, request: Request) -> Response:
         """Return the answered rows and their labels as CSV."""
         disposition = {"content-disposition": 'attachment; filename="labels.csv"'}
-        made = lambda: csv_text(self.session.labelled(), for_spreadsheets=self.for_spreadsheets)  # noqa: E731
-        text = await run_in_threadpool(made)
+        text = await run_in_threadpool(
+            lambda: csv_text(self.session.labelled(), for_spreadsheets=self.for_spreadsheets)
+        )
         return Response(text, media_type="text/csv", headers=disposition)
 
     async def image(self, request: Request) -> Response:
