@@ -119,9 +119,9 @@ def _classes(path: Path) -> set[str]:
 def _inputs(model: Any, rows: Any, *, own: bool) -> list[Any]:
     """Return rows in several forms, as wide as the model says it wants them."""
     if isinstance(model, Pipeline) and isinstance(model[0], TableVectorizer):
-        names = model[0].columns_.index
-        made = pd.DataFrame({name: [1.0, np.nan, 0.0, 2.0] for name in names})
-        return [made, rows] if isinstance(rows, pd.DataFrame) and set(names) <= set(rows) else [made]
+        columns = model[0].columns_.index
+        made = pd.DataFrame({name: [1.0, np.nan, 0.0, 2.0] for name in columns})
+        return [made, rows] if isinstance(rows, pd.DataFrame) and set(columns) <= set(rows) else [made]
     if isinstance(rows, pd.DataFrame) and not own:
         return [rows, rows.to_numpy()]
     rows = X[:4]

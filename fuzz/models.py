@@ -160,7 +160,9 @@ def _of_tables() -> Iterator[Any]:
 @functools.cache
 def saved() -> list[tuple[Entries, Any]]:
     """Return the entries of the models' files, and rows for each."""
-    given = [(model, X, Y) for part in (_own, _of_scikit_learn, _pipelines) for model in part()]
+    given: list[tuple[Any, Any, Any]] = [
+        (model, X, Y) for part in (_own, _of_scikit_learn, _pipelines) for model in part()
+    ]
     given += [(model, table(), Y) for model in _of_tables()]
     named = pd.DataFrame(X, columns=list("abc"))
     given.append((BinaryRelevance("tree"), named, pd.DataFrame(Y, columns=["joy", "anger", "calm"])))

@@ -120,7 +120,8 @@ def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
     Parameters
     ----------
     path : path-like
-        The file. All of it is checked before it is used, so that even one made to do harm does none.
+        The file. It is checked before it is used, and runs no code; predictions of a stranger's model may
+        still be wrong.
     cost : str, Cost or callable, optional
         The cost that the model was fitted with. It is needed only if it is a Python function, which no file
         can hold.
