@@ -11,6 +11,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -232,6 +233,7 @@ STEPS = [(str(i), FunctionTransformer()) for i in range(90)]
         (CountVectorizer().fit(["bb"]), {"ngram_range": (1, 10**6)}, "too long"),
         (CountVectorizer().fit(["bb"]), {"input": "filename"}, "read from files"),
         (DummyClassifier().fit([[0], [1]], [0, 1]), {"n_classes_": 10**8}, "counted"),
+        (MLPClassifier(), {"coefs_": [np.zeros((5, 0)), np.zeros((0, 1 << 22))]}, "has no weights"),
         (FunctionTransformer(np.exp), {"kw_args": {"out": np.zeros((9, 1))}}, "plain values"),
         (make_pipeline(*[FunctionTransformer()] * 90), {"steps": [*STEPS, *STEPS[:20]]}, "too many"),
         (LogisticRegression().fit([[0.0], [1.0]], [0, 1]), {"coef_": np.zeros((1, 9))}, "wrong shape"),

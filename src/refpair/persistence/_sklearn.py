@@ -159,6 +159,12 @@ def _check_function(model: Any) -> None:
         require(plain, "a function is given more than plain values")
 
 
+def _check_layers(model: Any) -> None:
+    """Check that there are weights: a layer after one of no units could have millions at no cost."""
+    weighty = all(type(own) is np.ndarray and own.size for own in getattr(model, "coefs_", []))
+    require(weighty, "a layer has no weights")
+
+
 def _check_dummy(model: Any) -> None:
     """Check that classes are counted right: their probabilities are made room for by the number."""
     if hasattr(model, "classes_"):
@@ -316,6 +322,7 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
     "DummyClassifier": _check_dummy,
     "FunctionTransformer": _check_function,
     "LabelBinarizer": _check_binarizer,
+    "MLPClassifier": _check_layers,
     "OneVsRestClassifier": _check_one_against_rest,
     "Pipeline": _check_pipeline,
 }
