@@ -219,9 +219,9 @@ def _fits(value: Any, hint: Any) -> bool:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any:
         return True
-    if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
-    if hint is int:
+    if hint is float and type(value) is not int:
+        return isinstance(value, float) and not math.isnan(value)
+    if hint in (int, float):
         return isinstance(value, int) and abs(value) < 2**63
     if origin is Annotated:
         return _fits(value, arguments[0])

@@ -133,7 +133,7 @@ FORGED = {
     **{f"label_share of {value}": (settings("label_share", value), "label_share")
        for value in (2, -0.1, None, "1", True)},
     **{f"temperature of {value}": (settings("temperature", value), "temperature")
-       for value in (-1, 0, "hot", {"float": "-inf"}, {"float": "nan"}, None)},
+       for value in (-1, 0, 2**63, "hot", {"float": "-inf"}, {"float": "nan"}, None)},
     **{f"{name} of {value}": (model("posterior_", "dict", "line", name, value=value), name)
        for name in ("slope", "shift") for value in ({"float": "inf"}, None, "1")},
     **{f"oob_cost_ of {value}": (model("oob_cost_", value=value), "oob_cost_")
