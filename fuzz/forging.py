@@ -219,7 +219,7 @@ def _forge_array(entries: Entries, header: Header, places: list[tuple[Any, Any]]
         array = array.astype(np.int64)  # so that any number has room; the reader allows only smaller types
         cells = array.reshape(-1)
     i, j, how = choices.below(array.size), choices.below(array.size), choices.below(12)
-    sizes = [size for one in arrays.values() for size in one.shape]
+    sizes = [size for one in arrays.values() for size in one.shape] or [1]
     with np.errstate(all="ignore"):
         if how == 0:
             cells[i], cells[j] = cells[j], cells[i]
