@@ -13,6 +13,14 @@ def limit_memory() -> None:
 
     libFuzzer's own limit sees only memory that is in use, not an array of 100 GB that nobody has touched yet.
     """
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    limit = pages * resource.getpagesize() + (MEGABYTES << 20)
+    limit = _bytes(0) + (MEGABYTES << 20)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def megabytes_in_use() -> int:
+    """Return what the process has in memory."""
+    return _bytes(1) >> 20
+
+
+def _bytes(field: int) -> int:
+    return int(Path("/proc/self/statm").read_text().split()[field]) * resource.getpagesize()

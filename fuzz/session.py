@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ HERE = Path(__file__).parent
 CORPUS, FOUND = HERE / "corpus", HERE / "found"
 
 _SECONDS_BETWEEN_WORDS = 30.0
+_WITH_CHECKS = " (with bounds checks)"
 _STATUS = re.compile(r"^#(\d+)\t.*?cov: (\d+)", re.MULTILINE)
 _ARTIFACT = re.compile(r"Test unit written to (\S+)")
 
@@ -32,6 +34,7 @@ class Outcome:
     found: Path | None
     returncode: int
     log: str
+    checks_bounds: bool = False
 
     @property
     def is_clean(self) -> bool:
@@ -43,18 +46,26 @@ class Outcome:
         result = "clean" if self.is_clean else "FAILED"
         return (
             f"{self.target:12} {self.n_inputs:9,} inputs {self.seconds:7.0f} s   "
-            f"coverage {first:,} -> {last:,}   {result}"
+            f"coverage {first:,} -> {last:,}   {result}{_WITH_CHECKS if self.checks_bounds else ''}"
         )
 
     def how_to_repeat(self) -> str:
         """Say what failed and which command shows it again."""
         tail = "\n".join(self.log.splitlines()[-60:])
-        again = f"repeat it: python -m fuzz {self.target} {self.found}" if self.found else "no input was kept"
+        flag = " --check-bounds" if self.checks_bounds else ""
+        again = f"repeat it: python -m fuzz {self.target} {self.found}{flag}"
+        again = again if self.found else "no input was kept"
         return f"{tail}\n\n{self.target}: exit code {self.returncode}; {again}"
 
 
 def run_session(
-    name: str, n_inputs: int, corpus: Path = CORPUS, found: Path = FOUND, seed: int | None = None
+    name: str,
+    n_inputs: int,
+    corpus: Path = CORPUS,
+    found: Path = FOUND,
+    seed: int | None = None,
+    *,
+    checks_bounds: bool = False,
 ) -> Outcome:
     """Give a target so many inputs, beginning with its seeds and what earlier sessions kept in ``corpus``.
 
@@ -70,6 +81,8 @@ def run_session(
         The folder for inputs that fail.
     seed : int, optional
         For sessions that are the same each time, if the corpus is.
+    checks_bounds : bool, default=False
+        Whether kernels look at each index before they follow it.
     """
     target = load_target(name)
     found, kept = found.resolve(), corpus.resolve() / name
@@ -85,7 +98,6 @@ def run_session(
             f"-runs={n_inputs}",
             f"-timeout={limits.SECONDS}",
             f"-report_slow_units={limits.SECONDS}",
-            f"-rss_limit_mb={limits.MEGABYTES}",
             f"-max_len={limits.LONGEST_INPUT}",
             f"-dict={words}",
             *([] if seed is None else [f"-seed={seed}"]),
@@ -96,6 +108,7 @@ def run_session(
         with subprocess.Popen(
             [sys.executable, "-m", "fuzz.worker", name, str(found), *arguments],
             cwd=HERE.parent,
+            env=os.environ | (bounds_checks() if checks_bounds else {}),
             stdout=subprocess.PIPE,  # atheris writes the traceback there, libFuzzer all else to stderr
             stderr=subprocess.STDOUT,
             text=True,
@@ -112,7 +125,13 @@ def run_session(
         Path(artifact[1]) if artifact else None,
         process.returncode,
         log,
+        checks_bounds,
     )
+
+
+def bounds_checks() -> dict[str, str]:
+    """Return the environment in which numba checks all indices; its cache does not know of that."""
+    return {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(HERE / "checked")}
 
 
 def _followed(name: str, process: subprocess.Popen[str], n_inputs: int, started: float) -> str:

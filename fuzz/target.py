@@ -19,6 +19,8 @@ class Target(Protocol):
     """Inputs to start from."""
     WORDS: Sequence[str]
     """What the format is made of."""
+    CHECKS_BOUNDS: bool
+    """Whether half of the inputs are for kernels that check each index; most targets do without the name."""
 
     def check(self, data: bytes, /) -> None:
         """Raise if this input does what none may do."""

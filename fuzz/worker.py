@@ -15,7 +15,8 @@ from pathlib import Path
 
 import atheris
 
-from fuzz.memory import limit_memory
+from fuzz.limits import MEGABYTES_IN_USE
+from fuzz.memory import limit_memory, megabytes_in_use
 from fuzz.target import load_target, warm_up
 
 
@@ -38,7 +39,8 @@ def main() -> None:
             print(f"Test unit written to {path}", file=sys.stderr, flush=True)
             raise
 
-    atheris.Setup([sys.argv[0], f"-artifact_prefix={found}/", *arguments], check)
+    most = f"-rss_limit_mb={megabytes_in_use() + MEGABYTES_IN_USE}"
+    atheris.Setup([sys.argv[0], f"-artifact_prefix={found}/", most, *arguments], check)
     atheris.Fuzz()
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from refpair import BayesDecisionClassifier, BinaryRelevance, save
@@ -79,6 +83,9 @@ FORGED = {
     "other number of features": (in_tree("n_features", 50), "other features"),
     "huge number of classes": (in_tree("n_classes", cells(2, 2, 2**40)), "no classes"),
     "negative number of classes": (in_tree("n_classes", cells(2, 2, -1)), "no classes"),
+    "shared child": (lambda header, arrays: _share(arrays), "two parents"),
+    "less depth than there is": (in_tree("max_depth", 1), "another depth"),
+    "other classes than the trees": (in_forest("n_classes_", value=[2, 2, 10**8]), "other classes"),
     "no outputs": (in_tree("n_classes", EMPTY), "no classes"),
     "other outputs": (in_tree("n_classes", cells(2, 2)), "wrong shape"),
     "no nodes": (changed(TREE + "whole", lambda a: a[:, :0]), "nodes of a tree"),
@@ -86,7 +93,7 @@ FORGED = {
     "NaN value": (changed(TREE + "values", at(0, np.nan)), "not a number"),
     "other type": (changed(TREE + "whole", lambda a: a.astype(np.float64)), "holds float64"),
     "list for an array": (nowhere("values"), "arrays of numbers"),
-    "huge depth": (in_tree("max_depth", 2**40), "no depth"),
+    "huge depth": (in_tree("max_depth", 2**40), "another depth"),
     "more parts": (in_tree("more", 1), "some of its parts"),
     "no tree": (in_forest("estimators_", 0, "tree_", value=None), "some of its parts"),
     "tree elsewhere": (in_forest("tree_", value={"dict": {}}), "none belongs"),
@@ -123,6 +130,13 @@ FORGED = {
     "mask of numbers": (more({"masked": cells(1), "mask": cells(1)}), "mask"),
     "transposed nothing": (more({"transposed": 1}), "an array is none"),
 }  # fmt: skip
+
+
+def _share(arrays):
+    """Let two nodes have the same child: there would be more ways down than nodes."""
+    nodes = arrays[TREE + "whole"]
+    last, before = np.flatnonzero(nodes[LEFT] >= 0)[[-1, -2]]
+    nodes[LEFT, before] = nodes[LEFT, last]
 
 
 def _forest(header):
@@ -172,6 +186,18 @@ def test_a_leaf_without_label_vectors_is_refused(path):
         load(path)
 
 
+def objects(*values):
+    made = np.empty(len(values), object)
+    made[:] = values
+    return made
+
+
+TWO_COLUMNS = OneHotEncoder().fit([[1, 1], [2, 1], [3, 1]])
+DROPPED = OneHotEncoder(drop="first").fit([[1], [2], [3]])
+DROPS = ("drop_idx_", "_drop_idx_after_grouping")
+STEPS = [(str(i), FunctionTransformer()) for i in range(90)]
+
+
 @pytest.mark.parametrize(
     ("estimator", "forged", "says"),
     [
@@ -183,11 +209,33 @@ def test_a_leaf_without_label_vectors_is_refused(path):
         (OneHotEncoder().fit([[1], [2]]), {"categories_": [np.array([1, 1])]}, "not in order"),
         (OneHotEncoder().fit([[1.5], [2]]), {"categories_": [np.array([np.nan, 2.0])]}, "not in order"),
         (OneHotEncoder().fit([[1], [2]]), {"categories_": [np.array([[1, 2]])]}, "wrong shape"),
-        (OneHotEncoder(drop="first").fit([[1], [2]]), {"_drop_idx_after_grouping": [-1]}, "does not exist"),
-        (OneHotEncoder(drop="first").fit([[1], [2]]), {"_drop_idx_after_grouping": [2]}, "does not exist"),
-        (OneHotEncoder(drop="first").fit([[1], [2]]), {"_drop_idx_after_grouping": []}, "wrong shape"),
-        (OrdinalEncoder().fit([["a"], ["b"]]), {"categories_": [np.array(["b", "a"])]}, "not in order"),
-        (LogisticRegression().fit([[0.0], [1.0]], [0, 1]), {"n_jobs": 10**6}, "n_jobs"),
+        (OneHotEncoder().fit([[1], [2]]), {"categories_": [objects(2, 1)]}, "not in order"),
+        (OneHotEncoder().fit([[1], [2]]), {"categories_": [objects(1, "a")]}, "not in order"),
+        (OneHotEncoder().fit([[1], [2]]), {"categories_": [objects("a", "a")]}, "not in order"),
+        (OneHotEncoder().fit([[1], [2]]), {"categories_": [np.ma.masked_array([1, 2])]}, "wrong shape"),
+        (OneHotEncoder().fit([[1], [2]]), {"categories_": [np.empty(0)]}, "wrong shape"),
+        (OneHotEncoder().fit([[1], [2]]), {"dtype": np.dtype("O")}, "become no numbers"),
+        (OneHotEncoder().fit([[1], [2]]), {"n_features_in_": "1"}, "does not tell its features"),
+        (TWO_COLUMNS, {"_n_features_outs": np.array([3, 1])}, "other columns"),
+        (TWO_COLUMNS, {"_n_features_outs": [3.9, 1.0]}, "other columns"),
+        (TWO_COLUMNS, {"drop_idx_": objects(0, 0), "_n_features_outs": [2, 0]}, "dropped categories"),
+        (DROPPED, {"_drop_idx_after_grouping": None, "_n_features_outs": [2]}, "dropped categories"),
+        (DROPPED, {"_drop_idx_after_grouping": None, "drop_idx_": None}, "other columns"),
+        (DROPPED, dict.fromkeys(DROPS, objects(-1)), "does not exist"),
+        (DROPPED, dict.fromkeys(DROPS, objects(3)), "does not exist"),
+        (DROPPED, dict.fromkeys(DROPS, objects(0.0)), "does not exist"),
+        (DROPPED, dict.fromkeys(DROPS, objects()), "dropped categories"),
+        (OrdinalEncoder().fit([["a"], ["b"]]), {"categories_": [objects("a", "a")]}, "not in order"),
+        (CountVectorizer().fit(["bb"]), {"token_pattern": r"(\w+\s?)*$"}, "take for ever"),
+        (CountVectorizer().fit(["bb"]), {"token_pattern": r"(ab|a)+x"}, "take for ever"),
+        (CountVectorizer().fit(["bb"]), {"token_pattern": r"\w*\w*\w*\w*x"}, "take for ever"),
+        (CountVectorizer().fit(["bb"]), {"token_pattern": "("}, "cannot be checked"),
+        (CountVectorizer().fit(["bb"]), {"ngram_range": (1, 10**6)}, "too long"),
+        (CountVectorizer().fit(["bb"]), {"input": "filename"}, "read from files"),
+        (DummyClassifier().fit([[0], [1]], [0, 1]), {"n_classes_": 10**8}, "counted"),
+        (MLPClassifier(), {"coefs_": [np.zeros((5, 0)), np.zeros((0, 1 << 22))]}, "has no weights"),
+        (FunctionTransformer(np.exp), {"kw_args": {"out": np.zeros((9, 1))}}, "plain values"),
+        (make_pipeline(*[FunctionTransformer()] * 90), {"steps": [*STEPS, *STEPS[:20]]}, "too many"),
         (LogisticRegression().fit([[0.0], [1.0]], [0, 1]), {"coef_": np.zeros((1, 9))}, "wrong shape"),
         (LogisticRegression().fit([[0.0], [1.0]], [0, 1]), {"coef_": np.array([[np.nan]])}, "not a number"),
     ],
@@ -205,6 +253,71 @@ def test_indices_of_other_estimators_are_checked(estimator, forged, says, path):
 
     forge(path, put)
     with pytest.raises(ModelFileError, match=says):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("categories", "widths"), [([2.0, 3.0, 1.0], None), ([1.0, 2.0, 3.0], "drop")], ids=str
+)
+def test_a_forged_encoder_does_not_write_elsewhere(categories, widths, tmp_path):
+    """What is not refused would write beyond the end of a matrix: into the memory of others."""
+    column = np.array([[1.0, 2.0, 3.0] * 4]).T
+    encoder = OneHotEncoder(sparse_output=False)
+    model = make_pipeline(encoder, BinaryRelevance("tree")).fit(column, np.eye(3, dtype=int)[[0, 1, 2] * 4])
+    encoder.categories_ = [objects(*categories)]
+    if widths:
+        encoder.drop_idx_, encoder._n_features_outs = objects(0), [2]
+    with pytest.raises(ValueError, match=r"not in order|dropped categories"):
+        save(model, tmp_path / "m")
+
+
+def test_pipelines_that_take_for_ever(path, data, tmp_path):
+    """Each step doubles the features; each pipeline asks its only step three times what it is."""
+
+    def model_of(*steps):
+        forest = RandomForestClassifier(2, max_depth=1)
+        return BayesDecisionClassifier(make_pipeline(*steps, forest)).fit(*data)
+
+    two = FeatureUnion([("first", "passthrough"), ("again", "passthrough")])
+    save(model_of(*[two] * 3), tmp_path / "m")
+    with pytest.raises(ValueError, match="repeats its features far too often"):
+        save(model_of(*[two] * 13), tmp_path / "m")
+
+    def put(header, arrays):
+        steps = header["model"]["estimator"]["steps"]
+        header["model"]["estimator"]["steps"] = [*steps[:1] * 13, *steps[-1:]]
+
+    forge(tmp_path / "m", put)
+    with pytest.raises(ModelFileError, match="repeats its features far too often"):
+        load(tmp_path / "m")
+
+    scaler = StandardScaler()
+    for _ in range(7):
+        scaler = make_pipeline(scaler)
+    with pytest.raises(ValueError, match="models in models"):
+        save(model_of(scaler), tmp_path / "m")
+
+    def nest(header, arrays):
+        for _ in range(20):
+            header["model"]["estimator"] = {
+                **header["model"]["estimator"], "class": "Pipeline", "memory": None, "verbose": False,
+                "steps": [{"tuple": ["in", header["model"]["estimator"]]}],
+            }  # fmt: skip
+
+    forge(path, nest)
+    with pytest.raises(ModelFileError, match="models in models"):
+        load(path)
+
+
+def test_n_jobs_is_no_more_than_the_processors(path):
+    forge(path, in_forest("n_jobs", value=10**6))
+    forge(path, in_header("model", "n_jobs", value=10**6))
+    model = load(path)
+    assert model.n_jobs == model.estimator_.n_jobs == os.cpu_count()
+    forge(path, in_forest("n_jobs", value=-1))
+    assert load(path).estimator_.n_jobs == -1
+    forge(path, in_forest("n_jobs", value=0))
+    with pytest.raises(ModelFileError, match="n_jobs cannot be 0"):
         load(path)
 
 
@@ -257,3 +370,11 @@ def test_a_single_tree(data, tmp_path):
     before, after = model.learners_.bank_.estimators_[0], load(tmp_path / "m").learners_.bank_.estimators_[0]
     for name, value in before.tree_.__getstate__().items():
         np.testing.assert_array_equal(after.tree_.__getstate__()[name], value)
+
+
+def test_a_model_in_a_model_has_its_features(data, tmp_path):
+    X, Y = data
+    save(BayesDecisionClassifier(BinaryRelevance("tree"), random_state=0).fit(X, Y), tmp_path / "m")
+    forge(tmp_path / "m", in_header("model", "n_features_in_", value=4))
+    with pytest.raises(ModelFileError, match="one of other features"):
+        load(tmp_path / "m")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from refpair._kernels.binning import MISSING
 from refpair._kernels.walk import MOST_NODES, ClassCounts, Nodes, pack_nodes
-from refpair._saved import Savable, require, starts_in_order
+from refpair._saved import Savable, depths_of, require, require_one_parent, starts_in_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class _FlatTrees(Savable):
         return cls(**joined)
 
     def _check_saved(self) -> None:
-        """Check that every way down a tree ends, within this tree."""
+        """Check that every way down a tree ends, within this tree, and that none meets another."""
         nodes, start = self.nodes[1:], self.start
         require(all(array.shape == (self.feature.size,) for array in nodes), "the trees have a wrong shape")
         require(starts_in_order(start, len(self.feature)), "the trees do not follow one another")
@@ -60,6 +60,16 @@ class _FlatTrees(Savable):
         # Children after their parents: then no way down comes back to where it was.
         require((left > inner - start[tree]).all(), "a child comes before its parent")
         require((left + 1 < sizes[tree]).all(), "a child lies outside its tree")
+        require_one_parent(start[tree] + left, start[tree] + left + 1)
+
+    def _work(self, *, exact: bool) -> int:
+        """Return how long the ways down all trees are."""
+        if not exact:
+            return len(self.feature)
+        inner = np.flatnonzero(self.feature >= 0)
+        left = np.repeat(self.start[:-1], np.diff(self.start))[inner] + self.left_child[inner]
+        depth = depths_of(inner, left, left + 1, len(self.feature))
+        return int(np.maximum.reduceat(depth + 1, self.start[:-1]).sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -169,7 +169,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
             require(named, "features lack names")
         if hasattr(self, "cost"):
             self._check_cost(self.cost)
-            self._check_cost(self.cost_)
+        require(hasattr(self, "cost_"), "the cost is missing")
+        self._check_cost(self.cost_)
         self._check_learnt(n_features, self._label_format.n_labels)
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:

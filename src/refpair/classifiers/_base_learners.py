@@ -193,12 +193,13 @@ class ClassLearners(_Learners):
             return
         require(n_classes.shape == (len(learnt),), "there is not a learner for each problem")
         for own, n in zip(learnt, n_classes, strict=True):
-            classes = [own] if isinstance(own, int) else getattr(own, "classes_", range(n))
+            classes = [own] if isinstance(own, int) else getattr(own, "classes_", None)
             is_learner = isinstance(own, int) or hasattr(own, "predict")
             is_learner &= not getattr(own, "multilabel_", False)
+            # The length first: there may be anything in n.
+            exist = classes is None or (len(classes) == n and np.array_equal(classes, np.arange(n)))
             require(
-                n > 0 and is_learner and np.array_equal(classes, np.arange(n)),
-                "a problem has no learner, or a class that does not exist",
+                n > 0 and is_learner and exist, "a problem has no learner, or a class that does not exist"
             )
 
     def check_n_features(self, n_features: int) -> None:

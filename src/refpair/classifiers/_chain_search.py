@@ -20,7 +20,7 @@ from sklearn.utils import check_array
 
 from refpair._kernels.walk import round_draws
 from refpair._parallel import chunks_of
-from refpair._saved import Savable, require
+from refpair._saved import Savable, require, work_of
 from refpair.bits.binning import Matrix
 from refpair.classifiers._base_learners import Bytes, Floats, Rows
 from refpair.classifiers._distinct_labels import distinct_labels
@@ -29,13 +29,13 @@ from refpair.posterior import LabelDistribution
 
 Part = TypeVar("Part", bound=Sized)
 
-MOST_SAMPLES = 1 << 20  # that a file may ask for: more would be a way to fill the memory
+_MOST_CELLS = 1 << 26  # of the label vectors that are looked at for a row of a model from a file
 
 _ROWS = 1024  # in a block
 _PATHS = 1 << 18  # in a beam of all rows of a block
 _DRAWN = 1 << 20  # draws for the rows of a block
 _FIRST_WIDTH, _WIDER = 16, 8
-_WIDEST = _FIRST_WIDTH * _WIDER**4  # enough for all vectors of 16 labels, and for any of chance 1/65536
+WIDEST = _FIRST_WIDTH * _WIDER**4  # enough for all vectors of 16 labels, and for any of chance 1/65536
 
 
 def follow(links: Links, X: Matrix) -> Bytes:
@@ -72,7 +72,7 @@ def most_probable(links: Links, X: Matrix, width: int | None = None) -> Bytes:
     for rows in chunks_of(X.shape[0], _ROWS):
         prepared = links.prepare(X[rows])
         n = rows.stop - rows.start
-        now, widest = (_FIRST_WIDTH, _WIDEST) if width is None else (width, width)
+        now, widest = (_FIRST_WIDTH, WIDEST) if width is None else (width, width)
         found = _beams(links, prepared, np.arange(n), now, np.full(n, -np.inf))
         while (is_open := found.missed > found.chance).any() and now < widest:
             now *= _WIDER
@@ -151,6 +151,12 @@ def _ranked(of: Rows, chance: Floats) -> tuple[Rows, Rows]:
     return ranked, np.arange(len(of)) - first
 
 
+def check_n_paths(n_paths: int, n_links: int) -> None:
+    """Raise a ValueError if so many paths of a row would not fit into the memory."""
+    fits = n_paths > 0 and n_paths * n_links <= _MOST_CELLS
+    require(fits, f"{n_paths} label vectors of {n_links} labels are too many for a model in a file")
+
+
 @dataclass(frozen=True, eq=False)
 class ChainSamples(Savable):
     """Draws from a fitted chain as a distribution: P(y | x) = Π P(y_k | x, y_1 … y_{k−1}).
@@ -166,11 +172,14 @@ class ChainSamples(Savable):
     exact: bool = False  # there are so few label vectors since some labels are constant
 
     def _check_saved(self) -> None:
-        require(0 < self.n_samples <= MOST_SAMPLES, f"{self.n_samples} label vectors cannot be drawn")
+        check_n_paths(self.n_samples, len(self.links))
         inside = (self.uniforms >= 0.0) & (self.uniforms < 1.0)
         fits = self.uniforms.shape == (len(self.links),) and inside.all()
         require(fits, "the draws of the chain are broken")
         check_order(self.order, len(self.links))
+
+    def _work(self, *, exact: bool) -> int:
+        return self.n_samples * work_of(self.links, exact=exact)
 
     def distributions(self, X: Any) -> Iterator[LabelDistribution]:
         """Yield the distributions over label vectors of blocks of rows."""

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from refpair._saved import IfThere, require
+from refpair._saved import IfThere, claim_room, require
 from refpair.bits.problem import BitLearner
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._posterior_selection import SEARCH
@@ -16,7 +16,7 @@ from refpair.coding import ReferencePairCode
 from refpair.coding.nearest import CodeBook
 from refpair.posterior.code import CodePosterior
 
-_MOST_VECTORS, _MOST_CELLS = 1 << 20, 1 << 29  # of code words that are made for a file: 512 MB
+_MOST_VECTORS = 1 << 20  # that get code words when a file is read
 
 
 class SavableCSRPE(MultiLabelClassifier):
@@ -68,8 +68,8 @@ class SavableCSRPE(MultiLabelClassifier):
         require(right, "the relevant set has a wrong shape")
         right = code.alpha.shape[1] == n_labels and code.cost == self.cost_
         require(right, "the code is one of other labels")
-        few = n <= _MOST_VECTORS and n * len(code) <= _MOST_CELLS
-        require(few, "there are more code words than there is room for")
+        require(n <= _MOST_VECTORS, "there are more code words than there is room for")
+        claim_room(n * len(code))
         n_more = len(self.bits_) - len(code)
         right = n_more == 0 or (n_more > 0 == n_more % n_labels and self.decoder == "posterior")
         require(right, "there is not one learner for each bit")

@@ -241,6 +241,8 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         require(len(self._label_model.constant) == n_labels, "the fitted model is one of other labels")
+        own = getattr(self._label_model.model, "n_features_in_", None)
+        require(own in (None, n_features), "the fitted model is one of other features")
 
     @classmethod
     def _from_saved(cls, saved: dict[str, Any]) -> Self:

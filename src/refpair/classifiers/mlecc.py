@@ -18,6 +18,7 @@ from refpair.classifiers._reduction import ReductionClassifier
 from refpair.coding.repetition import LabelCode, LabelCodeName, make_label_code
 from refpair.tables.labels import LabelMatrix
 
+_MOST_BITS, _MOST_COPIES = 1 << 17, 16  # of a code in a file: its blocks are looked at one by one
 _CELLS = 20_000_000  # of predicted words, written at a time: 20 MB
 
 Indices = npt.NDArray[np.intp]
@@ -67,7 +68,8 @@ class CodeLearners(Savable):
 
     def _check_saved(self) -> None:
         blocks, patterns, inner, size = self.problem_of_block_, self.patterns_, self.learners_, self.size
-        require(size > 0 and self.n_bits_ > 0, "the code has no bits")
+        most = max(_MOST_BITS, _MOST_COPIES * size * len(patterns))
+        require(size > 0 and 0 < self.n_bits_ <= most, "the code has no bits, or more than a file may hold")
         n_blocks = -(-self.n_bits_ // size)
         require(blocks.shape == (n_blocks,), "there is not a problem for each block of bits")
         fits = blocks.min() >= 0 and blocks.max() < len(patterns)

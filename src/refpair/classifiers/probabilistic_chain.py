@@ -8,13 +8,14 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from refpair._saved import require
+from refpair._saved import require, work_of
 from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import Bytes, Floats, Rows
 from refpair.classifiers._chain_search import (
-    MOST_SAMPLES,
+    WIDEST,
     ChainSamples,
     chances_along,
+    check_n_paths,
     most_probable,
     with_rows,
 )
@@ -27,6 +28,7 @@ from refpair.posterior.distribution import MOST_ENUMERATED, LabelDistribution
 from refpair.tables.labels import LabelMatrix
 
 _INFERENCES = ("sample", "beam", "exact")
+_SELDOM = 64
 
 
 class ProbabilisticChain(ReductionClassifier):
@@ -151,7 +153,14 @@ class ProbabilisticChain(ReductionClassifier):
         # Else all label vectors there are would be looked at.
         few = not self._is_exact or 2**self.links_.n_open <= self._n_drawn
         require(few, "there are more label vectors than the chain is said to have")
-        require(self.beam_width <= MOST_SAMPLES, f"beam_width is {self.beam_width}, too wide for a file")
+        check_n_paths(self.beam_width, n_labels)
+
+    def _work(self, *, exact: bool) -> int:
+        # Exact searches seldom go all the way: they may take some times as long as others.
+        width = {"sample": 0, "beam": self.beam_width, "exact": WIDEST // _SELDOM}[self.inference]
+        if hasattr(self, "links_"):
+            width = min(width, 1 << min(self.links_.n_open, 62))
+        return max(getattr(self, "_n_drawn", 0), width) * work_of(vars(self), exact=exact)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

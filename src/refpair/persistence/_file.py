@@ -2,7 +2,8 @@
 
 ``header.json`` says what the file is, ``<name>.npy`` are arrays as :func:`numpy.save` writes them, and
 ``sha256`` is the checksum of all other entries. Whatever a file claims, reading it runs none of its contents,
-writes nothing to disk, and takes no more memory than its size warrants.
+writes nothing to disk, and takes no more memory than its size warrants. The limits are below; others, of what
+objects may be, are where their classes check them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -27,10 +29,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from refpair._files import written_whole
-from refpair._saved import require
+from refpair._saved import Room, limited_room, require, work_of
 from refpair.costs import get_cost
 from refpair.costs._probe import OtherCostError
-from refpair.persistence._values import OWN, CostNeededError, ValueReader, ValueWriter
+from refpair.persistence._values import OWN, CostNeededError, ValueReader, ValueWriter, require_few
 
 _FORMAT = "refpair model"
 _VERSION = 1  # goes up when an older refpair could not make sense of the file
@@ -39,10 +41,16 @@ _NAME = re.compile(r"[A-Za-z0-9_.]{1,500}")
 
 # Level 1 takes a tenth of the time of level 6 for long entries, and makes them but a little longer.
 _LEVEL, _LEVEL_OF_LONG, _LONG = 6, 1, 1 << 18
-# What a file may grow to in memory. Models grow threefold; a zip bomb grows a thousandfold and more.
-_MAX_GROWTH, _ALWAYS_ALLOWED = 50, 1 << 24
-# The header holds names and settings: in memory it grows thirtyfold once more.
-_MAX_HEADER, _HEADER_GROWTH, _HEADER_ALLOWED = 1 << 25, 8, 1 << 22
+# What a file may grow to when unpacked. Models grow threefold; a zip bomb grows a thousandfold and more.
+_MAX_GROWTH, _ALWAYS_ALLOWED = 20, 1 << 22
+# What is made of that: bits and small integers become larger ones, names as wide as the longest, and label
+# vectors get code words.
+_ROOM_GROWTH, _ROOM_ALLOWED = 64, 1 << 27
+# The header holds names and settings. Each bracket, comma and colon may cost 100 bytes when it is read.
+_MAX_HEADER, _HEADER_GROWTH, _HEADER_ALLOWED = 1 << 25, 8, 1 << 20
+_MAX_MARKS, _MARKS = 2_000_000, (b",", b":", b"[", b"{")
+# Steps that a prediction may take for a row: up to a second.
+_MOST_WORK, _WORK_A_BYTE = 50_000_000, 100
 
 _SAVE_ANEW = "copy the file again, or save the model anew"
 _BROKEN = (
@@ -101,8 +109,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         )
     check_is_fitted(model)
     writer = ValueWriter()
-    header = {"refpair": version("refpair"), "model": writer.write(model)}
-    write_model_file(Path(path), header, writer.arrays)
+    with limited_room(Room()) as room:
+        header = {"refpair": version("refpair"), "model": writer.write(model)}
+    write_model_file(Path(path), header, writer.arrays, room.taken, partial(_allow_work, model))
 
 
 def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
@@ -111,7 +120,8 @@ def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
     Parameters
     ----------
     path : path-like
-        The file. All of it is checked before it is used, so that even one made to do harm does none.
+        The file. It is checked before it is used, and runs no code; predictions of a stranger's model may
+        still be wrong.
     cost : str, Cost or callable, optional
         The cost that the model was fitted with. It is needed only if it is a Python function, which no file
         can hold.
@@ -146,11 +156,14 @@ def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
     path = Path(path)
     given = None if cost is None else get_cost(cost)
     header, arrays = read_model_file(path)
+    size = path.stat().st_size
     try:
-        model = ValueReader(arrays, given).read(header["model"])
+        with limited_room(Room(_allowed_room(size))):
+            model = ValueReader(arrays, given).read(header["model"])
         require(_is_model(model), "it holds no model")
         check_is_fitted(model)
         require(not arrays, f"{next(iter(arrays), '')!r} does not belong here")
+        _allow_work(model, size)
     except CostNeededError as needed:
         raise ValueError(
             f"{path}: the model's cost {needed.args[0]!r} is a Python function, which a file cannot hold; "
@@ -179,21 +192,46 @@ def _other_cost(path: Path, name: str) -> ValueError:
     return ValueError(f"{path}: the model was not fitted with the cost {name!r} but with another one")
 
 
-def write_model_file(path: Path, header: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write a header of JSON types and arrays of numbers, the whole of it or nothing."""
+def _allow_work(model: Any, size: int) -> None:
+    """Refuse a model that would take minutes to predict a row."""
+    most = _MOST_WORK + _WORK_A_BYTE * size
+    few = work_of(model) <= most or work_of(model, exact=True) <= most
+    require(few, "a prediction would take far too long: the model draws or follows too many label vectors")
+
+
+def write_model_file(
+    path: Path,
+    header: dict[str, Any],
+    arrays: Mapping[str, npt.NDArray[Any]],
+    room: int = 0,
+    allow: Callable[[int], None] = lambda size: None,
+) -> None:
+    """Write a header of JSON types and arrays of numbers, the whole of it or nothing.
+
+    To read it takes some `room`; `allow` is given the size of the file, and may raise an error.
+    """
     header = {"format": _FORMAT, "version": _VERSION, **header}
     entries = {_HEADER: json.dumps(header, indent=1, allow_nan=False).encode()}
     entries |= {name + _ARRAY: to_npy(array) for name, array in arrays.items()}
-    if len(entries[_HEADER]) > _MAX_HEADER or not all(map(_NAME.fullmatch, entries)):
+    size_of_header = len(entries[_HEADER])
+    if (
+        size_of_header > _MAX_HEADER
+        or not _has_few_marks(entries[_HEADER])
+        or not all(map(_NAME.fullmatch, entries))
+    ):
         raise ValueError("the model has too many names, or too many models in models, to be saved")
     entries[_CHECKSUM] = _checksum(entries).encode()
     with written_whole(path) as file:
         _pack(file, entries, zipfile.ZIP_DEFLATED)
         total, size = sum(map(len, entries.values())), file.tell()
-        if total > _allowed(size) or len(entries[_HEADER]) > _allowed_header(size):
+        short = size_of_header <= _allowed_header(size)
+        if total > _allowed(size) or not short or room > _allowed_room(size):
             file.seek(0)  # a model of hardly anything but zeros would look like a bomb
             file.truncate()
             _pack(file, entries, zipfile.ZIP_STORED)
+            size = file.tell()
+            require(room <= _allowed_room(size), "the model has more code words than can be saved")
+        allow(size)
 
 
 def _allowed(size: int) -> int:
@@ -203,6 +241,15 @@ def _allowed(size: int) -> int:
 
 def _allowed_header(size: int) -> int:
     return min(_MAX_HEADER, _HEADER_ALLOWED + _HEADER_GROWTH * size)
+
+
+def _allowed_room(size: int) -> int:
+    return _ROOM_ALLOWED + _ROOM_GROWTH * size
+
+
+def _has_few_marks(header: bytes | bytearray) -> bool:
+    """Whether what is made of JSON can be held: each of many empty lists is fifty times as large."""
+    return sum(map(header.count, _MARKS)) <= _MAX_MARKS
 
 
 def _pack(file: BinaryIO, entries: Mapping[str, bytes], how: int) -> None:
@@ -256,6 +303,8 @@ def _read(
 
 
 def _header(path: Path, content: bytes | bytearray) -> dict[str, Any]:
+    if not content.isascii() or not _has_few_marks(content):
+        raise _damaged(path, "its header is too long, or not as refpair writes it")
     try:
         header = json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -328,6 +377,7 @@ def from_npy(content: bytes | bytearray) -> npt.NDArray[Any]:
         raise ValueError("an array is not one of plain numbers")
     dtype = np.dtype(header[1].decode())
     shape = tuple(int(number) for number in re.findall(rb"\d+", header[2]))
+    require_few(shape)
     if math.prod(shape) * dtype.itemsize != len(content) - 10 - size:
         raise ValueError("the size of an array is not what it says")
     array = np.frombuffer(content, dtype, offset=10 + size).reshape(shape)

@@ -2,14 +2,17 @@
 
 An estimator of scikit-learn believes what is in its attributes, and its compiled parts follow indices in them
 without a check. Here are those that predict by NumPy alone, which checks every index, and those whose indices
-are checked after loading. Others are refused by name: support vector machines (other than linear ones),
-nearest neighbours, gradient boosting, and all whose way of predicting nobody has looked at.
+are checked after loading: trees, and what puts sparse matrices together. Others are refused by name: support
+vector machines (other than linear ones), nearest neighbours, gradient boosting, and all whose way of
+predicting nobody has looked at.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import math
+import re
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
@@ -19,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.tree._tree import Tree
 
-from refpair._saved import MOST_THREADS, check_weights, require
+from refpair._saved import check_weights, own_n_jobs, require
+from refpair.persistence._sklearn_trees import make_tree, take_tree
 
 HOW_ELSE = "save such a model by joblib.dump(model, path), and load such a file only if you trust its source"
 
@@ -56,7 +60,10 @@ _CLASSES = {
     "tree": _TREES,
 }  # fmt: skip
 _HOMES = {name: f"sklearn.{home}" for home, names in _CLASSES.items() for name in names}
+_REPEATS, _MOST_REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"), 3
 _NOT_KEPT = {"scorer_", "_checked_cv_orig"}  # of searches: how they chose, which nothing asks for any more
+# What a pipeline of a file may have: with more steps, or unions of unions, a row could take for ever.
+_MOST_STEPS, _MOST_GROWTH, _LONGEST_NGRAM = 100, 4096, 32
 _LOSSES = ("sklearn._loss.", "sklearn.linear_model._sgd_fast")  # which only fitting asks for
 
 
@@ -86,6 +93,8 @@ def from_attributes(cls: Any, has: dict[str, Any]) -> Any:
         require(cls.__name__ in _TREES, "a tree is where none belongs")
         tree = has["tree_"] = make_tree(has["tree_"], has.get("n_features_in_"))
         require(has.get("n_outputs_") == tree.n_outputs, "a tree has other outputs than its estimator")
+    if "n_jobs" in has:
+        has["n_jobs"] = own_n_jobs(has["n_jobs"])
     vars(made).update(has)
     _check_attributes(made)
     return made
@@ -104,9 +113,9 @@ def _check_attributes(estimator: Any) -> None:
         own = getattr(cls, name, None)
         shadows = callable(own) or isinstance(own, property)
         require(not shadows, f"the {name} of a {cls.__name__} is not a value")
-    n_jobs = getattr(estimator, "n_jobs", None)
-    few = n_jobs is None or (isinstance(n_jobs, int) and abs(n_jobs) <= MOST_THREADS)
-    require(few, f"n_jobs of a {cls.__name__} is {n_jobs}, which is too large; set fewer")
+    n_features = vars(estimator).get("n_features_in_", 1)
+    told = isinstance(n_features, int | np.integer) and n_features > 0
+    require(told, f"a {cls.__name__} does not tell its features")
     check = _CHECKS.get(cls.__name__)
     if check is not None:
         check(estimator)
@@ -116,10 +125,11 @@ def _check_pipeline(model: Any) -> None:
     steps = model.steps
     fine = (
         isinstance(steps, list)
-        and steps
+        and 0 < len(steps) <= _MOST_STEPS
         and all(type(step) is tuple and len(step) == 2 and isinstance(step[0], str) for step in steps)
     )
-    require(fine, "a pipeline has no steps")
+    require(fine, "a pipeline has no steps, or too many")
+    _check_growth(model)
     model._validate_steps()
     require(not isinstance(steps[-1][1], str), "a pipeline has no last step")
     for (_, before), (_, after) in pairwise(steps):
@@ -127,8 +137,45 @@ def _check_pipeline(model: Any) -> None:
         require(None in (n_out, n_in) or n_out == n_in, "a step of a pipeline has other features")
 
 
+def _check_growth(model: Any) -> None:
+    """Refuse unions of unions: each step could have many times the features of the one before."""
+    require(_growth(model) <= _MOST_GROWTH, "a pipeline repeats its features far too often")
+
+
+def _growth(model: Any) -> int:
+    """Return how often a feature may be there in the end."""
+    parts = vars(model) if hasattr(model, "__dict__") else {}
+    if "steps" in parts:
+        return math.prod(max(1, _growth(step)) for _, step in model.steps)
+    listed = [parts.get(name) or [] for name in ("transformer_list", "transformers", "transformers_")]
+    require(all(isinstance(own, list) for own in listed), "transformers are no list")
+    return max(1, *(sum(_growth(one[1]) for one in own) for own in listed))
+
+
+def _check_function(model: Any) -> None:
+    """Check that a function is given plain values: by `out` it could change how many rows there are."""
+    for given in (model.kw_args, model.inv_kw_args):
+        plain = given is None or all(isinstance(own, bool | int | float | str) for own in given.values())
+        require(plain, "a function is given more than plain values")
+
+
+def _check_layers(model: Any) -> None:
+    """Check that there are weights: a layer after one of no units could have millions at no cost."""
+    weighty = all(type(own) is np.ndarray and own.size for own in getattr(model, "coefs_", []))
+    require(weighty, "a layer has no weights")
+
+
+def _check_dummy(model: Any) -> None:
+    """Check that classes are counted right: their probabilities are made room for by the number."""
+    if hasattr(model, "classes_"):
+        single = model.n_outputs_ == 1
+        classes, counts = ([own] if single else own for own in (model.classes_, model.n_classes_))
+        require([len(own) for own in classes] == list(counts), "the classes are not counted right")
+
+
 def _check_one_against_rest(model: Any) -> None:
-    require(hasattr(model.estimator, "fit"), "the classes have no learner")
+    known = hasattr(model.estimator, "fit") and hasattr(model.estimator, "get_params")
+    require(known, "the classes have no learner")
     if not hasattr(model, "estimators_"):
         return
     binarizer, learnt = model.label_binarizer_, model.estimators_
@@ -148,7 +195,20 @@ def _check_binarizer(model: Any) -> None:
 
 
 def _check_vocabulary(model: Any) -> None:
-    """Check that words have the columns that exist: SciPy would count them elsewhere in memory."""
+    """Check that words have the columns that exist: SciPy would count them elsewhere in memory.
+
+    A pattern or long sequences of words could make any text take for ever.
+    """
+    shortest, longest = model.ngram_range
+    require(
+        type(longest) is int and 0 < shortest <= longest <= _LONGEST_NGRAM, "sequences of words are too long"
+    )
+    require(model.input == "content", "texts are to be read from files")
+    known = isinstance(model.token_pattern, str | None)
+    require(
+        known and ends_soon(model.token_pattern or ""),
+        "token_pattern may take for ever, or cannot be checked",
+    )
     vocabulary = getattr(model, "vocabulary_", None)
     if vocabulary is not None:
         columns = [int(column) for column in vocabulary.values()]
@@ -161,41 +221,83 @@ def _check_categories(model: Any) -> None:
     if categories is None:
         return
     require(len(categories) == model.n_features_in_, "there are not categories for each feature")
-    right = all(isinstance(own, np.ndarray) and own.ndim == 1 for own in categories)
+    right = all(type(own) is np.ndarray and own.ndim == 1 and len(own) for own in categories)
     require(right, "the categories have a wrong shape")
-    require(all(map(_is_sorted, categories)), "the categories are not in order")
+    require(all(map(_are_found, categories)), "the categories are not in order")
+    require(np.dtype(model.dtype).kind in "biuf", "the categories become no numbers")
     infrequent = getattr(model, "_infrequent_enabled", False)
     require(not infrequent, "rare categories were put together, which cannot be checked")
-    left_out = [0] * len(categories)
-    for name in ("drop_idx_", "_drop_idx_after_grouping"):
-        dropped = getattr(model, name, None)
-        if dropped is not None:
-            require(len(dropped) == len(categories), "the dropped categories have a wrong shape")
-            left_out = [int(own is not None) for own in dropped]
-            for own, all_there in zip(dropped, categories, strict=True):
-                fits = own is None or (isinstance(own, int | np.integer) and 0 <= own < len(all_there))
-                require(fits, "a dropped category does not exist")
-    widths = getattr(model, "_n_features_outs", None)
-    if widths is not None:
-        expected = [len(own) - out for own, out in zip(categories, left_out, strict=True)]
-        require([int(width) for width in widths] == expected, "the categories have other columns")
+    if type(model) is not find_class("OneHotEncoder"):
+        return
+    dropped = model._drop_idx_after_grouping  # drop_idx_ is for reading only, and must say the same
+    same: Any = getattr(model, "drop_idx_", None)
+    require((dropped is None) == (same is None), "the dropped categories are others")
+    left_out: list[Any] = [None] * len(categories)
+    if dropped is not None:
+        right = type(dropped) is type(same) is np.ndarray and dropped.shape == (len(categories),)
+        require(right and dropped.tolist() == same.tolist(), "the dropped categories are others")
+        left_out = dropped.tolist()
+    for own, all_there in zip(left_out, categories, strict=True):
+        fits = own is None or (type(own) is int and 0 <= own < len(all_there))
+        require(fits, "a dropped category does not exist")
+    expected = [len(own) - (out is not None) for own, out in zip(categories, left_out, strict=True)]
+    widths = model._n_features_outs  # a list: to an array, 0 would not be appended but added
+    whole = type(widths) is list and all(isinstance(width, int | np.integer) for width in widths)
+    require(whole and widths == expected, "the categories have other columns")
 
 
-def _is_sorted(categories: npt.NDArray[Any]) -> bool:
-    """Whether values are found by halving, where they are: each once and in order, but for NaN at the end."""
-    if categories.dtype == object:
-        return True  # they are found by hashing
-    known = categories[
-        : len(categories) - int(categories.dtype.kind == "f" and np.isnan(categories[-1:]).any())
-    ]
-    return bool((known[1:] > known[:-1]).all())
+def _are_found(categories: npt.NDArray[Any]) -> bool:
+    """Whether values have the places at which they are looked for.
+
+    Numbers are found by halving, also those that are objects: each once and in order, but for NaN at the end.
+    Strings are found by hashing: each once.
+    """
+    known = categories.tolist()
+    if known and isinstance(known[-1], float) and math.isnan(known[-1]):
+        known.pop()
+    if known and known[-1] is None:
+        known.pop()
+    if all(isinstance(own, str) for own in known):
+        return len(set(known)) == len(known)
+    numbers = all(isinstance(own, int | float) for own in known)
+    return numbers and all(before < after for before, after in pairwise(known))
+
+
+def ends_soon(pattern: str) -> bool:
+    """Whether any text is soon searched for a pattern.
+
+    What is repeated must not hold repetitions or choices: a text that nearly matches could be cut in ever
+    more ways.
+    """
+    parser = import_module("re._parser")
+    try:
+        re.compile(pattern)
+        found = [(name, inner) for name, inner in _parts_of(parser.parse(pattern))]
+    except (re.error, OverflowError, RecursionError):
+        return False
+    repeated = [inner for name, inner in found if name in _REPEATS]
+    nested = {name for one in repeated for name, _ in _parts_of(one[2])}
+    return len(repeated) <= _MOST_REPEATS and not nested & {*_REPEATS, "BRANCH", "GROUPREF"}
+
+
+def _parts_of(parsed: Any) -> Iterator[tuple[str, Any]]:
+    """Yield all that a parsed pattern consists of."""
+    if isinstance(parsed, tuple) and len(parsed) == 2 and hasattr(parsed[0], "name"):
+        yield parsed[0].name, parsed[1]
+    if isinstance(parsed, list | tuple) or hasattr(parsed, "data"):
+        for part in parsed:
+            yield from _parts_of(part)
 
 
 def _check_forest(model: Any) -> None:
-    """Check that trees have the features of their forest, which gives them rows without a look."""
+    """Check that trees have the classes of their forest, and its features: it gives them rows unseen."""
     for tree in getattr(model, "estimators_", []):
         same = tree.n_features_in_ == model.n_features_in_ == tree.tree_.n_features
         require(same, "a tree has other features than its forest")
+        counted = np.array_equal(np.atleast_1d(model.n_classes_), tree.tree_.n_classes)
+        require(
+            counted and model.n_outputs_ == tree.tree_.n_outputs, "a tree has other classes than its forest"
+        )
 
 
 def _check_linear(model: Any) -> None:
@@ -216,83 +318,11 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
     **dict.fromkeys(("RandomForestClassifier", "ExtraTreesClassifier"), _check_forest),
     **dict.fromkeys(("CountVectorizer", "TfidfVectorizer"), _check_vocabulary),
     **dict.fromkeys(("OneHotEncoder", "OrdinalEncoder"), _check_categories),
+    **dict.fromkeys(("ColumnTransformer", "FeatureUnion"), _check_growth),
+    "DummyClassifier": _check_dummy,
+    "FunctionTransformer": _check_function,
     "LabelBinarizer": _check_binarizer,
+    "MLPClassifier": _check_layers,
     "OneVsRestClassifier": _check_one_against_rest,
     "Pipeline": _check_pipeline,
 }
-
-
-# The compiled tree follows the indices of its nodes without a check, and even while it is put together it
-# believes in the sizes it is told. Hence it is put together here, of arrays that were checked before.
-_MOST_FEATURES, _MOST_CLASSES = 1 << 31, 1 << 20
-_NO_CHILD = -1
-_WHOLE = ("left_child", "right_child", "feature", "n_node_samples", "missing_go_to_left")
-_REAL = ("threshold", "impurity", "weighted_n_node_samples")
-
-
-def take_tree(tree: Tree) -> dict[str, Any]:
-    """Return a tree as numbers and arrays."""
-    state = tree.__getstate__()
-    count = int(tree.node_count)
-    nodes = state["nodes"][:count]
-    if set(nodes.dtype.names) != {*_WHOLE, *_REAL}:
-        raise ValueError(f"the trees of this scikit-learn have {nodes.dtype.names}, which cannot be saved")
-    return {
-        "n_features": int(tree.n_features),
-        "n_classes": np.asarray(tree.n_classes, np.int64),
-        "max_depth": int(tree.max_depth),
-        "values": np.asarray(state["values"][:count]),
-        "whole": np.array([nodes[name] for name in _WHOLE], np.int64),
-        "real": np.array([nodes[name] for name in _REAL], np.float64),
-    }
-
-
-def make_tree(stored: Any, n_features: Any) -> Tree:
-    """Return the tree of an estimator of so many features, or raise a ValueError that says what is wrong."""
-    names = {"n_features", "n_classes", "max_depth", "values", "whole", "real"}
-    require(isinstance(stored, dict) and stored.keys() == names, "a tree lacks some of its parts")
-    require(type(n_features) is int and 0 < n_features < _MOST_FEATURES, "a tree does not tell its features")
-    require(stored["n_features"] == n_features, "a tree has other features than its estimator")
-    depth = stored["max_depth"]
-    require(type(depth) is int and 0 <= depth < 2**31, "a tree has no depth")
-    n_classes = _array(stored["n_classes"], np.int64, 1)
-    fine = 0 < len(n_classes) <= _MOST_CLASSES and n_classes.min() >= 1 and n_classes.max() <= _MOST_CLASSES
-    require(fine, "a tree has no classes")
-    whole, real = _array(stored["whole"], np.int64, 2), _array(stored["real"], np.float64, 2)
-    count = whole.shape[1]
-    fits = whole.shape == (len(_WHOLE), count) and real.shape == (len(_REAL), count)
-    require(fits, "the nodes of a tree have a wrong shape")
-    values = _array(stored["values"], np.float64, 3)
-    expected = (count, len(n_classes), int(n_classes.max()))
-    require(values.shape == expected, "the values of a tree have a wrong shape")
-    require(np.isfinite(values).all(), "the value of a node is not a number")
-    columns = dict(zip((*_WHOLE, *_REAL), (*whole, *real), strict=True))
-    _check_nodes(columns, n_features)
-    tree = Tree(n_features, n_classes.astype(np.intp), len(n_classes))
-    nodes = np.zeros(count, tree.__getstate__()["nodes"].dtype)
-    for name, column in columns.items():
-        nodes[name] = column
-    tree.__setstate__({"max_depth": depth, "node_count": count, "nodes": nodes, "values": values})
-    return tree
-
-
-def _array(stored: Any, dtype: type, ndim: int) -> npt.NDArray[Any]:
-    is_array = type(stored) is np.ndarray and stored.dtype == dtype and stored.ndim == ndim
-    require(is_array, "a tree is not made of arrays of numbers")
-    return np.ascontiguousarray(stored)
-
-
-def _check_nodes(nodes: dict[str, npt.NDArray[Any]], n_features: int) -> None:
-    """Check that every way down ends, and asks only for features that exist."""
-    left, right, feature = nodes["left_child"], nodes["right_child"], nodes["feature"]
-    require(len(left) > 0, "a tree has no nodes")
-    is_leaf = left == _NO_CHILD
-    require((is_leaf == (right == _NO_CHILD)).all(), "a node has a single child")
-    inner = np.flatnonzero(~is_leaf)
-    for child in (left[inner], right[inner]):
-        require((child > inner).all(), "a child comes before its parent")
-        require((child < len(left)).all(), "a child lies outside its tree")
-    asked = feature[inner]
-    require(((asked >= 0) & (asked < n_features)).all(), "a node asks for no feature")
-    missing = nodes["missing_go_to_left"]
-    require(((missing >= 0) & (missing <= 1)).all(), "a node sends missing values nowhere")

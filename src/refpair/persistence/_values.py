@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -21,16 +22,16 @@ import scipy.special
 import refpair.active
 import refpair.classifiers
 import refpair.tables  # noqa: F401  # all three, so that their classes are known
-from refpair._saved import Savable, require, starts_in_order
+from refpair._saved import Savable, claim_room, require, starts_in_order
 from refpair.costs import Cost
 from refpair.costs._probe import is_function
 from refpair.persistence._sklearn import HOW_ELSE, find_class, from_attributes, get_attributes
 
 _LONGEST_PLACE = 40
-_LONGEST_NAME = 4096  # characters: numpy makes all strings of an array as wide as the longest
-_MOST_CHARACTERS = 1 << 24
-_MOST_DIMENSIONS = 8
+_MOST_DIMENSIONS, _LONGEST_EMPTY = 8, 1 << 22  # an array without cells may yet have millions of columns
+_DEEPEST, _MOST_PIPELINES = 16, 6  # objects in objects; a pipeline asks its steps thrice each, these theirs
 _FEW_CELLS = 16
+_LONGEST_NAME, _WIDE = 4096, 1 << 24  # characters and bytes: NumPy makes all strings as wide as the longest
 _NUMBERS = {
     np.dtype(name).str: np.dtype(name)
     for name in ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
@@ -56,11 +57,22 @@ class CostNeededError(Exception):
     """A cost is a function, which no file can hold."""
 
 
+@contextmanager
+def _inside(classes: list[str], name: str) -> Iterator[None]:
+    """Keep the classes of the objects that a value is in, which must not be too many."""
+    classes.append(name)
+    few = len(classes) <= _DEEPEST and classes.count("Pipeline") <= _MOST_PIPELINES
+    require(few, "there are too many models in models in models")
+    yield
+    classes.pop()
+
+
 class ValueWriter:
     """Takes objects apart into JSON, and into arrays that are to be written beside it."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, npt.NDArray[Any]] = {}
+        self._classes: list[str] = []
         self._in_sklearn = False  # whether the value is in an object of scikit-learn, which takes about any
 
     def write(self, value: Any, place: str = "") -> Any:
@@ -110,7 +122,8 @@ class ValueWriter:
     def _write_object(self, value: Any, fields: dict[str, Any], place: str, *, in_sklearn: bool) -> Any:
         inside = f"{place}." if place else ""
         before, self._in_sklearn = self._in_sklearn, in_sklearn
-        written = {name: self.write(part, inside + name) for name, part in fields.items()}
+        with _inside(self._classes, type(value).__name__):
+            written = {name: self.write(part, inside + name) for name, part in fields.items()}
         self._in_sklearn = before
         return {"class": type(value).__name__} | written
 
@@ -138,13 +151,15 @@ class ValueWriter:
             mask = self._write_array(np.ma.getmaskarray(array), f"{place}.mask")
             return {"masked": self._write_array(array.data, place), "mask": mask}
         if array.dtype.kind in "OU" and array.ndim == 1:
-            names = self._write_all(array, place)
-            if _are_names(names, array.dtype.kind):
-                return {"names": names, "kind": array.dtype.kind}
+            names, kind = self._write_all(array, place), array.dtype.kind
+            if _are_names(names, kind):
+                # As objects, each is as long as it is.
+                narrow = _width(names, kind) <= _LONGEST_NAME and _n_bytes(names, kind) <= _WIDE
+                kind = kind if narrow else "O"
+                claim_room(_n_bytes(names, kind))
+                return {"names": names, "kind": kind}
             if array.dtype.kind == "U" or not self._in_sklearn:
-                raise ValueError(
-                    f"{place} has names that are too long, or neither strings nor finite numbers"
-                )
+                raise ValueError(f"{place} has names that are neither strings nor finite numbers")
         if array.dtype != object and array.dtype.str not in _NUMBERS:
             raise ValueError(f"{place} is an array of {array.dtype}, and only numbers and names can be saved")
         if self._in_sklearn:
@@ -156,9 +171,12 @@ class ValueWriter:
         elif array.dtype == object:
             raise ValueError(f"{place} is an array of objects, and only numbers and names can be saved")
         if array.dtype == np.uint8 and array.ndim == 2 and array.shape[1] and array.max(initial=0) <= 1:
+            claim_room(array.size)
             self.arrays[place] = np.packbits(array, axis=1)
             return {"bits": place, "n": int(array.shape[1])}
         self.arrays[place] = narrowed(array)
+        if self.arrays[place].itemsize < array.itemsize:
+            claim_room(array.nbytes)
         return {"array": place, "dtype": array.dtype.str}
 
     def _write_sparse(self, matrix: sp.csr_array, place: str) -> Any:
@@ -177,6 +195,7 @@ class ValueReader:
     def __init__(self, arrays: dict[str, npt.NDArray[Any]], cost: Cost | None = None) -> None:
         self.arrays = arrays
         self._cost = cost
+        self._classes: list[str] = []
 
     def read(self, stored: Any) -> Any:
         """Return the value that was stored, or raise a ValueError that says what is wrong."""
@@ -195,7 +214,8 @@ class ValueReader:
     def _make_object(self, stored: dict[str, Any]) -> Any:
         name = stored["class"]
         require(isinstance(name, str), "the name of a class is none")
-        fields = {key: self.read(part) for key, part in stored.items() if key != "class"}
+        with _inside(self._classes, name):
+            fields = {key: self.read(part) for key, part in stored.items() if key != "class"}
         if name in OWN:
             return OWN[name]._from_saved(fields)
         cls = find_class(name)
@@ -221,6 +241,8 @@ class ValueReader:
             raise ValueError(f"{name} is of the type {dtype!r:.60}, which is not known")
         smaller = array.dtype.kind in "iu" and wanted.kind in "iu" and np.can_cast(array.dtype, wanted)
         require(smaller or array.dtype == wanted, f"{name} holds {array.dtype} and not {wanted}")
+        if wanted.itemsize > array.itemsize:
+            claim_room(array.size * wanted.itemsize)
         # In the machine's byte order and to be written to: for others, numba compiles all kernels anew.
         return np.require(array, wanted.newbyteorder("="), ["C", "W"])
 
@@ -228,11 +250,13 @@ class ValueReader:
         packed = self._take(name)
         fits = type(n) is int and packed.ndim == 2 and 0 < n <= 8 * packed.shape[1] < n + 8
         require(fits and packed.dtype == np.uint8, f"{name}: the bits have a wrong shape")
+        claim_room(len(packed) * n)
         return np.unpackbits(packed, axis=1, count=n)
 
     def _read_names(self, names: Any, kind: Any) -> npt.NDArray[Any]:
         right = kind in ("O", "U") and isinstance(names, list) and _are_names(names, kind)
-        require(right, "names are broken")
+        require(right and _width(names, kind) <= _LONGEST_NAME, "names are broken")
+        claim_room(_n_bytes(names, kind))
         return np.array(names, dtype=kind)
 
     def _read_cells(self, parts: Any, shape: Any, dtype: Any) -> npt.NDArray[Any]:
@@ -240,6 +264,7 @@ class ValueReader:
         fits = all(type(size) is int and size >= 0 for size in sizes) and math.prod(sizes) == len(cells)
         known = len(sizes) <= _MOST_DIMENSIONS and (dtype == "|O" or dtype in _NUMBERS)
         require(fits and known, "an array has a wrong shape or type")
+        require_few(sizes)
         made = np.empty(len(cells), dtype)
         for i, cell in enumerate(cells):  # one by one: an object may be a list
             made[i] = cell
@@ -326,13 +351,25 @@ _KINDS: dict[str, tuple[set[str], Any]] = {
 }
 
 
+def require_few(shape: Sequence[int]) -> None:
+    """Refuse an array of nothing that any sum over its rows would make a large one."""
+    few = all(shape) or max(shape, default=0) <= _LONGEST_EMPTY
+    require(few, "an array of no cells has too many columns")
+
+
 def _are_names(names: list[Any], kind: str) -> bool:
-    """Whether all are strings, numbers or None, or strings that make an array that is not too large."""
-    if kind == "O":
-        return all(name is None or isinstance(name, str | int | float) for name in names)
-    width = max((len(name) for name in names if isinstance(name, str)), default=0)
-    few = width <= _LONGEST_NAME and width * len(names) <= _MOST_CHARACTERS
-    return few and all(isinstance(name, str) for name in names)
+    """Whether all are strings or, as objects, also numbers or None."""
+    kinds: Any = str if kind == "U" else str | int | float | None
+    return all(isinstance(name, kinds) for name in names)
+
+
+def _width(names: list[Any], kind: str) -> int:
+    """Return how many characters each place of an array of names has room for: of objects, as a pointer."""
+    return max(map(len, names), default=0) if kind == "U" else 2
+
+
+def _n_bytes(names: list[Any], kind: str) -> int:
+    return 4 * _width(names, kind) * len(names)
 
 
 def _find_ufunc(name: str) -> Any:

@@ -115,7 +115,7 @@ class DateEncoder(Encoder):
     def _check_saved(self) -> None:
         require(not pd.isna(pd.Timestamp(self.first)), "the first date is none")
         require(set(self.numbers.columns) <= set(PARTS), "dates have other parts")
-        read_dates(pd.Series(["1"], dtype=object), self.form)  # raises unless it is a form
+        require(self.form == _TIMED or self.form in _forms(), "dates have no form")
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, column: str) -> Self:
@@ -259,12 +259,14 @@ def date_format(column: pd.Series, fewest: int = _FEWEST) -> str | None:
     if len(filled) < fewest or not all(_LOOKS.search(text) and len(text) < 40 for text in filled):
         return None
     some, all_of_them = pd.Series(filled[:_LOOKED_AT], dtype=object), pd.Series(filled, dtype=object)
-    for day in _DAYS:
-        for time in _TIMES if day != "ISO8601" else ("",):
-            form = day + time
-            if _parsed(some, form).notna().all() and _parsed(all_of_them, form).notna().all():
-                return form
+    for form in _forms():
+        if _parsed(some, form).notna().all() and _parsed(all_of_them, form).notna().all():
+            return form
     return None
+
+
+def _forms() -> list[str]:
+    return [day + time for day in _DAYS for time in (_TIMES if day != "ISO8601" else ("",))]
 
 
 def read_dates(column: pd.Series, form: str) -> pd.Series:

@@ -23,6 +23,7 @@ from ._encoders import Encoder
 from .columns import UNSPACED
 
 _MOST_TERMS = 20_000
+_LONGEST_EMBEDDING = 1 << 16
 _UNSPACED_SHARE = 0.3
 
 _WAYS: dict[str, dict[str, Any]] = {  # what can be counted, and how TfidfVectorizer is told so
@@ -89,6 +90,9 @@ class EmbeddingEncoder(Encoder):
 
     model: str
     n_features: int
+
+    def _check_saved(self) -> None:
+        require(0 < self.n_features <= _LONGEST_EMBEDDING, "an embedding has no numbers, or too many")
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, column: str, model: str) -> Self:

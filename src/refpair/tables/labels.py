@@ -29,6 +29,7 @@ Kind = Literal["classes", "array", "sparse", "spmatrix", "pandas", "polars", "na
 Within = Literal["list", "array", "series", "frame", "polars series", "polars frame"]
 LabelMatrix: TypeAlias = Any  # an ndarray of uint8 or a csr_array of ones, which carries no types
 
+_LONGEST_WORD = 256  # in the answers of a model from a file, but for names: NumPy makes all words as wide
 _SEPARATOR = "label separator"  # in the attrs of a Series or DataFrame: the one that the user has given
 
 
@@ -70,10 +71,13 @@ class LabelFormat(Savable):
         require(self.kind != "polars" or strings == len(names), "polars has no columns of such names")
         joined = self.kind == "names" and self.container == "joined"
         require(not joined or (strings == len(names) and self.separator), "labels cannot be joined")
+        require(len(self.separator) <= _LONGEST_WORD, "labels are joined by a long text")
         if self.values is not None:
             pairs = len(self.values) == len(names) and all(len(pair) == 2 for pair in self.values)
             plain = pairs and all(isinstance(one, str | int | float) for pair in self.values for one in pair)
             require(plain and self.dtype.kind in "biufOU", "labels have no values")
+            longest = max(len(str(one)) for pair in self.values for one in pair)
+            require(longest <= _LONGEST_WORD, "the values of labels are too long for a file")
 
     def write(self, labels: npt.NDArray[np.uint8], X: object) -> Any:
         """Return a 0/1 matrix in this format; rows of a pandas object are named as those of X."""
