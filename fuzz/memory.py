@@ -13,14 +13,14 @@ def limit_memory() -> None:
 
     libFuzzer's own limit sees only memory that is in use, not an array of 100 GB that nobody has touched yet.
     """
-    limit = _bytes(0) + (MEGABYTES << 20)
+    in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    limit = in_use + (MEGABYTES << 20)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
-def megabytes_in_use() -> int:
-    """Return what the process has in memory."""
-    return _bytes(1) >> 20
+def peak_megabytes() -> int:
+    """Return what libFuzzer's limit is compared with: the most memory that the process has had.
 
-
-def _bytes(field: int) -> int:
-    return int(Path("/proc/self/statm").read_text().split()[field]) * resource.getpagesize()
+    Linux begins with what the process that started it had.
+    """
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10

@@ -16,7 +16,7 @@ from pathlib import Path
 import atheris
 
 from fuzz.limits import MEGABYTES_IN_USE
-from fuzz.memory import limit_memory, megabytes_in_use
+from fuzz.memory import limit_memory, peak_megabytes
 from fuzz.target import load_target, warm_up
 
 
@@ -39,7 +39,7 @@ def main() -> None:
             print(f"Test unit written to {path}", file=sys.stderr, flush=True)
             raise
 
-    most = f"-rss_limit_mb={megabytes_in_use() + MEGABYTES_IN_USE}"
+    most = f"-rss_limit_mb={peak_megabytes() + MEGABYTES_IN_USE}"
     atheris.Setup([sys.argv[0], f"-artifact_prefix={found}/", most, *arguments], check)
     atheris.Fuzz()
 

@@ -191,7 +191,7 @@ def test_wider_beams_are_no_worse():
 
 def test_an_exact_search_that_takes_too_long_says_so(monkeypatch):
     monkeypatch.setattr(_chain_search, "_FIRST_WIDTH", 2)
-    monkeypatch.setattr(_chain_search, "_WIDEST", 16)
+    monkeypatch.setattr(_chain_search, "WIDEST", 16)
     joints = np.full((3, 2**8), 1 / 2**8)
     joints[0] = 0.0
     joints[0, 77] = 1.0
