@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.common import PAPER_SETS, dense_float32, half_split, load, print_machine, print_table
 from refpair.bits.problem import BitProblems
 from refpair.bits.trees import TreeBank
-from refpair.classifiers._distinct_labels import distinct_labels
+from refpair.posterior.distinct_labels import distinct_labels
 from refpair.coding import draw_code
 from refpair.costs import get_cost
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from refpair.classifiers._distinct_labels import distinct_labels
+from refpair.posterior.distinct_labels import distinct_labels
 from refpair.tables.labels import read_labels
 
 

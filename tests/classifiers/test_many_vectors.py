@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from refpair import CSRPEClassifier
-from refpair.classifiers._distinct_labels import distinct_labels
+from refpair.posterior.distinct_labels import distinct_labels
 
 MOST = 12
 

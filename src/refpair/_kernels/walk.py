@@ -180,6 +180,27 @@ def most_voted(
                 out[first + i, problem] = best
 
 
+@kernel
+def find_leaves(codes: Bytes, nodes: Nodes, out: Ints) -> None:
+    """Write to ``out[row, tree]`` which of all nodes is the leaf that a row reaches."""
+    for tree in range(nodes.start.shape[0] - 1):
+        for row in range(codes.shape[0]):
+            out[row, tree] = find_leaf(codes[row], nodes.start[tree], nodes)
+
+
+@kernel
+def leaf_votes(leaves: Ints, asked: Bools, held: ClassCounts, votes: Floats) -> None:
+    """Add to ``votes[row, class]`` the class frequencies in the leaves of a row, of the trees that are asked."""
+    for row in range(leaves.shape[0]):
+        for tree in range(leaves.shape[1]):
+            if asked[row, tree]:
+                leaf, total = leaves[row, tree], 0
+                for j in range(held.start[leaf], held.start[leaf + 1]):
+                    total += held.counts[j]
+                for j in range(held.start[leaf], held.start[leaf + 1]):
+                    votes[row, held.classes[j]] += held.counts[j] / total
+
+
 def sum_leaves(
     nodes: Longs, start: Longs, index: Ints, weight: Floats, n_vectors: int
 ) -> tuple[Longs, Ints, Floats]:

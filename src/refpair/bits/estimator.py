@@ -70,6 +70,12 @@ class EstimatorBank(BitLearner):
         bank.n_features_ = None if self.n_features_ is None else self.n_features_[bits]
         return bank
 
+    def with_more(self, other: Self) -> Self:
+        """Return a bank of its bits and then those of another, learnt from the same rows."""
+        bank = super().with_more(other)
+        bank.estimators_ = [*self.estimators_, *other.estimators_]
+        return bank
+
     def __len__(self) -> int:
         return len(self.estimators_)
 

@@ -164,6 +164,13 @@ class LogisticBank(BitLearner):
         bank.weights_, bank.intercept_ = self.weights_[bits], self.intercept_[bits]
         return bank
 
+    def with_more(self, other: Self) -> Self:
+        """Return a bank of its bits and then those of another, learnt from the same rows."""
+        bank = super().with_more(other)
+        bank.weights_ = np.concatenate([self.weights_, other.weights_])
+        bank.intercept_ = np.concatenate([self.intercept_, other.intercept_])
+        return bank
+
     def renumbered(self, places: npt.NDArray[np.intp]) -> Self:
         """Return a bank to begin with: its bits are those at some places; −1 is one not yet learnt."""
         bank = self.take(places)

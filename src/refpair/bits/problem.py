@@ -171,6 +171,14 @@ class BitLearner(Savable, ABC):
         bank.bags_ = None if self.bags_ is None else replace(self.bags_, seeds=self.bags_.seeds[bits])
         return bank
 
+    def with_more(self, other: Self) -> Self:
+        """Return a learner of its bits and then those of another, learnt from the same rows."""
+        bank = copy(self)
+        if self.bags_ is not None and other.bags_ is not None:
+            seeds = np.concatenate([self.bags_.seeds, other.bags_.seeds])
+            bank.bags_ = replace(self.bags_, seeds=seeds)
+        return bank
+
     def _check_saved(self) -> None:
         require(self.bags_ is None or len(self.bags_) == len(self), "there is not a bag for each bit")
 

@@ -177,6 +177,12 @@ class TreeBank(_TreeBank, BitLearner):
         bank.trees_ = self.trees_.take(bits)
         return bank
 
+    def with_more(self, other: Self) -> Self:
+        """Return a bank of its bits and then those of another, learnt from the same rows."""
+        bank = super().with_more(other)
+        bank.trees_ = Trees.join([self.trees_, other.trees_])
+        return bank
+
     def __len__(self) -> int:
         return len(self.trees_)
 
@@ -243,12 +249,12 @@ class ClassTreeBank(_TreeBank):
     n_classes_: npt.NDArray[np.int64]
     n_trees_: int
 
-    def fit(self, X: Matrix, problems: ClassProblems) -> Self:
-        """Grow the trees."""
+    def fit(self, X: Matrix, problems: ClassProblems, bins: Bins | None = None) -> Self:
+        """Grow the trees; the bins of the features are found in X unless they are given."""
         n_rows, n_features = X.shape
         if n_rows != len(problems.classes):
             raise ValueError(f"{n_rows} rows of X are given, but classes of {len(problems.classes)}")
-        self.bins_ = find_bins(X, self.max_bins)
+        self.bins_ = find_bins(X, self.max_bins) if bins is None else bins
         binned = bin_for_training(X, self.bins_)
         self.n_classes_ = np.asarray(problems.n_classes, dtype=np.int64)
         self.n_trees_ = problems.n_trees

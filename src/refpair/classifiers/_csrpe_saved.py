@@ -11,10 +11,11 @@ import pandas as pd
 from refpair._saved import IfThere, claim_room, require
 from refpair.bits.problem import BitLearner
 from refpair.classifiers._base import MultiLabelClassifier
-from refpair.classifiers._posterior_selection import SEARCH
 from refpair.coding import ReferencePairCode
 from refpair.coding.nearest import CodeBook
-from refpair.posterior.code import CodePosterior
+from refpair.posterior.code import CodeSource
+from refpair.posterior.select import SEARCH, Mixture, Posterior
+from refpair.posterior.source import Source
 
 _MOST_VECTORS = 1 << 20  # that get code words when a file is read
 
@@ -37,7 +38,10 @@ class SavableCSRPE(MultiLabelClassifier):
             saved["relevant_set"] = self.relevant_set.to_numpy()
         if hasattr(self, "posterior_"):
             search = self.oob_search_.astype(object).where(self.oob_search_.notna(), None)
-            saved["posterior_"] = self.posterior_.get_parts()
+            by_code, *others = self.posterior_.sources
+            saved["posterior_"] = {
+                "code": by_code.get_parts(), "others": list(others), "mixture": self.posterior_.mixture
+            }  # fmt: skip
             saved["oob_search_"] = {name: search[name].tolist() for name in search}
         return saved
 
@@ -51,9 +55,11 @@ class SavableCSRPE(MultiLabelClassifier):
         require((parts is not None) == has_posterior, "the posterior is missing, or there is no use for it")
         if has_posterior:
             require(hasattr(model, "oob_cost_"), "oob_cost_ is missing")
-            model.posterior_ = CodePosterior.from_parts(
-                parts, model.bits_, model.code_, model.relevant_set_, model.relevant_counts_
-            )
+            right = isinstance(parts, dict) and parts.keys() == {"code", "others", "mixture"}
+            require(right, "the posterior lacks some of its parts")
+            relevant = model.relevant_set_, model.relevant_counts_
+            by_code = CodeSource.from_parts(parts["code"], model.bits_, model.code_, *relevant)
+            model.posterior_ = _posterior(by_code, parts["others"], parts["mixture"], model)
             right = isinstance(search, dict) and search.keys() == SEARCH.keys()
             require(right, "the search is missing")
             require(len({len(column) for column in search.values()}) == 1, "the search has a wrong shape")
@@ -66,15 +72,28 @@ class SavableCSRPE(MultiLabelClassifier):
         code, vectors, n = self.code_, self.relevant_set_, len(self.relevant_set_)
         right = vectors.shape == (n, n_labels) and n > 0 and self.relevant_counts_.shape == (n,)
         require(right, "the relevant set has a wrong shape")
-        right = code.alpha.shape[1] == n_labels and code.cost == self.cost_
+        right = code.alpha.shape[1] == n_labels
         require(right, "the code is one of other labels")
         require(n <= _MOST_VECTORS, "there are more code words than there is room for")
         claim_room(n * len(code))
-        n_more = len(self.bits_) - len(code)
-        right = n_more == 0 or (n_more > 0 == n_more % n_labels and self.decoder == "posterior")
-        require(right, "there is not one learner for each bit")
+        require(len(self.bits_) == len(code), "there is not one learner for each bit")
         require(np.isfinite(self._cost_scale), "the scale of costs is not a number")
         self.bits_.check_n_features(n_features)
 
     def _make_code_book(self) -> None:
         self._code_book = CodeBook(self.code_.encode(self.relevant_set_))
+
+
+def _posterior(by_code: CodeSource, others: Any, mixture: Any, model: SavableCSRPE) -> Posterior:
+    """Return the posterior of what a file holds, if its parts fit together."""
+    right = isinstance(others, list) and all(isinstance(source, Source) for source in others)
+    require(right and isinstance(mixture, Mixture), "the posterior lacks some of its parts")
+    sources = (by_code, *others)
+    require(len({source.name for source in sources}) == len(sources), "a source is there twice")
+    right = len(mixture.pool.coefficients) == len(sources)
+    right &= len(mixture.weights) == sum(source.tells_vectors for source in sources)
+    require(right, "the mixture is one of other sources")
+    n_labels = model._label_format.n_labels
+    for source in sources:
+        source.check_shapes(model.n_features_in_, n_labels, len(model.relevant_set_))
+    return Posterior(model.relevant_set_, sources, mixture)

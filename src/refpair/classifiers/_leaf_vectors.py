@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 from refpair._kernels.walk import sum_leaves
 from refpair._parallel import chunks_of, run_chunks
 from refpair._saved import Savable, require, starts_in_order
-from refpair.classifiers._distinct_labels import DistinctLabels
+from refpair.posterior.distinct_labels import DistinctLabels
 from refpair.posterior import LabelDistribution
 
 _WEIGHTS = 8_000_000  # about so many in a block of rows: 100 MB

@@ -24,7 +24,7 @@ from refpair._sparse import check_sparse
 from refpair.classifiers._base import MultiLabelClassifier, check_count, check_running
 from refpair.classifiers._base_learners import Bytes, Floats, Number
 from refpair.classifiers._chain_search import ChainSamples, with_rows
-from refpair.classifiers._distinct_labels import distinct_labels
+from refpair.posterior.distinct_labels import distinct_labels
 from refpair.classifiers._leaf_vectors import LeafVectors, read_leaves
 from refpair.classifiers._links import EstimatorLinks
 from refpair.costs import Cost

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Literal, Self, cast
@@ -16,17 +16,26 @@ from refpair._fitting import all_or_nothing
 from refpair._parallel import is_lazy
 from refpair.bits.problem import BitLearner, BitProblems
 from refpair.classifiers._base import check_amount, check_count, check_running
-from refpair.classifiers._code_bits import Training, bit_problems, check_bit_learner, count_votes, make_bank
+from refpair.classifiers._code_bits import check_bit_learner, count_votes, make_bank
 from refpair.classifiers._csrpe_saved import SavableCSRPE
 from refpair.classifiers._dask import answer_lazily
-from refpair.classifiers._distinct_labels import DistinctLabels, distinct_labels
-from refpair.classifiers._posterior_selection import choose_posterior
-from refpair.coding import draw_code
-from refpair.costs import Cost
+from refpair.coding import ReferencePairCode, draw_code
+from refpair.coding.problems import bit_problems
+from refpair.costs import Cost, PerLabelCost, get_cost
 from refpair.decision.decide import decide_blocks
-from refpair.decision.expected import expected_cost, needs_only_marginals
-from refpair.posterior.distribution import Distribution, IndependentLabels, LabelDistribution
+from refpair.on_disk import RowsOnDisk
+from refpair.posterior.code import BATCHES, CodeSource
+from refpair.posterior.distinct_labels import DistinctLabels, distinct_labels
+from refpair.posterior.distribution import Distribution, LabelDistribution
+from refpair.posterior.labels import LabelSource
+from refpair.posterior.leaves import LeafSource
+from refpair.posterior.linear import LinearSource
+from refpair.posterior.select import Posterior, choose_mixture
+from refpair.posterior.source import Source, Training, in_threads
+from refpair.tables.labels import LabelMatrix
 
+SOURCES = ("code", "labels", "leaves", "linear")
+_MOST_ROWS = 1000  # whose answers out of bag are looked at
 MOST_VECTORS = 20_000  # that a posterior weighs: each sample is compared with all of them
 
 # Shares of the samples. Of many, fewer out-of-bag bits each are enough to choose by, and larger bags help.
@@ -155,7 +164,8 @@ class CSRPEClassifier(SavableCSRPE):
         self,
         cost: Any = "f1",
         *,
-        n_bits: int = 3000,
+        n_bits: int | Literal["auto"] = "auto",
+        sources: Literal["auto"] | Sequence[str] = "auto",
         estimator: Any = "tree",
         pairs: Literal["auto", "uniform", "density", "mixed", "observed"] = "auto",
         decoder: Literal["posterior", "nearest"] = "posterior",
@@ -171,6 +181,7 @@ class CSRPEClassifier(SavableCSRPE):
     ) -> None:
         self.cost = cost
         self.n_bits = n_bits
+        self.sources = sources
         self.estimator = estimator
         self.pairs = pairs
         self.decoder = decoder
@@ -186,7 +197,7 @@ class CSRPEClassifier(SavableCSRPE):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
-        """Draw a code for the cost and learn its bits.
+        """Draw a code for the cost, learn its bits and the other sources, and choose what each counts.
 
         Parameters
         ----------
@@ -204,34 +215,70 @@ class CSRPEClassifier(SavableCSRPE):
         cost = self._check_cost(self.cost)
         distinct = distinct_labels(labels)
         relevant = self._relevant(distinct)
-        posterior = self.decoder == "posterior"
 
         drawn = check_random_state(self.random_state).randint(2**31, size=4, dtype=np.int64)
-        for_pairs, for_bits, for_choice = np.random.SeedSequence(drawn).spawn(3)
-        pairs = self.pairs if self.pairs != "auto" else "mixed" if posterior else "uniform"
-        of_rows = labels if pairs in ("density", "mixed") else distinct.vectors
-        code = draw_code(cost, of_rows, self.n_bits, pairs, rng=np.random.default_rng(for_pairs))
-        posterior = posterior and len(code) > 0  # of a single label vector there is nothing to learn
-
-        n_labels = labels.shape[1]
-        n_votes = count_votes(self.n_bits, n_labels) if posterior else 0
-        seeds = for_bits.generate_state(len(code) + n_votes * n_labels, np.uint64).astype(np.uint64)
-        bits = self._learn(X, bit_problems(code, distinct.vectors, distinct.of_row, n_votes, seeds))
-        self._cost_scale = 1.0
+        for_pairs, for_sources, for_rows = map(np.random.default_rng, np.random.SeedSequence(drawn).spawn(3))
+        code = self._draw_code(cost, labels, distinct, for_pairs)
         for name in ("posterior_", "oob_search_", "oob_cost_", "_code_book"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        if posterior:
-            cut, may_be_new = self.max_depth == "auto", self.relevant_set is None
-            training = Training(X, distinct, *relevant, code, cost, n_votes, seeds, cut, may_be_new)
-            rng = np.random.default_rng(for_choice)
-            chosen = choose_posterior(bits, training, self._learn, rng, self.n_jobs)
-            self.posterior_, self.oob_search_, self.oob_cost_, self._cost_scale = chosen
-            bits = self.posterior_.bits
-        self.cost_, self.code_, self.bits_ = cost, code, bits
+        self.cost_, self._cost_scale = cost, 1.0
         self.relevant_set_, self.relevant_counts_ = relevant
-        if not posterior:
+        if self.decoder == "posterior" and len(code) > 0:  # of a single vector there is nothing to learn
+            codes = [self._draw_code(other, labels, distinct, for_pairs) for other in surrogates(cost)]
+            rows = for_rows.permutation(X.shape[0])[:_MOST_ROWS]
+            training = Training(X, distinct, *relevant, rows, cost, self.n_jobs, self.verbose)
+            self._fit_posterior([code, *codes], training, for_sources)
+        else:
+            seeds = for_sources.integers(2**63, size=len(code), dtype=np.uint64)
+            self.code_ = code
+            self.bits_ = self._learn(X, bit_problems(code, distinct.vectors, distinct.of_row, 0, seeds))
             self._make_code_book()
         return self
+
+    def _draw_code(
+        self, cost: Cost, labels: LabelMatrix, distinct: DistinctLabels, rng: np.random.Generator
+    ) -> ReferencePairCode:
+        """Draw the pairs of a code for a cost, in an order that is random: any part of it is like the whole."""
+        pairs = self.pairs
+        if pairs == "auto":
+            pairs = "mixed" if self.decoder == "posterior" else "uniform"
+        of_rows = labels if pairs in ("density", "mixed") else distinct.vectors
+        n_bits = sum(BATCHES) if self.n_bits == "auto" else self.n_bits
+        code = draw_code(cost, of_rows, n_bits, pairs, rng=rng)
+        return code[rng.permutation(len(code))]
+
+    def _fit_posterior(
+        self, codes: Sequence[ReferencePairCode], training: Training, rng: np.random.Generator
+    ) -> None:
+        """Learn the sources, and choose what each of them counts."""
+        by_code = CodeSource(
+            codes, self._learn, in_batches=self.n_bits == "auto", may_be_cut=self.max_depth == "auto"
+        )
+        told = [(by_code.fit(training, rng), True)]
+        sources: list[Source] = [by_code]
+        for name in self._source_names(training)[1:]:
+            source: Source
+            if name == "labels":
+                n_votes = count_votes(len(by_code.bits), training.n_labels)
+                source = LabelSource.learning(self._learn, n_votes, training.n_labels)
+                if n_votes == 0:
+                    continue
+            else:
+                source = LeafSource() if name == "leaves" else LinearSource()
+            told.append((source.fit(training, rng), source.tells_vectors))
+            sources.append(source)
+        chosen = choose_mixture(training, told, may_be_new=self.relevant_set is None)
+        self.code_, self.bits_ = by_code.code, by_code.bits
+        self.posterior_ = Posterior(training.vectors, tuple(sources), chosen.mixture)
+        self.oob_search_, self.oob_cost_, self._cost_scale = chosen.search, chosen.cost, chosen.scale
+
+    def _source_names(self, training: Training) -> tuple[str, ...]:
+        """Return the names of the sources to learn, the code first."""
+        if self.sources != "auto":
+            return ("code", *(name for name in self.sources if name != "code"))
+        if self.estimator != "tree" or isinstance(training.X, RowsOnDisk):
+            return ("code", "labels")
+        return SOURCES
 
     def _relevant(self, distinct: DistinctLabels) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
         """Return the relevant set by falling frequency, then by the vectors themselves, and the counts."""
@@ -288,21 +335,17 @@ class CSRPEClassifier(SavableCSRPE):
         check_is_fitted(self)
         n_there = len(self.code_)
         check_count("n_bits", n_bits, high=n_there)
-        # All along the code, since "mixed" pairs begin with one kind and end with the other.
         kept = np.arange(n_bits) * n_there // n_bits
-        n_labels = self.relevant_set_.shape[1]
-        n_votes = (len(self.bits_) - n_there) // n_labels
-        if n_votes > 0:  # the code may be shorter than was asked for, and its parts are of what was
-            n_votes = max(1, min(n_votes, count_votes(n_bits * self.n_bits // n_there, n_labels)))
-        votes = n_there + np.arange(n_votes * n_labels)
         model = copy(self)
-        model.n_bits, model.code_ = n_bits, self.code_[kept]
-        model.bits_ = self.bits_.take(np.concatenate([kept, votes]))
-        if hasattr(self, "posterior_"):
-            codes = self.posterior_.codes.take(kept)
-            model.posterior_ = replace(self.posterior_, bits=model.bits_, codes=codes)
-        else:
+        model.n_bits = n_bits
+        if not hasattr(self, "posterior_"):
+            model.code_, model.bits_ = self.code_[kept], self.bits_.take(kept)
             model._make_code_book()
+            return model
+        by_code, *others = self.posterior_.sources
+        short = cast(CodeSource, by_code).shorten(kept)
+        model.code_, model.bits_ = short.code, short.bits
+        model.posterior_ = replace(self.posterior_, sources=(short, *others))
         return model
 
     def encode(self, Y: Any) -> npt.NDArray[np.int8]:
@@ -335,7 +378,7 @@ class CSRPEClassifier(SavableCSRPE):
         if is_lazy(X):
             return cast(npt.NDArray[np.int8], answer_lazily(self, "predict_code", X))
         X = self._read_features(X, reset=False)
-        return self._bits_in_threads().predict(X, slice(0, len(self.code_)))
+        return in_threads(self.bits_, self.n_jobs).predict(X)
 
     def _tells_probabilities(self) -> bool:
         if self.decoder != "posterior":
@@ -347,39 +390,23 @@ class CSRPEClassifier(SavableCSRPE):
         if len(self.code_) == 0:
             single = LabelDistribution.from_dense(self.relevant_set_[:1], np.ones((n, 1)))
             return iter([(everything, single)])
-        posterior = replace(self.posterior_, bits=self._bits_in_threads())
-        if cost is not None and not needs_only_marginals(cost):
-            return posterior.distributions(X, n_jobs=self.n_jobs)
-        # The posterior was chosen by the decisions for its cost, which are made without calibration.
-        p = posterior.marginals(X, calibrated=cost != self.cost_, n_jobs=self.n_jobs)
-        return iter([(everything, IndependentLabels(p))])
+        return self.posterior_.distributions(X, n_jobs=self.n_jobs)
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         if hasattr(self, "posterior_"):
             return decide_blocks(self._distributions(X, self.cost_), self.cost_, n_jobs=self.n_jobs)
         if len(self.code_) == 0:  # a single label vector: nothing to tell apart
             return np.repeat(self.relevant_set_[:1], X.shape[0], axis=0)
-        return self.relevant_set_[self._code_book.decode(self._bits_in_threads().predict(X))]
-
-    def _bits_in_threads(self) -> BitLearner:
-        """Return the bits, which answer in as many threads as the model has by now."""
-        bits = copy(self.bits_)
-        bits.n_jobs = self.n_jobs
-        return bits
-
-    def _expected_cost(self, X: Any, labels: Any) -> npt.NDArray[np.float64]:
-        if not needs_only_marginals(self.cost_):
-            return super()._expected_cost(X, labels)
-        answer = self._predict_labels(X) if labels is None else labels
-        ((_, calibrated),) = self._distributions(X, None)
-        return self._scaled(expected_cost(calibrated, answer, self.cost_), answer)
+        return self.relevant_set_[self._code_book.decode(in_threads(self.bits_, self.n_jobs).predict(X))]
 
     def _learns_from_rows_on_disk(self) -> bool:
         return isinstance(self.estimator, str) and self.estimator == "tree"
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters, naming them and what they may be."""
-        check_count("n_bits", self.n_bits)
+        if self.n_bits != "auto":
+            check_count("n_bits", self.n_bits)
+        self._check_sources()
         check_count("min_samples_leaf", self.min_samples_leaf)
         check_count("max_bins", self.max_bins, low=2, high=255)
         check_running(n_jobs=self.n_jobs, random_state=self.random_state, verbose=self.verbose)
@@ -400,3 +427,22 @@ class CSRPEClassifier(SavableCSRPE):
             for name, default in _TREE_ONLY.items():
                 if getattr(self, name) != default:
                     raise ValueError(f'{name} belongs to estimator="tree": set it on the estimator itself')
+
+    def _check_sources(self) -> None:
+        if isinstance(self.sources, str) and self.sources == "auto":
+            return
+        names = [self.sources] if isinstance(self.sources, str) else list(self.sources)
+        unknown = [name for name in names if name not in SOURCES]
+        if unknown or "code" not in names or isinstance(self.sources, str):
+            allowed = ", ".join(f'"{name}"' for name in SOURCES)
+            raise ValueError(f'sources must be "auto" or some of {allowed}, with "code", not {self.sources!r}')
+
+
+def surrogates(cost: Cost) -> list[Cost]:
+    """Return other costs that bits may be learnt for, to decide for this one.
+
+    A pair of label vectors tells little of a label that is right or wrong by itself, and nothing of a vector
+    that is neither of the two: pairs under Jaccard's cost may tell more, which is found out of bag.
+    """
+    is_single = isinstance(cost, PerLabelCost) or cost in (get_cost("hamming"), get_cost("zero_one"))
+    return [get_cost("jaccard")] if is_single else []

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from refpair._parallel import chunks_of
 from refpair._saved import require
 from refpair.classifiers._base_learners import ClassLearners
-from refpair.classifiers._distinct_labels import distinct_labels
+from refpair.posterior.distinct_labels import distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.costs import Cost
 from refpair.posterior import LabelDistribution

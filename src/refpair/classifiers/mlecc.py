@@ -13,7 +13,7 @@ from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
 from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import BinaryLearners, Bytes, ClassLearners, Targets
-from refpair.classifiers._distinct_labels import DistinctLabels, distinct_labels
+from refpair.posterior.distinct_labels import DistinctLabels, distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.coding.repetition import LabelCode, LabelCodeName, make_label_code
 from refpair.tables.labels import LabelMatrix

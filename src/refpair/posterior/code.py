@@ -1,21 +1,17 @@
-"""From samples to distributions over label vectors, by their predicted codes.
+"""The source of the code: samples' predicted codes, compared with codes whose label vectors are known.
 
     p(y | x)  ∝  Σ n_u · exp(τ · s(x)·e_u / M)    over the codes e_u that are known of the label vector y
-    P_k(x)    =  (1 − λ) · Σ p(y | x) [y_k = 1]  +  λ · q_k(x)
 
-The first line is what the whole code s(x) says. The known codes are the code words of the label vectors, or
-the codes that the training samples themselves are predicted to have. The second line mixes in q, what the
-bits of single labels say: they know the chances of rare labels, which no near code has. Where a decision
-needs whole label vectors, their weights are tilted by the odds of their labels, so that they follow P; or the
-labels are taken as independent, which is better where most label vectors are new.
+The known codes are the code words of the label vectors, or the codes that the training samples themselves are
+predicted to have. Which of them, τ, and the depth of the trees are chosen out of bag: so that the
+probabilities of labels, once calibrated, say most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,59 +19,50 @@ import numpy.typing as npt
 from refpair._kernels import code_words
 from refpair._kernels.code_words import pack_bits, pack_signs, unpack_bits
 from refpair._kernels.jit import Words
-from refpair._kernels.posterior import keep_large, partial_agreements, sum_labels, sum_votes, tilt, weigh
-from refpair._parallel import chunks_of, even_chunks, run_chunks
+from refpair._kernels.posterior import partial_agreements, weigh
+from refpair._parallel import even_chunks, run_chunks
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
-from refpair.bits.problem import BitLearner
+from refpair.bits.problem import BitLearner, BitProblems
+from refpair.bits.trees import TreeBank
 from refpair.coding import ReferencePairCode
-from refpair.posterior.distribution import (
-    Bytes,
-    Distribution,
-    Floats,
-    IndependentLabels,
-    LabelDistribution,
-    Longs,
-    label_lists,
-)
+from refpair.coding.problems import bit_problems
+from refpair.posterior.calibrate import LogOddsPool, log_loss
+from refpair.posterior.distribution import Bytes, Floats, Longs
+from refpair.posterior.labels import N_FOLDS, Learn
+from refpair.posterior.source import Source, Training, in_threads
+from refpair.posterior.stopping import still_improves
 
 CodeKind = Literal["words", "rows"]
 Agreement = npt.NDArray[np.float32]
-Result = TypeVar("Result")
 
-_ROWS = 2048  # whose codes are predicted at a time
+TEMPERATURES = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0)
+SHALLOW = 6  # the depth that is tried besides the full one
+BATCHES = (500, 500, 1000, 1000)  # bits, where their number is to be found
+
 _AGREEMENTS = 1 << 19  # that one job makes at a time, 2 MB
 _LEAST_ROWS = 16  # for it to be worth a call
-_MOST_CODES = 1 << 20  # in a file
-_KEPT = 1e-3  # label vectors with less than this part of a row's largest weight are left out
-_TILT = 1e-3  # odds are taken of probabilities between this and 1 minus this: tilting is bounded
-
-_SURE = 1e-6  # calibrated probabilities are between this and 1 minus this
-_CELLS = 512  # that log odds are counted in
-_PULL = 5.0  # as many cells speak for the line that changes nothing
-_STEPS, _NEAR = 50, 1e-9
-_LEAST_SLOPE = 1e-3  # where the line must tell more from less than ½
+_MOST_CODES = 20_000  # training samples that codes are compared with: beyond, it would only take longer
+_MOST_IN_A_FILE = 1 << 20
+_CHOOSING_ROWS = 400
+_BITS_A_FOLD = 400
 
 
 @dataclass(frozen=True)
-class PosteriorSettings(Savable):
+class CodeSettings(Savable):
     """How predicted codes become distributions, as chosen out of bag.
 
-    They are compared with the code words of label vectors or with the codes of training samples; λ is
-    `label_share`, and τ is `temperature`, infinite for the paper's decoder. Decisions may take the labels as
-    independent, given P: then label vectors count, too, that no training sample has.
+    They are compared with the code words of label vectors or with the codes of training samples; trees are
+    cut off at `max_depth`, and τ is `temperature`.
     """
 
     compared_with: CodeKind
-    label_share: float
+    max_depth: int | None
     temperature: float
-    independent: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.label_share <= 1:
-            raise ValueError(f"label_share is {self.label_share}, which is not from 0 to 1")
-        if not self.temperature > 0:
-            raise ValueError(f"temperature is {self.temperature}, which is not above 0")
+        if not 0 < self.temperature < np.inf:
+            raise ValueError(f"temperature is {self.temperature}, which is not a number above 0")
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +116,7 @@ class KnownCodes:
         partial_agreements(packed, pack_bits(known), self.plus, self.mask, out)
         return out
 
-    def weigh(self, agreement: Agreement, temperature: float, own: Longs | None = None) -> VectorWeights:
+    def weigh(self, agreement: Agreement, temperature: float, own: Longs | None = None) -> Floats:
         """Return p(y | x) ∝ Σ count · exp(temperature · agreement) over the codes of each label vector y.
 
         Of training samples, `own` is the code that the sample itself is part of, which then counts once less.
@@ -137,217 +124,264 @@ class KnownCodes:
         weights = np.zeros((len(agreement), len(self.vectors)))
         nobody = np.full(len(agreement), -1) if own is None else own
         weigh(agreement, temperature, self.count, self.vector, nobody, weights)
-        return VectorWeights(self.vectors, *self._label_lists, weights)
-
-    @cached_property
-    def _label_lists(self) -> tuple[Longs, npt.NDArray[np.int32]]:
-        return label_lists(self.vectors)
+        return weights
 
 
 @dataclass(frozen=True, eq=False)
-class VectorWeights:
-    """The weights (n, n_vectors) of label vectors, to which any share of single labels can be added.
+class OutOfBagCodes:
+    """How the codes of training samples agree with known codes, by bits that were learnt without them.
 
-    The labels of vector v are ``label_index[label_start[v] : label_start[v + 1]]``.
+    ``own`` is the known code that each sample is part of, −1 if none.
     """
 
-    vectors: Bytes
-    label_start: Longs
-    label_index: npt.NDArray[np.int32]
-    weights: Floats
-
-    @cached_property
-    def sums(self) -> Floats:
-        """The probability of each label by the weights alone."""
-        sums = np.empty((len(self.weights), self.vectors.shape[1]))
-        sum_labels(self.weights, self.label_start, self.label_index, sums)
-        return np.minimum(sums, 1.0, out=sums)  # more only by rounding
-
-    def marginals(self, labels: Floats | None, label_share: float) -> Floats:
-        """Return P, the probability of each label, given q, what the bits of single labels say."""
-        if labels is None or label_share == 0:
-            return self.sums
-        return (1 - label_share) * self.sums + label_share * labels
-
-    def distribution(self, labels: Floats | None, label_share: float) -> LabelDistribution:
-        """Return the weights of label vectors, those that matter; the parameters are as in `marginals`."""
-        weights = self.weights
-        if labels is not None and label_share > 0:
-            log_odds = _log_odds(self.marginals(labels, label_share), _TILT) - _log_odds(self.sums, _TILT)
-            weights = weights.copy()
-            tilt(weights, log_odds, self.label_start, self.label_index)
-        return LabelDistribution(self.vectors, *keep_large(weights, _KEPT))
-
-
-@dataclass(frozen=True)
-class LogOddsLine(Savable):
-    """Calibrated log odds = slope · log odds + shift, the same for all labels.
-
-    A label of its own line would have too few positives on most data: half of medical's labels have fewer
-    than five training samples.
-    """
-
-    slope: float
-    shift: float
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.slope) and np.isfinite(self.shift)):
-            raise ValueError(f"slope and shift must be finite numbers, not {self.slope} and {self.shift}")
-
-    @classmethod
-    def fit(cls, probabilities: Floats, truths: Bytes, *, keep_half: bool = False) -> Self:
-        """Return the line of largest likelihood, pulled a little towards the one that changes nothing.
-
-        If ½ is to stay ½, rounding says the same before and after.
-        """
-        x = _log_odds(probabilities, _SURE).ravel()
-        edge = -np.log(_SURE)
-        cell = np.minimum(((x + edge) * (_CELLS / (2 * edge))).astype(np.int64), _CELLS - 1)
-        n = np.bincount(cell, minlength=_CELLS).astype(np.float64)
-        positive = np.bincount(cell, weights=truths.ravel(), minlength=_CELLS).astype(np.float64)
-        middle = np.bincount(cell, weights=x, minlength=_CELLS) / np.maximum(n, 1.0)
-        design = np.column_stack([middle, np.ones(_CELLS)])
-        if keep_half:
-            (slope,) = _climb(design[:, :1], n, positive, np.ones(1))
-            return cls(max(float(slope), _LEAST_SLOPE), 0.0)
-        slope, shift = _climb(design, n, positive, np.array([1.0, 0.0]))
-        if slope < 0:  # a falling line would turn the order of the labels around: a level one, then
-            slope, (shift,) = 0.0, _climb(design[:, 1:], n, positive, np.zeros(1))
-        return cls(float(slope), float(shift))
-
-    def __call__(self, probabilities: Floats) -> Floats:
-        """Return the calibrated probabilities, all within (0, 1)."""
-        log_odds = self.slope * _log_odds(probabilities, _SURE) + self.shift
-        return np.clip(0.5 * (1.0 + np.tanh(log_odds / 2.0)), _SURE, 1.0 - _SURE)
-
-
-@dataclass(frozen=True, eq=False)
-class CodePosterior:
-    """A fitted posterior: the distribution over label vectors of any sample, by its predicted code.
-
-    First come the bits of the code, then those of single labels; `line` calibrates probabilities of labels.
-    """
-
-    bits: BitLearner
+    kind: CodeKind
+    max_depth: int | None
     codes: KnownCodes
-    settings: PosteriorSettings
-    line: LogOddsLine
+    agreement: Agreement
+    own: Longs
 
-    def marginals(self, X: Matrix, *, calibrated: bool = True, n_jobs: int | None = None) -> Floats:
-        """Return the probability of each label, of shape (n, n_labels).
+    def weigh(self, temperature: float, rows: slice = slice(None)) -> Floats:
+        """Return the weights of label vectors for some of the samples."""
+        return self.codes.weigh(self.agreement[rows], temperature, self.own[rows])
 
-        Calibrated, they mean what they say. As they are, they are what the settings were chosen for: the
-        cost's own decisions are better by them.
-        """
-        blocks = self._weigh(X, VectorWeights.marginals, n_jobs)
-        marginals = np.concatenate([part for _, parts in blocks for part in parts])
-        return self.line(marginals) if calibrated else marginals
 
-    def distributions(self, X: Matrix, *, n_jobs: int | None = None) -> Iterator[tuple[slice, Distribution]]:
-        """Yield blocks of samples, in order, and the distributions over their label vectors."""
-        if self.settings.independent:
-            for rows, marginals in self._weigh(X, VectorWeights.marginals, n_jobs):
-                yield rows, IndependentLabels(np.concatenate(marginals))
-            return
-        for rows, parts in self._weigh(X, VectorWeights.distribution, n_jobs):
-            yield rows, LabelDistribution.join(parts)
+class CodeSource(Source):
+    """The distribution over label vectors of any sample, by its predicted code."""
+
+    name: ClassVar[str] = "code"
+    tells_vectors: ClassVar[bool] = True
+
+    def __init__(
+        self, codes: Sequence[ReferencePairCode], learn: Learn, *, in_batches: bool, may_be_cut: bool
+    ) -> None:
+        self._candidates = codes  # for several costs, of which the one goes on whose bits say most
+        self._learn = learn
+        self._in_batches = in_batches
+        self._may_be_cut = may_be_cut
+
+    code: ReferencePairCode
+    bits: BitLearner
+    known: KnownCodes
+    settings: CodeSettings
+
+    def fit(self, training: Training, rng: np.random.Generator) -> Floats:
+        """Learn the bits, in batches as long as they improve decisions if their number is to be found."""
+        n = training.X.shape[0]
+        code_rows = np.sort(rng.permutation(n)[:_MOST_CODES])
+        code_rows = code_rows[training.vector_of_row[code_rows] >= 0]
+        seeds = rng.integers(2**63, size=max(map(len, self._candidates)), dtype=np.uint64)
+        tried = [_Learning(code, seeds, code_rows, training, self, rng) for code in self._candidates]
+        for learning in tried:
+            learning.go_on()
+        best = min(tried, key=lambda one: one.loss)
+        while best.go_on():
+            pass
+        self.code, self.bits, self.settings = best.code[: best.n_bits], best.bits, best.settings
+        if isinstance(self.bits, TreeBank) and self.settings.max_depth is not None:
+            self.bits = self.bits.cut(self.settings.max_depth)
+        self.known = best.chosen.codes
+        if self.bits.bags_ is None:  # those of folds were compared with others
+            self.known = known_codes(self.settings.compared_with, self.bits, training, code_rows, self.code)
+        return best.chosen.weigh(self.settings.temperature)
+
+    def answer(self, X: Matrix, n_jobs: int | None) -> Floats:
+        """Return the weights of label vectors."""
+        return self.weigh(in_threads(self.bits, n_jobs).predict(X), n_jobs)
+
+    def weigh(self, signs: npt.NDArray[np.int8], n_jobs: int | None) -> Floats:
+        """Return the weights of label vectors, given predicted codes."""
+
+        def some(rows: slice) -> Floats:
+            return self.known.weigh(self.known.agreement(signs[rows]), self.settings.temperature)
+
+        chunks = even_chunks(len(signs), max(_LEAST_ROWS, _AGREEMENTS // len(self.known)), n_jobs)
+        return np.concatenate(run_chunks(some, chunks, n_jobs=n_jobs, title="comparing codes", in_place=True))
+
+    def shorten(self, bits: npt.NDArray[np.intp]) -> CodeSource:
+        """Return the source with some of the bits, as they were learnt."""
+        short = CodeSource.__new__(CodeSource)
+        short.code, short.bits, short.settings = self.code[bits], self.bits.take(bits), self.settings
+        short.known = self.known.take(bits)
+        return short
 
     def get_parts(self) -> dict[str, Any]:
         """Return all of it that a model does not have besides: code words are made anew."""
-        parts: dict[str, Any] = {"settings": self.settings, "line": self.line, "rows": None}
+        parts: dict[str, Any] = {"settings": self.settings, "rows": None}
         if self.settings.compared_with == "rows":
-            parts["rows"] = {"plus": self.codes.plus, "vector": self.codes.vector}
+            parts["rows"] = {"plus": self.known.plus, "vector": self.known.vector}
         return parts
 
     @classmethod
     def from_parts(
         cls, parts: Any, bits: BitLearner, code: ReferencePairCode, vectors: Bytes, counts: Longs
-    ) -> CodePosterior:
-        """Return the posterior of what a file says :meth:`get_parts` returned, if it is right."""
-        right = isinstance(parts, dict) and parts.keys() == {"settings", "line", "rows"}
-        require(right, "the posterior lacks some of its parts")
-        settings, line, rows = parts["settings"], parts["line"], parts["rows"]
-        right = isinstance(settings, PosteriorSettings) and isinstance(line, LogOddsLine)
-        require(right, "the posterior has no settings")
-        right = settings.label_share == 0 or len(bits) >= len(code) + vectors.shape[1]
-        require(right, "label_share is not 0, but no bit is for a single label")
+    ) -> CodeSource:
+        """Return the source of what a file says :meth:`get_parts` returned, if it is right."""
+        right = isinstance(parts, dict) and parts.keys() == {"settings", "rows"}
+        require(right, "the code lacks some of its parts")
+        settings, rows = parts["settings"], parts["rows"]
+        require(isinstance(settings, CodeSettings), "the code has no settings")
         require((rows is not None) == (settings.compared_with == "rows"), "the codes of rows are missing")
+        source = cls.__new__(cls)
+        source.code, source.bits, source.settings = code, bits, settings
         if rows is None:
-            return cls(bits, KnownCodes.of_words(vectors, code.encode(vectors), counts), settings, line)
+            source.known = KnownCodes.of_words(vectors, code.encode(vectors), counts)
+            return source
         require(isinstance(rows, dict) and rows.keys() == {"plus", "vector"}, "the codes of rows are missing")
         plus, vector = rows["plus"], rows["vector"]
         arrays = isinstance(plus, np.ndarray) and isinstance(vector, np.ndarray) and vector.ndim == 1
         right = arrays and plus.dtype == np.uint64 and vector.dtype == np.int32
         require(right, "the codes of rows are not numbers")
-        right = 0 < len(vector) <= _MOST_CODES and plus.shape == (len(vector), -(-len(code) // 64))
+        right = 0 < len(vector) <= _MOST_IN_A_FILE and plus.shape == (len(vector), -(-len(code) // 64))
         require(right, "the codes of rows have a wrong shape")
         require(vector.min() >= 0 and vector.max() < len(vectors), "a code has no label vector")
-        return cls(bits, KnownCodes.of_rows(vectors, plus, vector, len(code)), settings, line)
+        source.known = KnownCodes.of_rows(vectors, plus, vector, len(code))
+        return source
 
-    def _weigh(
-        self, X: Matrix, read: Callable[..., Result], n_jobs: int | None
-    ) -> Iterator[tuple[slice, list[Result]]]:
-        """Yield blocks of samples, and what `read` makes of the weights of their label vectors, in parts."""
-        n_bits, labels = self.codes.n_bits, None
-        for rows in chunks_of(X.shape[0], _ROWS):
-            if self.settings.label_share == 0:
-                signs = self.bits.predict(X[rows], slice(0, n_bits))
-            else:
-                signs, values = self.bits.predict_and_values(X[rows], n_bits)
-                labels = label_probabilities(values, self.codes.vectors.shape[1])
-            work = partial(self._weigh_part, read, signs, labels)
-            n_rows = max(_LEAST_ROWS, _AGREEMENTS // len(self.codes))
-            chunks = even_chunks(len(signs), n_rows, n_jobs)
-            yield rows, run_chunks(work, chunks, n_jobs=n_jobs, title="comparing codes", in_place=True)
-
-    def _weigh_part(
-        self, read: Callable[..., Result], signs: npt.NDArray[np.int8], labels: Floats | None, rows: slice
-    ) -> Result:
-        weights = self.codes.weigh(self.codes.agreement(signs[rows]), self.settings.temperature)
-        return read(weights, None if labels is None else labels[rows], self.settings.label_share)
+    def check_shapes(self, n_features: int, n_labels: int, n_vectors: int) -> None:
+        """Refuse bits of other features, or too few of them."""
+        require(len(self.bits) == len(self.code), "there is not one learner for each bit")
+        self.bits.check_n_features(n_features)
 
 
-def label_probabilities(
-    values: npt.NDArray[np.float32], n_labels: int, known: npt.NDArray[np.bool_] | None = None
-) -> Floats:
-    """Return the probability of each label as the bits of single labels say it.
+class _Learning:
+    """A code in the course of being learnt, and the best way to read what there is of it."""
 
-    `values` are from −1 to 1, of shape (n, n_votes · n_labels): label by label, then the next vote of each.
-    Only those that are known count, if that is told; a label without any gets NaN.
-    """
-    votes = values.reshape(len(values), values.shape[1] // n_labels, n_labels)
-    if known is None:
-        sums = np.empty((len(values), n_labels))
-        sum_votes(votes, sums)
-        return np.asarray((1.0 + sums / votes.shape[1]) / 2.0)
-    counted = known.reshape(votes.shape)
-    n = counted.sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        return np.asarray((1.0 + (votes * counted).sum(axis=1, dtype=np.float64) / n) / 2.0)
+    def __init__(
+        self,
+        code: ReferencePairCode,
+        seeds: npt.NDArray[np.uint64],
+        code_rows: npt.NDArray[np.intp],
+        training: Training,
+        source: CodeSource,
+        rng: np.random.Generator,
+    ) -> None:
+        self.code, self.seeds, self.code_rows, self.training = code, seeds, code_rows, training
+        self.source, self.rng = source, rng
+        self.n_bits, self.batch = 0, 0
+        self.costs: Floats | None = None
+        self.loss = np.inf
+        self.improved = True
+
+    bits: BitLearner
+    chosen: OutOfBagCodes
+    settings: CodeSettings
+
+    def go_on(self) -> bool:
+        """Learn a batch of bits, if there are any left and the last ones were of use; return whether so."""
+        if self.n_bits == len(self.code) or not self.improved:
+            return False
+        several = len(self.source._candidates) > 1 and self.batch == 0
+        n_more = len(self.code) - self.n_bits
+        if self.source._in_batches:
+            n_more = min(n_more, BATCHES[self.batch])
+        elif several:
+            n_more = max(1, n_more // 4)
+        end = self.n_bits + n_more
+        bits = self.source._learn(self.training.X, self._problems(slice(self.n_bits, end)))
+        self.bits = bits if self.n_bits == 0 else self.bits.with_more(bits)
+        self.n_bits, self.batch = end, self.batch + 1
+        self._read()
+        if self.source._in_batches:
+            told = self.chosen.weigh(self.settings.temperature)
+            self.costs, self.improved = still_improves(self.costs, told, self.training)
+        return True
+
+    def _problems(self, bits: slice, of_row: npt.NDArray[np.int32] | None = None) -> BitProblems:
+        distinct = self.training.distinct
+        rows = distinct.of_row if of_row is None else of_row
+        return bit_problems(self.code[bits], distinct.vectors, rows, 0, self.seeds[bits])
+
+    def _read(self) -> None:
+        """Choose the codes to compare with, the depth and the temperature: by their log loss, calibrated."""
+        truths, some = self.training.truths[:_CHOOSING_ROWS], slice(0, _CHOOSING_ROWS)
+        vectors = self.training.vectors
+        best = np.inf
+        for seen in self._out_of_bag():
+            for temperature in TEMPERATURES:
+                p = np.clip(seen.weigh(temperature, some) @ vectors, 0.0, 1.0)
+                loss = float(log_loss(LogOddsPool.fit([p], truths)([p]), truths).mean())
+                if loss < best:
+                    best, self.chosen = loss, seen
+                    self.settings = CodeSettings(seen.kind, seen.max_depth, temperature)
+        self.loss = best
+
+    def _out_of_bag(self) -> Iterator[OutOfBagCodes]:
+        code, training = self.code[: self.n_bits], self.training
+        if self.bits.bags_ is None:
+            return self._by_folds(code)
+        known = self.bits.bags_.leave_out(training.rows)
+        return self._seen(self.bits, code, self.code_rows, training.rows, known)
+
+    def _seen(
+        self,
+        bits: BitLearner,
+        code: ReferencePairCode,
+        code_rows: npt.NDArray[np.intp],
+        rows: npt.NDArray[np.int64],
+        known: npt.NDArray[np.bool_] | None,
+    ) -> Iterator[OutOfBagCodes]:
+        """Yield how the codes of rows agree with others, by the known bits of each row."""
+        training = self.training
+        needed, place = np.unique(np.concatenate([rows, code_rows]), return_inverse=True)
+        words = known_codes("words", bits, training, code_rows, code)
+        for depth, bank in self._depths(bits):
+            signs = bank.predict(training.X[needed])[place]
+            yield OutOfBagCodes("words", depth, words, words.agreement(signs[: len(rows)], known),
+                                np.asarray(training.vector_of_row[rows], np.int64))  # fmt: skip
+            if len(code_rows):  # else no row has a vector of the relevant set
+                vector, packed = training.vector_of_row[code_rows], pack_signs(signs[len(rows) :])
+                codes = KnownCodes.of_rows(training.vectors, packed, vector, len(code))
+                own = np.full(training.X.shape[0], -1, np.int64)
+                own[code_rows] = np.arange(len(code_rows))
+                agreement = codes.agreement(signs[: len(rows)], known)
+                yield OutOfBagCodes("rows", depth, codes, agreement, own[rows])
+
+    def _by_folds(self, code: ReferencePairCode) -> Iterator[OutOfBagCodes]:
+        """Learn some bits without each fold in turn, and see the rows of the fold by them."""
+        training, n_bits = self.training, min(len(code), _BITS_A_FOLD)
+        fold = self.rng.permutation(training.X.shape[0]) % N_FOLDS
+        parts: dict[tuple[CodeKind, int | None], list[OutOfBagCodes]] = {}
+        order = []
+        for number in range(N_FOLDS):
+            others = np.flatnonzero(fold != number)
+            mine = np.flatnonzero(fold[training.rows] == number)
+            if len(others) == 0 or len(mine) == 0:
+                continue
+            order.append(mine)
+            problems = self._problems(slice(0, n_bits), training.distinct.of_row[others])
+            bank = self.source._learn(training.X[others], problems)
+            apart = self.code_rows[fold[self.code_rows] != number]
+            for seen in self._seen(bank, code[:n_bits], apart, training.rows[mine], None):
+                parts.setdefault((seen.kind, seen.max_depth), []).append(seen)
+        back = np.argsort(np.concatenate(order))
+        for (kind, depth), seen in parts.items():
+            if sum(len(one.own) for one in seen) == len(back):
+                yield _Folds(kind, depth, seen[0].codes, seen[0].agreement, seen[0].own, seen, back)
+
+    def _depths(self, bits: BitLearner) -> Iterator[tuple[int | None, BitLearner]]:
+        yield None, bits
+        if self.source._may_be_cut and isinstance(bits, TreeBank):
+            yield SHALLOW, bits.cut(SHALLOW)
 
 
-def _climb(design: Floats, n: Floats, positive: Floats, start: Floats) -> Floats:
-    """Return the line of largest penalised likelihood, by Newton's steps that never go down."""
+@dataclass(frozen=True, eq=False)
+class _Folds(OutOfBagCodes):
+    """Those of several folds, each with known codes of its own."""
 
-    def height(line: Floats) -> float:
-        log_odds = design @ line
-        fit = positive @ log_odds - n @ np.logaddexp(0.0, log_odds)
-        return float(fit - _PULL / 2 * ((line - start) ** 2).sum())
+    parts: list[OutOfBagCodes]
+    order: npt.NDArray[np.intp]
 
-    line = start
-    for _ in range(_STEPS):
-        p = 0.5 * (1.0 + np.tanh(design @ line / 2.0))
-        slope = design.T @ (positive - n * p) - _PULL * (line - start)
-        curvature = (design.T * (n * p * (1.0 - p))) @ design + _PULL * np.eye(len(start))
-        step = np.linalg.solve(curvature, slope)
-        if np.abs(step).max() < _NEAR:
-            break
-        while height(line + step) < height(line) and np.abs(step).max() > _NEAR:
-            step = step / 2.0
-        line = line + step
-    return line
+    def weigh(self, temperature: float, rows: slice = slice(None)) -> Floats:
+        """Return the weights of label vectors for some of the samples."""
+        return np.concatenate([part.weigh(temperature) for part in self.parts])[self.order][rows]
 
 
-def _log_odds(p: Floats, least: float) -> Floats:
-    p = np.clip(p, least, 1.0 - least)
-    return np.asarray(np.log(p) - np.log1p(-p))
+def known_codes(
+    kind: CodeKind, bits: BitLearner, training: Training, rows: npt.NDArray[np.intp], code: ReferencePairCode
+) -> KnownCodes:
+    """Return the code words of the relevant set, or the predicted codes of training samples."""
+    vectors = training.vectors
+    if kind == "words":
+        return KnownCodes.of_words(vectors, code.encode(vectors), training.counts)
+    signs = bits.predict(training.X[rows])
+    return KnownCodes.of_rows(vectors, pack_signs(signs), training.vector_of_row[rows], len(code))

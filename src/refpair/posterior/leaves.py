@@ -1,0 +1,150 @@
+"""The source of leaves: training samples that share leaves of trees with a sample vote by their label vectors.
+
+Each tree learns which of some reference vectors, drawn from the training samples, is nearest to a sample's
+label vector. That is one problem of several classes, whatever the number of labels: as good as a tree that
+learns all labels at once, and several times faster.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from refpair._kernels.walk import find_leaves, leaf_votes
+from refpair._saved import require
+from refpair.bits.binning import Bins, Matrix, find_bins
+from refpair.bits.nodes import ClassTrees
+from refpair.bits.problem import Bags, ClassProblems
+from refpair.bits.trees import ClassTreeBank
+from refpair.costs import get_cost
+from refpair.posterior.distribution import Floats
+from refpair.posterior.source import Source, Training, in_threads
+from refpair.posterior.stopping import still_improves
+
+N_REFERENCES = 32  # of a tree
+BATCH, MOST_TREES = 100, 500
+_BAG, _LARGEST_BAG = 0.8, 100_000  # of the samples, for each tree
+_POOL, _CELLS = 512, 1 << 24  # vectors that references are drawn from; costs that are kept of them
+_TIES = 1e-6  # costs that differ by less are told apart at random, for each vector
+
+
+class LeafSource(Source):
+    """The mean over trees of the frequencies of label vectors in the leaf that a sample reaches."""
+
+    name: ClassVar[str] = "leaves"
+    tells_vectors: ClassVar[bool] = True
+
+    trees: ClassTreeBank  # a single problem, whose classes are the label vectors of the relevant set
+
+    def fit(self, training: Training, rng: np.random.Generator) -> Floats:
+        """Grow trees in batches, as long as they improve the decisions on samples that they do not know."""
+        n, n_vectors = training.X.shape[0], len(training.vectors)
+        bins = find_bins(training.X, ClassTreeBank().max_bins)
+        nearest = _NearestReference(training, rng)
+        parts: list[ClassTrees] = []
+        votes, n_votes = np.zeros((len(training.rows), n_vectors)), np.zeros(len(training.rows))
+        costs = None
+        while len(parts) * BATCH < MOST_TREES:
+            trees, bags = self._grow(training, bins, nearest, rng)
+            leaves = _leaves(trees, bins, training.X[training.rows], training.n_jobs)
+            unknown = bags.leave_out(training.rows)
+            leaf_votes(leaves, unknown, trees.held, votes)
+            n_votes += unknown.sum(axis=1)
+            parts.append(trees)
+            told = _normed(votes, n_votes, training.counts)
+            costs, improved = still_improves(costs, told, training)
+            if not improved:
+                break
+        bank = ClassTreeBank(max_features="sqrt", max_samples=min(_BAG, 1.0), n_jobs=training.n_jobs)
+        bank.bins_, bank.trees_ = bins, ClassTrees.join(parts)
+        bank.n_classes_, bank.n_trees_ = np.array([n_vectors]), len(bank.trees_)
+        self.trees = bank
+        return told
+
+    def _grow(
+        self, training: Training, bins: Bins, nearest: _NearestReference, rng: np.random.Generator
+    ) -> tuple[ClassTrees, Bags]:
+        """Grow a batch of trees; return them with label vectors in their leaves, and what they know."""
+        n = training.X.shape[0]
+        classes = np.column_stack([nearest.draw(rng) for _ in range(BATCH)])
+        seeds = rng.integers(2**63, size=BATCH, dtype=np.uint64)
+        n_sampled = max(1, min(round(_BAG * n), _LARGEST_BAG, n - 1))
+        problems = ClassProblems(classes, classes.max(axis=0).astype(np.int64) + 1, 1, seeds)
+        bank = ClassTreeBank(
+            max_features="sqrt", max_samples=n_sampled, n_jobs=training.n_jobs, verbose=training.verbose
+        ).fit(training.X, problems, bins)
+        bags = Bags(seeds, n, n_sampled)
+        leaves = _leaves(bank.trees_, bins, training.X, training.n_jobs)
+        return _with_vectors(bank.trees_, leaves, bags, training.vector_of_row, len(training.vectors)), bags
+
+    def answer(self, X: Matrix, n_jobs: int | None) -> Floats:
+        """Return the weights of label vectors."""
+        return in_threads(self.trees, n_jobs).predict_proba(X, 0)
+
+    def check_shapes(self, n_features: int, n_labels: int, n_vectors: int) -> None:
+        """Refuse trees of other features, or leaves that tell of other vectors."""
+        require(self.trees.n_classes_.tolist() == [n_vectors], "the leaves are those of other label vectors")
+        self.trees.check_n_features(n_features)
+
+
+class _NearestReference:
+    """Draws references of a tree, and tells which of them is nearest to each sample by Jaccard's cost."""
+
+    def __init__(self, training: Training, rng: np.random.Generator) -> None:
+        vectors, counts = training.distinct.vectors, training.distinct.counts
+        n_pool = int(max(min(len(vectors), _POOL, _CELLS // len(vectors)), min(len(vectors), 2)))
+        pool = rng.choice(len(vectors), n_pool, replace=False, p=counts / counts.sum())
+        self.costs = get_cost("jaccard").matrix(vectors, vectors[pool]).astype(np.float32)
+        self.of_row = training.distinct.of_row
+
+    def draw(self, rng: np.random.Generator) -> npt.NDArray[np.int32]:
+        """Return the class of each sample."""
+        n_pool = self.costs.shape[1]
+        chosen = rng.choice(n_pool, min(N_REFERENCES, n_pool), replace=False)
+        costs = self.costs[:, chosen]
+        costs += rng.random(costs.shape, np.float32) * np.float32(_TIES)
+        return costs.argmin(axis=1).astype(np.int32)[self.of_row]
+
+
+def _leaves(trees: ClassTrees, bins: Bins, X: Matrix, n_jobs: int | None) -> npt.NDArray[np.int32]:
+    """Return which of all nodes each sample reaches in each tree."""
+    bank = ClassTreeBank(n_jobs=n_jobs)
+    bank.bins_, bank.trees_ = bins, trees
+    out = np.empty((X.shape[0], len(trees)), np.int32)
+    bank._walk(X, lambda codes, rows: find_leaves(codes, trees.nodes, out[rows]))
+    return out
+
+
+def _with_vectors(
+    trees: ClassTrees,
+    leaves: npt.NDArray[np.int32],
+    bags: Bags,
+    vector_of_row: npt.NDArray[np.int32],
+    n_vectors: int,
+) -> ClassTrees:
+    """Return the trees with the label vectors of their samples in the leaves, instead of classes.
+
+    A leaf whose samples have no vector of the relevant set gets the most frequent one.
+    """
+    cells = [np.flatnonzero(trees.feature < 0).astype(np.int64) * n_vectors]
+    for tree in range(len(trees)):
+        rows = bags.rows(tree)
+        rows = rows[vector_of_row[rows] >= 0]
+        cells.append(leaves[rows, tree].astype(np.int64) * n_vectors + vector_of_row[rows])
+    cell, counts = np.unique(np.concatenate(cells), return_counts=True)
+    node = cell // n_vectors
+    counts -= np.isin(cell, cells[0])  # they were put in for leaves not to be empty
+    empty = np.bincount(node, counts, minlength=len(trees.feature)) == 0
+    kept = (counts > 0) | empty[node]
+    cell, node, counts = cell[kept], node[kept], np.maximum(counts[kept], 1)
+    start = np.concatenate([[0], np.cumsum(np.bincount(node, minlength=len(trees.feature)))])
+    nodes = (trees.start, trees.feature, trees.threshold, trees.missing_left, trees.left_child)
+    return ClassTrees(*nodes, start, (cell % n_vectors).astype(np.int32), counts.astype(np.int32))
+
+
+def _normed(votes: Floats, n_votes: Floats, counts: npt.NDArray[np.int64]) -> Floats:
+    """Return the mean votes; of a sample that all trees know, the frequencies of the vectors."""
+    with np.errstate(invalid="ignore"):
+        return np.where(n_votes[:, None] > 0, votes / n_votes[:, None], counts / counts.sum())

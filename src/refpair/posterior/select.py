@@ -1,0 +1,178 @@
+"""One posterior of several sources: what each of them counts, chosen on samples that they were learnt without.
+
+    W(y | x)        =  Σ_s w_s · p_s(y | x)                              over the sources that tell of vectors
+    log odds P_k(x) =  Σ_s a_s · log odds of p_sk(x) + b                 over all sources
+    p(y | x)        =  the distribution nearest to W whose labels have the probabilities P
+
+The weights w have the largest likelihood, a and b calibrate the labels. Or the labels are taken as independent
+with the probabilities P, which is better where most label vectors are new. All answers of a model tell of
+this one distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from refpair._kernels.posterior import keep_large, sum_labels
+from refpair._parallel import chunks_of, even_chunks, run_chunks
+from refpair._saved import Savable
+from refpair.bits.binning import Matrix
+from refpair.decision.decide import decide
+from refpair.decision.expected import expected_cost
+from refpair.posterior.calibrate import LEAST, LogOddsPool, log_loss
+from refpair.posterior.distribution import (
+    Bytes,
+    Distribution,
+    Floats,
+    IndependentLabels,
+    LabelDistribution,
+    label_lists,
+)
+from refpair.posterior.source import Source, Training
+
+_LEASTS = (LEAST, 1e-3)  # what probabilities are taken as at least
+_KEPT = 1e-3  # label vectors with less than this part of a row's largest weight are left out
+_EQUAL = 2.0  # samples that speak for equal weights
+_STEPS = 200
+_CLEAR = 1.0  # standard errors that others must be better by than the first choice
+_WEIGHTS = 1 << 22  # of label vectors, of a block of samples
+_ROWS = 2048
+
+
+Told = tuple[Floats, bool]  # what a source says, and whether that is weights of label vectors
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture(Savable):
+    """What the sources count, and whether labels are taken as independent."""
+
+    weights: npt.NDArray[np.float64]  # of the sources that tell of vectors, in their order
+    pool: LogOddsPool
+    independent: bool
+
+    def __post_init__(self) -> None:
+        right = self.weights.ndim == 1 and len(self.weights) > 0 and (self.weights >= 0).all()
+        if not (right and abs(self.weights.sum() - 1.0) < 1e-6):
+            raise ValueError("weights must not be negative, and must sum to 1")
+
+    def mix(self, told: Sequence[Told], vectors: Bytes) -> Distribution:
+        """Return the distribution of samples, given what each source says of them."""
+        marginals = self.pool([labels_of(one, vectors) for one in told])
+        if self.independent:
+            return IndependentLabels(marginals)
+        of_vectors = [answer for answer, tells_vectors in told if tells_vectors]
+        mixed = sum(weight * one for weight, one in zip(self.weights, of_vectors, strict=True))
+        return LabelDistribution(vectors, *keep_large(np.asarray(mixed), _KEPT)).tilted(marginals)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The distribution over label vectors of any sample, by several fitted sources."""
+
+    vectors: Bytes
+    sources: tuple[Source, ...]
+    mixture: Mixture
+
+    def distributions(self, X: Matrix, *, n_jobs: int | None = None) -> Iterator[tuple[slice, Distribution]]:
+        """Yield blocks of samples, in order, and the distributions over their label vectors."""
+        n_rows = int(np.clip(_WEIGHTS // len(self.vectors), 64, _ROWS))
+        for rows in chunks_of(X.shape[0], n_rows):
+            told = [(one.answer(X[rows], n_jobs), one.tells_vectors) for one in self.sources]
+
+            def some(part: slice, told: list[Told] = told) -> Distribution:
+                return self.mixture.mix([(answer[part], kind) for answer, kind in told], self.vectors)
+
+            chunks = even_chunks(rows.stop - rows.start, 64, n_jobs)
+            parts = run_chunks(some, chunks, n_jobs=n_jobs, title="mixing", in_place=True)
+            yield rows, join(parts)
+
+
+def join(parts: Sequence[Distribution]) -> Distribution:
+    """Lay distributions of one kind one after the other."""
+    if isinstance(parts[0], LabelDistribution):
+        return LabelDistribution.join(parts)  # type: ignore[arg-type]
+    return IndependentLabels(np.concatenate([part.marginals() for part in parts]))
+
+
+def labels_of(told: Told, vectors: Bytes) -> Floats:
+    """Return the probability of each label by what a source says."""
+    answer, tells_vectors = told
+    if not tells_vectors:
+        return answer
+    sums = np.empty((len(answer), vectors.shape[1]))
+    sum_labels(np.ascontiguousarray(answer), *label_lists(vectors), sums)
+    return np.minimum(sums, 1.0, out=sums)  # more only by rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The mixture that was chosen, and what its decisions cost out of bag: as it is, over what was expected."""
+
+    mixture: Mixture
+    search: pd.DataFrame
+    cost: float
+    scale: float
+
+
+SEARCH = {"least": "float64", "independent": "bool", "cost": "float64", "log_loss": "float64"}
+
+
+def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool) -> Choice:
+    """Choose what sources count by their answers on the training rows, which they were learnt without.
+
+    The weights of vectors and the pool have the largest likelihood. What is left to choose by the cost is
+    small: whether labels are independent, if label vectors `may_be_new`, and where probabilities next to 0
+    are cut off. The first choice stays unless another one is clearly cheaper.
+    """
+    vectors, truths, cost = training.vectors, training.truths, training.cost
+    weights = likeliest_weights([one for one, tells_vectors in told if tells_vectors], training)
+    labels = [labels_of(one, vectors) for one in told]
+    tried = []
+    for independent in (False, True) if may_be_new else (False,):
+        for least in _LEASTS:
+            mixture = Mixture(weights, LogOddsPool.fit(labels, truths, least), independent)
+            p = mixture.mix(told, vectors)
+            decided = decide(p, cost, n_jobs=training.n_jobs)
+            costs = cost.rows(truths, decided)
+            loss = float(log_loss(p.marginals(), truths).mean())
+            expected = float(expected_cost(p, decided, cost).mean())
+            tried.append((mixture, costs, loss, expected))
+    first, best = tried[0], tried[0]
+    for one in tried[1:]:
+        if one[1].mean() < best[1].mean() and _is_clear(first[1] - one[1]):
+            best = one
+    mixture, costs, _, expected = best
+    rows = [
+        {"least": m.pool.least, "independent": m.independent, "cost": float(c.mean()), "log_loss": loss}
+        for m, c, loss, _ in tried
+    ]
+    search = pd.DataFrame(rows, columns=list(SEARCH)).astype(SEARCH)
+    found = float(costs.mean())
+    scale = found / expected if expected > 0 and found > 0 else 1.0
+    return Choice(mixture, search, found, scale)
+
+
+def likeliest_weights(answers: Sequence[Floats], training: Training) -> Floats:
+    """Return the weights of sources under which the samples' own label vectors are likeliest, by EM steps."""
+    vector = training.vector_of_row[training.rows]
+    there = np.flatnonzero(vector >= 0)
+    p = np.stack([answer[there, vector[there]] for answer in answers], axis=1)
+    p = p[p.max(axis=1, initial=0.0) > 0.0]
+    weights = np.full(len(answers), 1 / len(answers))
+    for _ in range(_STEPS if len(answers) > 1 else 0):
+        shares = p * weights
+        shares /= shares.sum(axis=1, keepdims=True)
+        weights = shares.sum(axis=0) + _EQUAL
+        weights /= weights.sum()
+    return weights
+
+
+def _is_clear(gains: Floats) -> bool:
+    """Whether costs are lower by more than their standard error."""
+    n = len(gains)
+    return bool(n > 1 and gains.mean() > _CLEAR * gains.std(ddof=1) / n**0.5)
