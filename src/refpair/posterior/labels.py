@@ -13,12 +13,16 @@ from refpair._kernels.posterior import sum_votes
 from refpair._saved import require
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import BitLearner, BitProblems
+from refpair.posterior.calibrate import LogOddsPool, log_loss
 from refpair.posterior.distribution import Bytes, Floats
 from refpair.posterior.source import Source, Training, in_threads
+from refpair.posterior.stopping import is_clearly_less
 
 Learn: TypeAlias = Callable[[Matrix, BitProblems], BitLearner]
 
 N_FOLDS = 3
+VOTES_A_FOLD = 8
+BATCH = 25  # bits of each label, to begin with
 
 
 class LabelSource(Source):
@@ -40,25 +44,38 @@ class LabelSource(Source):
         return source
 
     def fit(self, training: Training, rng: np.random.Generator) -> Floats:
-        """Learn the bits of all labels."""
-        n_bits = self._n_votes * self.n_labels
-        seeds = rng.integers(2**63, size=n_bits, dtype=np.uint64)
-        vectors, of_row = training.distinct.vectors, training.distinct.of_row
-        self.bits = self._learn(training.X, _problems(vectors, of_row, seeds))
+        """Learn the bits of all labels, some of each at a time, as long as they say clearly more."""
+        n_votes, n_first = self._n_votes, min(self._n_votes, BATCH)
+        told, loss = self._learn_more(n_first, training, rng)
+        while n_first < n_votes:
+            n_more = min(n_first, n_votes - n_first)  # twice as many
+            n_first += n_more
+            told, after = self._learn_more(n_more, training, rng)
+            if not is_clearly_less(after, loss):
+                break
+            loss = after
+        return told
+
+    def _learn_more(self, n_votes: int, training: Training, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Learn more bits of each label; return what all of them say out of bag, and its log loss."""
+        seeds = rng.integers(2**63, size=n_votes * self.n_labels, dtype=np.uint64)
+        vectors, of_row, rows = training.distinct.vectors, training.distinct.of_row, training.rows
+        bits = self._learn(training.X, _problems(vectors, of_row, seeds))
+        self.bits = self.bits.with_more(bits) if hasattr(self, "bits") else bits
         if self.bits.bags_ is not None:
-            values = self.bits.values(training.X[training.rows])
-            told = self._mean(values, self.bits.bags_.leave_out(training.rows))
+            told = self._mean(self.bits.values(training.X[rows]), self.bits.bags_.leave_out(rows))
         else:
-            told = np.empty((len(training.rows), self.n_labels))
+            told = np.full((len(rows), self.n_labels), np.nan)
             fold = rng.permutation(training.X.shape[0]) % N_FOLDS
             for number in range(N_FOLDS):
-                others, mine = np.flatnonzero(fold != number), fold[training.rows] == number
+                others, mine = np.flatnonzero(fold != number), fold[rows] == number
                 if len(others) and mine.any():
-                    n_few = min(n_bits, 8 * self.n_labels)
-                    bank = self._learn(training.X[others], _problems(vectors, of_row[others], seeds[:n_few]))
-                    told[mine] = self._mean(bank.values(training.X[training.rows[mine]]))
-        # The frequency of a label, where no bit speaks of it.
-        return np.where(np.isnan(told), training.frequencies, told)
+                    some = seeds[: VOTES_A_FOLD * self.n_labels]
+                    bank = self._learn(training.X[others], _problems(vectors, of_row[others], some))
+                    told[mine] = self._mean(bank.values(training.X[rows[mine]]))
+        told = np.where(np.isnan(told), training.frequencies, told)  # where no bit speaks of a label
+        calibrated = LogOddsPool.fit([told], training.truths)([told])
+        return told, log_loss(calibrated, training.truths)
 
     def answer(self, X: Matrix, n_jobs: int | None) -> Floats:
         """Return the probabilities of the labels."""
