@@ -226,7 +226,7 @@ class CSRPEClassifier(SavableCSRPE):
         if self.decoder == "posterior" and len(code) > 0:  # of a single vector there is nothing to learn
             codes = [self._draw_code(other, labels, distinct, for_pairs) for other in surrogates(cost)]
             rows = for_rows.permutation(X.shape[0])[:_MOST_ROWS]
-            training = Training(X, distinct, *relevant, rows, cost, self.n_jobs, self.verbose)
+            training = Training(X, distinct, *relevant, rows, cost, self._learn, self.n_jobs, self.verbose)
             self._fit_posterior([code, *codes], training, for_sources)
         else:
             seeds = for_sources.integers(2**63, size=len(code), dtype=np.uint64)
@@ -251,18 +251,17 @@ class CSRPEClassifier(SavableCSRPE):
         self, codes: Sequence[ReferencePairCode], training: Training, rng: np.random.Generator
     ) -> None:
         """Learn the sources, and choose what each of them counts."""
-        by_code = CodeSource(
-            codes, self._learn, in_batches=self.n_bits == "auto", may_be_cut=self.max_depth == "auto"
-        )
+        is_auto = self.n_bits == "auto"
+        by_code = CodeSource(codes, in_batches=is_auto, may_be_cut=self.max_depth == "auto")
         told = [(by_code.fit(training, rng), True)]
         sources: list[Source] = [by_code]
         for name in self._source_names(training)[1:]:
             source: Source
             if name == "labels":
                 n_votes = count_votes(len(by_code.bits), training.n_labels)
-                source = LabelSource.learning(self._learn, n_votes, training.n_labels)
                 if n_votes == 0:
                     continue
+                source = LabelSource(training.n_labels, n_votes)
             else:
                 source = LeafSource() if name == "leaves" else LinearSource()
             told.append((source.fit(training, rng), source.tells_vectors))

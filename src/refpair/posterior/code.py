@@ -29,7 +29,7 @@ from refpair.coding import ReferencePairCode
 from refpair.coding.problems import bit_problems
 from refpair.posterior.calibrate import LogOddsPool, log_loss
 from refpair.posterior.distribution import Bytes, Floats, Longs
-from refpair.posterior.labels import N_FOLDS, Learn
+from refpair.posterior.labels import N_FOLDS
 from refpair.posterior.source import Source, Training, in_threads
 from refpair.posterior.stopping import still_improves
 
@@ -152,10 +152,9 @@ class CodeSource(Source):
     tells_vectors: ClassVar[bool] = True
 
     def __init__(
-        self, codes: Sequence[ReferencePairCode], learn: Learn, *, in_batches: bool, may_be_cut: bool
+        self, codes: Sequence[ReferencePairCode], *, in_batches: bool, may_be_cut: bool
     ) -> None:
-        self._candidates = codes  # for several costs, of which the one goes on whose bits say most
-        self._learn = learn
+        self._candidates = tuple(codes)  # for several costs, of which the one goes on whose bits say most
         self._in_batches = in_batches
         self._may_be_cut = may_be_cut
 
@@ -182,6 +181,7 @@ class CodeSource(Source):
         self.known = best.chosen.codes
         if self.bits.bags_ is None:  # those of folds were compared with others
             self.known = known_codes(self.settings.compared_with, self.bits, training, code_rows, self.code)
+        self._candidates = ()
         return best.chosen.weigh(self.settings.temperature)
 
     def answer(self, X: Matrix, n_jobs: int | None) -> Floats:
@@ -277,7 +277,7 @@ class _Learning:
         elif several:
             n_more = max(1, n_more // 4)
         end = self.n_bits + n_more
-        bits = self.source._learn(self.training.X, self._problems(slice(self.n_bits, end)))
+        bits = self.training.learn(self.training.X, self._problems(slice(self.n_bits, end)))
         self.bits = bits if self.n_bits == 0 else self.bits.with_more(bits)
         self.n_bits, self.batch = end, self.batch + 1
         self._read()
@@ -349,7 +349,7 @@ class _Learning:
                 continue
             order.append(mine)
             problems = self._problems(slice(0, n_bits), training.distinct.of_row[others])
-            bank = self.source._learn(training.X[others], problems)
+            bank = self.training.learn(training.X[others], problems)
             apart = self.code_rows[fold[self.code_rows] != number]
             for seen in self._seen(bank, code[:n_bits], apart, training.rows[mine], None):
                 parts.setdefault((seen.kind, seen.max_depth), []).append(seen)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +16,6 @@ from refpair.posterior.calibrate import LogOddsPool, log_loss
 from refpair.posterior.distribution import Bytes, Floats
 from refpair.posterior.source import Source, Training, in_threads
 from refpair.posterior.stopping import is_clearly_less
-
-Learn: TypeAlias = Callable[[Matrix, BitProblems], BitLearner]
 
 N_FOLDS = 3
 VOTES_A_FOLD = 8
@@ -33,19 +30,13 @@ class LabelSource(Source):
 
     bits: BitLearner  # the first one of each label, then the second one of each, and so on
 
-    def __init__(self, n_labels: int) -> None:
+    def __init__(self, n_labels: int, most_votes: int) -> None:
         self.n_labels = n_labels
-
-    @classmethod
-    def learning(cls, learn: Learn, n_votes: int, n_labels: int) -> LabelSource:
-        """Return a source that is to learn so many bits of each label."""
-        source = cls(n_labels)
-        source._learn, source._n_votes = learn, n_votes
-        return source
+        self.most_votes = most_votes  # bits of each label
 
     def fit(self, training: Training, rng: np.random.Generator) -> Floats:
         """Learn the bits of all labels, some of each at a time, as long as they say clearly more."""
-        n_votes, n_first = self._n_votes, min(self._n_votes, BATCH)
+        n_votes, n_first = self.most_votes, min(self.most_votes, BATCH)
         told, loss = self._learn_more(n_first, training, rng)
         while n_first < n_votes:
             n_more = min(n_first, n_votes - n_first)  # twice as many
@@ -60,7 +51,7 @@ class LabelSource(Source):
         """Learn more bits of each label; return what all of them say out of bag, and its log loss."""
         seeds = rng.integers(2**63, size=n_votes * self.n_labels, dtype=np.uint64)
         vectors, of_row, rows = training.distinct.vectors, training.distinct.of_row, training.rows
-        bits = self._learn(training.X, _problems(vectors, of_row, seeds))
+        bits = training.learn(training.X, _problems(vectors, of_row, seeds))
         self.bits = self.bits.with_more(bits) if hasattr(self, "bits") else bits
         if self.bits.bags_ is not None:
             told = self._mean(self.bits.values(training.X[rows]), self.bits.bags_.leave_out(rows))
@@ -71,7 +62,7 @@ class LabelSource(Source):
                 others, mine = np.flatnonzero(fold != number), fold[rows] == number
                 if len(others) and mine.any():
                     some = seeds[: VOTES_A_FOLD * self.n_labels]
-                    bank = self._learn(training.X[others], _problems(vectors, of_row[others], some))
+                    bank = training.learn(training.X[others], _problems(vectors, of_row[others], some))
                     told[mine] = self._mean(bank.values(training.X[rows[mine]]))
         told = np.where(np.isnan(told), training.frequencies, told)  # where no bit speaks of a label
         calibrated = LogOddsPool.fit([told], training.truths)([told])

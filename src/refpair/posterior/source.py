@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from refpair._saved import Savable
 from refpair.bits.binning import Matrix
-from refpair.bits.problem import BitLearner
+from refpair.bits.problem import BitLearner, BitProblems
 from refpair.bits.trees import ClassTreeBank
 from refpair.costs import Cost
 from refpair.posterior.distinct_labels import DistinctLabels
 from refpair.posterior.distribution import Bytes, Floats, Longs
 
 
+Learn: TypeAlias = Callable[[Matrix, BitProblems], BitLearner]
 Bank = TypeVar("Bank", bound="BitLearner | ClassTreeBank")
 
 
@@ -37,6 +39,7 @@ class Training:
     counts: Longs  # how many samples have each of them
     rows: npt.NDArray[np.int64]
     cost: Cost
+    learn: Learn  # bits from samples, by what the model's parameters say
     n_jobs: int | None = None
     verbose: int = 0
 
