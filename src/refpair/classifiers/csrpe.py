@@ -51,17 +51,28 @@ class CSRPEClassifier(SavableCSRPE):
 
     Label vectors are encoded as thousands of bits, each the answer to the question which of two random label
     vectors is the cheaper prediction. Every bit is learnt with the difference of the two costs as weight. A
-    sample's predicted bits become a distribution over label vectors, and its answer is the label vector of
-    least expected cost, out of all there are; or, as in the paper, the one whose code is nearest.
+    sample's predicted bits become a distribution over label vectors. Other sources know other things: trees of
+    single labels, the leaves of larger trees, linear models. All are mixed into one calibrated distribution,
+    and the answer is the label vector of least expected cost, out of all there are; or, as in the paper, the
+    one whose code is nearest.
 
     Parameters
     ----------
     cost : str, Cost or callable, default="f1"
         What a prediction costs: "f1", "jaccard", "hamming", "zero_one", "rank", "f2" and so on, or a cost of
         your own; see :class:`refpair.Cost`.
-    n_bits : int, default=3000
-        The length of the code. If the decoder is "posterior", bits are learnt besides that ask for one label
-        alone: 100 for each label, or fewer if there would be more than twice as many as bits of the code.
+    n_bits : int or "auto", default="auto"
+        The length of the code. "auto" learns bits in batches, up to 3,000 of them, until they no longer lower
+        the cost of decisions out of bag.
+    sources : "auto" or sequence of str, default="auto"
+        What the posterior is made of, "code" and any of:
+
+        - "labels": trees that ask for one label alone, up to 100 for each,
+        - "leaves": up to 500 trees, in whose leaves training samples vote by their label vectors,
+        - "linear": a logistic regression for each label.
+
+        ``("code",)`` is the model without them. "auto" takes all; with another `estimator` than "tree", and
+        for rows on disk, "code" and "labels". What each source counts is chosen out of bag.
     estimator : "tree", "logistic" or classifier, default="tree"
         What learns a bit: a decision tree; a logistic regression, all bits at once (``Logistic(C=...)`` sets
         how); or a clone of any scikit-learn classifier whose ``fit`` takes ``sample_weight``.
@@ -112,17 +123,17 @@ class CSRPEClassifier(SavableCSRPE):
     relevant_counts_ : ndarray of int64
         How many training rows have each of them.
     bits_ : TreeBank, LogisticBank or EstimatorBank
-        The learnt bits: those of the code, then those of single labels.
-    posterior_ : object
-        What makes distributions of codes (if the decoder is "posterior"); its ``settings``, the temperature
-        and so on, were chosen out of bag.
+        The learnt bits of the code.
+    posterior_ : Posterior
+        What makes distributions over label vectors (if the decoder is "posterior"): its ``sources``, and the
+        ``mixture`` of them that was chosen out of bag.
     oob_search_ : DataFrame
-        All settings that were tried, by rising ``cost``: the mean cost of their decisions on ``n_rows``
-        training samples, each seen only by bits that were learnt without it. The first one was chosen; one
-        that takes labels as ``independent`` only if it is clearly cheaper.
+        The mixtures that were tried: the mean ``cost`` of their decisions on training samples, each seen only
+        by what was learnt without it, and the ``log_loss`` of its labels. The first one was chosen, unless
+        another one is clearly cheaper.
     oob_cost_ : float
-        The mean cost of its decisions: an estimate of what predictions on new rows cost, a little low since
-        it is the least of many.
+        The mean cost of the decisions of the one that was chosen: an estimate of what predictions on new rows
+        cost.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of str

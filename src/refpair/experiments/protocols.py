@@ -195,13 +195,15 @@ def _chosen_out_of_bag(model: Any) -> dict[str, Any]:
     """Return what a model has chosen by itself in the training half."""
     if not hasattr(model, "posterior_"):
         return {}
-    settings, depth = model.posterior_.settings, model.oob_search_["max_depth"].iloc[0]
+    by_code, mixture = model.posterior_.sources[0].settings, model.posterior_.mixture
     return {
-        "anchors": settings.compared_with,
-        "label_share": settings.label_share,
-        "temperature": settings.temperature,
-        "independent": settings.independent,
-        "max_depth": None if pd.isna(depth) else int(depth),
+        "n_bits": len(model.code_),
+        "anchors": by_code.compared_with,
+        "temperature": by_code.temperature,
+        "max_depth": by_code.max_depth,
+        "sources": [source.name for source in model.posterior_.sources],
+        "coefficients": mixture.pool.coefficients.round(3).tolist(),
+        "independent": mixture.independent,
     }
 
 
