@@ -21,7 +21,7 @@ def of_rows(signs, vector, n_vectors):
 
 
 def weights(codes, agreement, temperature, own=None):
-    return codes.weigh(agreement, temperature, own).weights
+    return codes.weigh(agreement, temperature, own)
 
 
 def random_words(rng, n, n_bits):

@@ -327,13 +327,13 @@ class CSRPEClassifier(SavableCSRPE):
         ----------
         n_bits : int
             How many bits of the code stay, from 1 to ``len(code_)``: every second one for half of them, and
-            so on. Each label keeps as many bits of its own as a model of that length has.
+            so on. Other sources stay as they are.
 
         Returns
         -------
         model : CSRPEClassifier
-            It decodes to the nearest of the shorter code words, or by the posterior's settings and
-            calibration for the full code; ``oob_search_`` and ``oob_cost_`` are still those of that one.
+            It decodes to the nearest of the shorter code words, or by the mixture that was chosen for the
+            full code; ``oob_search_`` and ``oob_cost_`` are still those of that one.
 
         Examples
         --------
@@ -439,13 +439,13 @@ class CSRPEClassifier(SavableCSRPE):
                     raise ValueError(f'{name} belongs to estimator="tree": set it on the estimator itself')
 
     def _check_sources(self) -> None:
-        if isinstance(self.sources, str) and self.sources == "auto":
+        given = self.sources
+        if isinstance(given, str) and given == "auto":
             return
-        names = [self.sources] if isinstance(self.sources, str) else list(self.sources)
-        unknown = [name for name in names if name not in SOURCES]
-        if unknown or "code" not in names or isinstance(self.sources, str):
+        names = list(given) if isinstance(given, tuple | list) else []
+        if "code" not in names or any(name not in SOURCES for name in names):
             allowed = ", ".join(f'"{name}"' for name in SOURCES)
-            raise ValueError(f'sources must be "auto" or some of {allowed}, with "code", not {self.sources!r}')
+            raise ValueError(f'sources must be "auto" or a tuple with "code", of {allowed}, not {given!r}')
 
 
 def surrogates(cost: Cost) -> list[Cost]:
