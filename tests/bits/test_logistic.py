@@ -16,8 +16,7 @@ from refpair.bits.problem import BitProblems
 from tests.kernels.calling import from_python
 
 logistic_terms = from_python(newton.logistic_terms)
-multiply, multiply_lanes = from_python(lanes.multiply), from_python(lanes.multiply_lanes)
-make_lanes = from_python(lanes.make_lanes)
+multiply, make_lanes = from_python(lanes.multiply), from_python(lanes.make_lanes)
 CONSTANT = {3: 1, 4: -1, 5: -1}  # bits of `make_problems` whose rows agree, or tie
 
 
@@ -307,9 +306,9 @@ def test_products_of_lanes(seed, n, m, density):
     matrix = sparse_rows(rng, (n, m), density)
     for dtype in (np.float32, np.float64):
         form = logistic._csr(matrix)._replace(data=matrix.data.astype(dtype))
-        for product, width in ((multiply, 8), (multiply_lanes, 32)):
+        for width in (8, 32):
             values, out = rng.standard_normal((m, width)).astype(dtype), np.full((n, width + 3), 7, dtype)
-            product(form, values, out)
+            multiply(form, values, width, out)
             np.testing.assert_allclose(out[:, :width], matrix @ values, rtol=1e-4, atol=1e-4)
             assert (out[:, width:] == 7).all()
 

@@ -174,7 +174,7 @@ def minimise_sparse_losses(
             if not has_moved:  # nor would it the next time
                 done[bit], does[lane] = False, _FREE
         to_lanes(slope, tall)
-        multiply(Z.by_column, tall, wide)
+        multiply(Z.by_column, tall, _GROUP, wide)
         to_bits(wide, sums)
         for k, lane in enumerate(group):
             if does[lane] == _FREE:
@@ -185,7 +185,7 @@ def minimise_sparse_losses(
             does[lane] = _FREE if done[bit] or iteration[lane] == max_iter else _SEARCHES
             iteration[lane] += 1
         to_lanes(curvature, tall)
-        multiply(squares, tall, wide)
+        multiply(squares, tall, _GROUP, wide)
         to_bits(wide, sums)
         begin_to_search(lanes, group, tall, sums, middle, gradient, limit)
 
@@ -290,19 +290,14 @@ def make_lanes(n: int, width: int, like: Floats) -> Floats:
 
 
 @helper
-def multiply(matrix: Csr, group: Floats, out: Floats) -> None:
-    """Write matrix @ group."""
+def multiply(matrix: Csr, lanes: Floats, n_lanes: int, out: Floats) -> None:
+    """Write matrix @ lanes, of some of the first lanes, no fewer than are asked for."""
     data, indices, indptr = matrix
     for row in range(len(indptr) - 1):
-        _sum_in_group(data, indices, indptr[row], indptr[row + 1], group, out, row)
-
-
-@helper
-def multiply_lanes(matrix: Csr, lanes: Floats, out: Floats) -> None:
-    """Write matrix @ lanes, of the first lanes of each row."""
-    data, indices, indptr = matrix
-    for row in range(len(indptr) - 1):
-        _sum_in_lanes(data, indices, indptr[row], indptr[row + 1], lanes, out, row)
+        if n_lanes <= _GROUP:
+            _sum_in_group(data, indices, indptr[row], indptr[row + 1], lanes, out, row)
+        else:
+            _sum_in_lanes(data, indices, indptr[row], indptr[row + 1], lanes, out, row)
 
 
 @helper
@@ -312,7 +307,7 @@ def onto_rows(Z: SparseRows, weights: Floats, out: Floats) -> None:
     for i in range(last):
         for k in range(_GROUP):
             weights[last, k] -= Z.middle[i] * weights[i, k]
-    multiply(Z.by_row, weights, out)
+    multiply(Z.by_row, weights, _GROUP, out)
 
 
 @helper
@@ -349,9 +344,10 @@ def begin_to_search(
 
 @inline_sums
 def invert(squares: Floats, middle: Floats, gradient: Floats, damping: float) -> tuple[float, float, float]:
-    """Write the inverse of the diagonal over the squares; return g · g, g · d and d · middle of g and −d.
+    """Write the inverse of the diagonal over the squares.
 
-    g is the gradient and d the direction that the inverse makes of it.
+    Returns the products of the gradient g with itself and with d, and of −d with the middle: d is the inverse
+    times g.
     """
     last = len(squares) - 1
     total = squares[last]
@@ -372,9 +368,9 @@ def search_on(Z: SparseRows, lanes: Lanes) -> None:
     """Take a step of conjugate gradients in all lanes; those that come to their end wait."""
     vectors, rows, numbers, end, does, steps = lanes
     is_going = does == _SEARCHES
-    multiply_lanes(Z.by_row, vectors, rows)
+    multiply(Z.by_row, vectors, len(does), rows)
     add_curvature(rows, numbers, len(does))
-    multiply_lanes(Z.by_column, rows, vectors[:, _CURVED:])
+    multiply(Z.by_column, rows, len(does), vectors[:, _CURVED:])
     step(vectors, numbers, Z.middle, is_going)
     for lane in np.flatnonzero(is_going):
         steps[lane] += 1
