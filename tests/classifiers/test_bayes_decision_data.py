@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -18,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
 
 from refpair import BayesDecisionClassifier, Cost
 from tests.classifiers.deciding import ESTIMATORS, fit
@@ -85,6 +88,57 @@ def test_frames_and_sparse_matrices(small, name):
     assert (sparse.predict(sp.csr_matrix(X)).toarray() == expected).mean() > 0.99  # sums in another order
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.predict(frame), expected)
+
+
+BOOSTING = HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=5)
+TAKE_NAN = {
+    "forest": RandomForestClassifier(5, random_state=0),
+    "extra trees": ExtraTreesClassifier(5, random_state=0),
+    "tree": DecisionTreeClassifier(random_state=0),
+    "once a label": MultiOutputClassifier(BOOSTING),
+    "one against the rest": OneVsRestClassifier(BOOSTING),
+    "searched": GridSearchCV(RandomForestClassifier(5, random_state=0), {"max_depth": [3]}, cv=2),
+    "pipeline": make_pipeline(SimpleImputer(), MultiOutputClassifier(LogisticRegression())),
+    "pipeline within": MultiOutputClassifier(make_pipeline(SimpleImputer(), LogisticRegression())),
+}
+REFUSE_NAN = {
+    "LogisticRegression": MultiOutputClassifier(LogisticRegression()),
+    "ClassifierChain": ClassifierChain(BOOSTING),
+    "KNeighborsClassifier": KNeighborsClassifier(),
+}
+
+
+@pytest.mark.parametrize("name", TAKE_NAN)
+def test_missing_values_are_for_the_estimator_to_take(small, name):
+    X, Y = small
+    gaps = np.where(np.abs(X) > 1.5, np.nan, X)
+    for given in (X, gaps):
+        model = BayesDecisionClassifier(TAKE_NAN[name], random_state=0).fit(given[:90], Y[:90])
+        assert model.decide(gaps[90:], "hamming").shape == (30, 4)
+        assert (model.decide(gaps[90:], "hamming") == Y[90:]).mean() > 0.6
+    if "pipeline" not in name:  # they do not tell
+        assert get_tags(model).input_tags.allow_nan
+        with pytest.raises(ValueError, match="infinity"):
+            model.predict(np.where(np.isnan(gaps), np.inf, X))
+
+
+@pytest.mark.parametrize("name", REFUSE_NAN)
+def test_missing_values_are_for_the_estimator_to_refuse(small, name):
+    X, Y = small
+    gaps = np.where(np.abs(X) > 1.5, np.nan, X)
+    model = BayesDecisionClassifier(REFUSE_NAN[name])
+    assert not get_tags(model).input_tags.allow_nan
+    with pytest.raises(ValueError, match=f"Input X contains NaN.\n{name} does not accept missing values"):
+        model.fit(gaps, Y)
+
+
+def test_forests_refuse_missing_values_in_sparse_matrices(small):
+    X, Y = small
+    gaps = sp.csr_array(np.where(np.abs(X) > 1.5, np.nan, X))
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        fit("forest", gaps, Y)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        fit("forest", X, Y).predict(gaps)
 
 
 # ---- models within models ----

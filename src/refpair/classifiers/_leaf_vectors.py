@@ -137,8 +137,9 @@ def _read_tree(
 
 
 def _as_trees_take_it(X: Any) -> Any:
-    """Return X as scikit-learn's trees take it unchecked; NaN was seen to before."""
-    X = check_array(X, dtype=np.float32, accept_sparse="csr", ensure_all_finite=False)
+    """Return X as scikit-learn's trees take it unchecked: they know NaN, but not in sparse matrices."""
+    finite = True if sp.issparse(X) else "allow-nan"
+    X = check_array(X, dtype=np.float32, accept_sparse="csr", ensure_all_finite=finite, input_name="X")
     if sp.issparse(X):
         X = sp.csr_array((X.data, X.indices.astype(np.intc), X.indptr.astype(np.intc)), shape=X.shape)
     return X

@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
-from sklearn.multioutput import ClassifierChain
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state, get_tags
@@ -34,6 +35,8 @@ from refpair.tables.labels import LabelMatrix
 Distribution: TypeAlias = LabelDistribution | IndependentLabels
 
 _FORESTS = (RandomForestClassifier, ExtraTreesClassifier, DecisionTreeClassifier)
+_SEARCHES = (GridSearchCV, RandomizedSearchCV)
+_SILENT = (*_SEARCHES, MultiOutputClassifier, OneVsRestClassifier)  # of whether what they wrap takes NaN
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +173,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
 
     _label_model: LabelModel
     _needs_n_features: ClassVar[bool] = False  # a pipeline may start with texts
+    _refuses_nan: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -261,6 +265,15 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return super()._read_features(X, reset=reset)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        learner = self.estimator
+        while isinstance(learner, _SILENT):
+            learner = learner.estimator
+        if hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type):
+            tags.input_tags.allow_nan = get_tags(learner).input_tags.allow_nan
+        return tags
+
     def _check_parameters(self) -> None:
         """Refuse bad parameters, naming them and what they may be; the cost is checked with the labels."""
         estimator = self.estimator
@@ -291,7 +304,7 @@ def _last_step(estimator: Any) -> Any:
 
 
 def _searched(estimator: Any) -> Any:
-    while isinstance(estimator, GridSearchCV | RandomizedSearchCV):
+    while isinstance(estimator, _SEARCHES):
         estimator = getattr(estimator, "best_estimator_", estimator.estimator)
     return estimator
 
