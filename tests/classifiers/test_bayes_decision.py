@@ -27,6 +27,7 @@ def not_the_likelier_labels(estimator):
         BayesDecisionClassifier(RandomForestClassifier(10, random_state=0)),
         BayesDecisionClassifier(ClassifierChain(LogisticRegression()), cost="hamming", n_samples=6),
         BayesDecisionClassifier(MultiOutputClassifier(LogisticRegression()), cost="hamming"),
+        BayesDecisionClassifier(LogisticRegression(), cost="hamming"),
     ],
     expected_failed_checks=not_the_likelier_labels,
 )
@@ -150,7 +151,9 @@ def test_many_draws_from_a_chain(small):
 # ---- independent labels ----
 
 
-@pytest.mark.parametrize("name", ["neighbours", "logistic", "one against the rest", "network"])
+@pytest.mark.parametrize(
+    "name", ["neighbours", "logistic", "once a label", "one against the rest", "network"]
+)
 def test_all_other_models_have_independent_labels(small, name):
     X, Y = small
     model = fit(name, X[:90], Y[:90])

@@ -1,11 +1,13 @@
 """BayesDecisionClassifier on data of all kinds, with models within models, and its parameters."""
 
 import pickle
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -17,13 +19,22 @@ from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
+from threadpoolctl import threadpool_limits
 
 from refpair import BayesDecisionClassifier, Cost
 from tests.classifiers.deciding import ESTIMATORS, fit
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Boosting on a busy machine waits for its threads a thousand times as long as it works."""
+    with threadpool_limits(1, "openmp"):
+        yield
+
 
 # ---- data of all kinds ----
 
@@ -95,14 +106,17 @@ TAKE_NAN = {
     "forest": RandomForestClassifier(5, random_state=0),
     "extra trees": ExtraTreesClassifier(5, random_state=0),
     "tree": DecisionTreeClassifier(random_state=0),
+    "boosting": BOOSTING,
     "once a label": MultiOutputClassifier(BOOSTING),
     "one against the rest": OneVsRestClassifier(BOOSTING),
     "searched": GridSearchCV(RandomForestClassifier(5, random_state=0), {"max_depth": [3]}, cv=2),
     "pipeline": make_pipeline(SimpleImputer(), MultiOutputClassifier(LogisticRegression())),
+    "pipeline of one label": make_pipeline(SimpleImputer(), LogisticRegression()),
     "pipeline within": MultiOutputClassifier(make_pipeline(SimpleImputer(), LogisticRegression())),
 }
 REFUSE_NAN = {
     "LogisticRegression": MultiOutputClassifier(LogisticRegression()),
+    "GaussianNB": GaussianNB(),
     "ClassifierChain": ClassifierChain(BOOSTING),
     "KNeighborsClassifier": KNeighborsClassifier(),
 }
@@ -168,6 +182,76 @@ def test_pipelines_are_looked_into(small, name):
     assert single.score(X, Y[:, 0]) > 0.7
 
 
+class Counting(StandardScaler):
+    times: ClassVar[list] = []
+
+    def fit(self, X, y=None):
+        self.times.append(len(X))
+        return super().fit(X)
+
+
+class Foreign(ClassifierMixin, BaseEstimator):
+    """A classifier as other packages have them, with the tags that all begin with."""
+
+    def fit(self, X, y):
+        assert np.ndim(y) == 1
+        self.inner_ = LogisticRegression().fit(X, y)
+        self.classes_ = self.inner_.classes_
+        return self
+
+    def predict(self, X):
+        return self.inner_.predict(X)
+
+    def predict_proba(self, X):
+        return self.inner_.predict_proba(X)
+
+
+LOGISTIC = LogisticRegression()
+SEARCH = GridSearchCV(LOGISTIC, {"C": [0.001, 1, 1000]}, cv=2)
+PIPELINE_SEARCH = GridSearchCV(make_pipeline(StandardScaler(), LOGISTIC), {"memory": [None]}, cv=2)
+ONCE_A_LABEL = {
+    "alone": (LOGISTIC, MultiOutputClassifier(LOGISTIC)),
+    "boosting": (BOOSTING, MultiOutputClassifier(BOOSTING)),
+    "foreign": (Foreign(), MultiOutputClassifier(LOGISTIC)),
+    "pipelines": (
+        make_pipeline(StandardScaler(), make_pipeline(MinMaxScaler(), LOGISTIC)),
+        make_pipeline(StandardScaler(), MinMaxScaler(), MultiOutputClassifier(LOGISTIC)),
+    ),
+    "search": (
+        make_pipeline(StandardScaler(), SEARCH),
+        make_pipeline(StandardScaler(), MultiOutputClassifier(SEARCH)),
+    ),
+    "pipeline searched": (PIPELINE_SEARCH, MultiOutputClassifier(PIPELINE_SEARCH)),
+}
+
+
+@pytest.mark.parametrize("name", ONCE_A_LABEL)
+def test_a_learner_of_one_label_is_fitted_once_a_label(small, name):
+    X, Y = small
+    given, expected = (
+        BayesDecisionClassifier(estimator, random_state=0).fit(X[:90], Y[:90])
+        for estimator in ONCE_A_LABEL[name]
+    )
+    np.testing.assert_array_equal(given.predict_proba(X[90:]), expected.predict_proba(X[90:]))
+    np.testing.assert_array_equal(given.predict(X[90:]), expected.predict(X[90:]))
+    assert str(given.estimator) == str(ONCE_A_LABEL[name][0])  # as it was
+
+
+def test_what_comes_before_a_learner_of_one_label_is_fitted_once(small):
+    X, Y = small
+    Counting.times.clear()
+    model = BayesDecisionClassifier(make_pipeline(Counting(), LOGISTIC)).fit(X, Y)
+    assert Counting.times.count(len(X)) == 1
+    assert isinstance(model.estimator_[-1], MultiOutputClassifier)
+    assert len(model.estimator_[-1].estimators_) == 4
+
+
+def test_a_single_label_that_varies_needs_no_wrapper(small):
+    X, Y = small
+    for labels in (Y[:, :1], Y[:, 0], np.column_stack([Y[:, 0], np.zeros_like(Y[:, 0])])):
+        assert type(BayesDecisionClassifier(LOGISTIC).fit(X, labels).estimator_) is LogisticRegression
+
+
 def test_texts(small):
     words = np.array(["apple", "pear", "plum", "fig"])
     _, Y = small
@@ -228,9 +312,9 @@ def test_random_states(small):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"estimator": None}, "estimator must be a multi-label classifier of scikit-learn, not None"),
-        ({"estimator": RandomForestClassifier}, "estimator must be a multi-label classifier"),
-        ({"estimator": "forest"}, "estimator must be a multi-label classifier"),
+        ({"estimator": None}, "estimator must be a classifier of scikit-learn, not None"),
+        ({"estimator": RandomForestClassifier}, "estimator must be a classifier of scikit-learn"),
+        ({"estimator": "forest"}, "estimator must be a classifier of scikit-learn"),
         ({"estimator": MultiOutputClassifier(LinearSVC())}, r"estimator must have predict_proba.*Calibrated"),
         ({"estimator": ClassifierChain(LinearSVC())}, r"estimator must have predict_proba.*Calibrated"),
         ({"estimator": ClassifierChain(LogisticRegression(), order=[0, 1])}, "order of the chain must name"),

@@ -1,4 +1,4 @@
-"""Any multi-label model of scikit-learn, made to answer with what costs least."""
+"""Any classifier of scikit-learn, made to answer with what costs least."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class LabelModel(Savable):
 
 # scikit-learn carries no types, so mypy sees a class of type Any among the bases.
 class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type: ignore[misc]
-    """Makes a multi-label classifier of scikit-learn answer with the label vector of least expected cost.
+    """Makes a classifier of scikit-learn answer with the label vector of least expected cost.
 
     The classifier is fitted as it is, whatever the cost. What it then knows of a row is read as a
     distribution over label vectors, and the answer is the vector that costs least on average under it. See
@@ -116,8 +116,10 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     Parameters
     ----------
     estimator : classifier
-        A multi-label classifier with ``predict_proba``, also as the last step of a pipeline or within
-        ``GridSearchCV``. Of what kind it is decides what is known of the dependence of labels:
+        A classifier with ``predict_proba``, also as the last step of a pipeline or within ``GridSearchCV``.
+        One that learns a single label, by its tags, is fitted once a label, by scikit-learn's
+        ``MultiOutputClassifier``; what comes before it in a pipeline is fitted only once. Of what kind it is
+        decides what is known of the dependence of labels:
 
         - forests and trees (``RandomForestClassifier``, ``ExtraTreesClassifier``, ``DecisionTreeClassifier``,
           ``ExtraTreeClassifier``): a row has the label vectors of the training rows in its leaf, with the
@@ -132,7 +134,8 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         How many label vectors to draw for a row from a chain. If K labels have no more than that
         (2^K ≤ n_samples), the distribution is computed exactly instead. Other estimators do not use it.
     n_jobs : int, optional
-        Threads that read leaves and decide; −1 uses all processors. The estimator has its own ``n_jobs``.
+        Threads that read leaves and decide, and processes that fit an estimator once a label; −1 uses all
+        processors. The estimator has its own ``n_jobs``.
     random_state : int, RandomState or None, default=None
         Decides what is drawn from a chain. If it is given, the estimator gets random states from it wherever
         it has none of its own.
@@ -142,8 +145,9 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     Attributes
     ----------
     estimator_ : classifier
-        The fitted clone of the estimator. Unless it is a tree or forest, it knows only the labels that vary
-        in the training set, since others make most classifiers fail; it is None if there are none.
+        The fitted clone of the estimator, or the ``MultiOutputClassifier`` of it. Unless it is a tree or
+        forest, it knows only the labels that vary in the training set, since others make most classifiers
+        fail; it is None if there are none.
     cost_ : Cost
     classes_, n_features_in_, feature_names_in_
         The names of the labels, and of the features as in scikit-learn.
@@ -231,6 +235,8 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
             return LabelModel(None, None, constant, chosen)
         if isinstance(inner, ClassifierChain) and not isinstance(inner.order, str | None):
             inner.set_params(order=_order_of_chosen(inner.order, chosen))
+        if chosen.sum() > 1 and _takes_one_label(inner):
+            estimator = _once_a_label(estimator, self.n_jobs)
         estimator.fit(X, _targets(inner, labels, chosen))
 
         reading: LeafVectors | ChainSamples | None = None
@@ -279,7 +285,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         estimator = self.estimator
         can_be_fitted = hasattr(estimator, "fit") and hasattr(estimator, "get_params")
         if isinstance(estimator, type) or not can_be_fitted:
-            raise ValueError(f"estimator must be a multi-label classifier of scikit-learn, not {estimator!r}")
+            raise ValueError(f"estimator must be a classifier of scikit-learn, not {estimator!r}")
         if not hasattr(estimator, "predict_proba"):
             raise ValueError(
                 f"estimator must have predict_proba, which {estimator!r} has not: make it of a classifier "
@@ -294,6 +300,23 @@ def _seed(estimator: Any, state: np.random.RandomState) -> None:
     for name, value in sorted(estimator.get_params(deep=True).items(), key=lambda item: item[0]):
         if value is None and (name == "random_state" or name.endswith("__random_state")):
             estimator.set_params(**{name: int(state.randint(2**31))})
+
+
+def _takes_one_label(learner: Any) -> bool:
+    """Whether the tags of a classifier say that it learns a single target."""
+    if not hasattr(learner, "__sklearn_tags__"):
+        return False
+    tags = get_tags(learner)
+    known = tags.classifier_tags is not None
+    return known and not (tags.classifier_tags.multi_label or tags.target_tags.multi_output)
+
+
+def _once_a_label(estimator: Any, n_jobs: int | None) -> Any:
+    """Return an estimator that is fitted once a label; of pipelines only the last step is."""
+    if not isinstance(estimator, Pipeline):
+        return MultiOutputClassifier(estimator, n_jobs=n_jobs)
+    name, last = estimator.steps[-1]
+    return estimator.set_params(**{name: _once_a_label(last, n_jobs)})
 
 
 def _last_step(estimator: Any) -> Any:
