@@ -73,11 +73,23 @@ class LeafVectors(Savable):
         return LabelDistribution(self.vectors, start, np.concatenate(index), np.concatenate(weight))
 
     def _sum(self, X: Any, rows: slice) -> tuple[npt.NDArray[Any], ...]:
-        X = X[rows]
-        nodes = np.empty((X.shape[0], len(self.trees)), np.int64)
-        for i, tree in enumerate(self.trees):
-            nodes[:, i] = self.tree_start[i] + tree.apply(X)
+        nodes = self._leaves(X[rows])
         return sum_leaves(nodes, self.start, self.index, self.weight, len(self.vectors))
+
+    def _leaves(self, X: Any) -> npt.NDArray[np.int64]:
+        return np.column_stack(
+            [first + tree.apply(X) for first, tree in zip(self.tree_start, self.trees, strict=False)]
+        )
+
+    def out_of_bag(self, X: Any, drawn: npt.NDArray[np.bool_]) -> LabelDistribution:
+        """Return the distributions of training rows: for a row, the mean over the trees that did not draw it.
+
+        `drawn`, of shape (n, n_trees), tells which trees drew a row: not all.
+        """
+        start = np.append(self.start, self.start[-1])  # one more node, which holds nothing
+        nodes = np.where(drawn, len(self.start) - 1, self._leaves(_as_trees_take_it(X)))
+        told: Any = sum_leaves(nodes, start, self.index, self.weight, len(self.vectors))
+        return LabelDistribution(self.vectors, *told)
 
 
 def read_leaves(
