@@ -10,6 +10,7 @@ from refpair._kernels.jit import Floats, Ints, Longs, Words, count_ones, inline,
 _SLOT_BITS = 14
 _SLOTS = 1 << _SLOT_BITS  # for exponentials that are kept
 _SHIFT = np.uint32(32 - _SLOT_BITS)
+_ROUNDING = 1e-9  # of a sum of weights
 _SPREAD = np.uint32(2654435769)  # 2^32 divided by the golden ratio: products with it differ in the high bits
 
 
@@ -121,6 +122,67 @@ def add_to_labels(weights: Floats, owner: Longs, label_index: Ints, out: Floats)
     for i in range(weights.shape[0]):
         for at in range(label_index.shape[0]):
             out[i, label_index[at]] += weights[i, owner[at]]
+
+
+@kernel
+def tilt_to_marginals(
+    start: Longs, index: Ints, weight: Floats, label_start: Longs, label_index: Ints, targets: Floats,
+    n_sweeps: int, near: float,
+) -> None:  # fmt: skip
+    """Multiply weights by factors of the labels of their vectors, until labels have their target probability.
+
+    Row i has ``weight[start[i] : start[i + 1]]`` on these vectors of `index`, whose labels are told as
+    :func:`label_lists` does. This is iterative proportional fitting, one label after the other, which comes
+    as near to the targets as the vectors allow; at most `n_sweeps` times, or until no label is off by `near`.
+    A label that all vectors of a row have, or none, stays as it is.
+    """
+    n_labels = targets.shape[1]
+    n_most = np.int64(0)
+    for i in range(targets.shape[0]):
+        n_entries = np.int64(0)
+        for j in range(start[i], start[i + 1]):
+            n_entries += label_start[index[j] + 1] - label_start[index[j]]
+        n_most = max(n_most, n_entries)
+    entry, head = np.empty(n_most, np.int64), np.empty(n_labels + 2, np.int64)
+    for i in range(targets.shape[0]):
+        # The entries of each label: label k has entry[head[k] : head[k + 1]].
+        head[:] = 0
+        for j in range(start[i], start[i + 1]):
+            for at in range(label_start[index[j]], label_start[index[j] + 1]):
+                head[label_index[at] + 2] += 1
+        for k in range(n_labels):
+            head[k + 2] += head[k + 1]
+        for j in range(start[i], start[i + 1]):
+            for at in range(label_start[index[j]], label_start[index[j] + 1]):
+                k = label_index[at] + 1
+                entry[head[k]] = j
+                head[k] += 1
+        total = 0.0
+        for j in range(start[i], start[i + 1]):
+            total += weight[j]
+        for _ in range(n_sweeps):
+            farthest = 0.0
+            for k in range(n_labels):
+                have = 0.0
+                for e in range(head[k], head[k + 1]):
+                    have += weight[entry[e]]
+                have_not = total - have
+                if have <= _ROUNDING * total or have_not <= _ROUNDING * total:
+                    continue
+                target = targets[i, k]
+                farthest = max(farthest, abs(have / total - target))
+                factor = target * have_not / ((1.0 - target) * have)
+                for e in range(head[k], head[k + 1]):
+                    weight[entry[e]] *= factor
+                total += have * (factor - 1.0)
+            total = 0.0  # anew: rounding adds up, and weights that sum to 1 do not grow out of all bounds
+            for j in range(start[i], start[i + 1]):
+                total += weight[j]
+            for j in range(start[i], start[i + 1]):
+                weight[j] /= total
+            total = 1.0
+            if farthest < near:
+                break
 
 
 def tilt(weights: Floats, log_odds: Floats, label_start: Longs, label_index: Ints) -> None:

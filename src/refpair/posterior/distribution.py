@@ -13,6 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._kernels import f_measure
+from refpair._kernels.posterior import tilt_to_marginals
 from refpair.costs import Labels, check_labels
 
 Floats = npt.NDArray[np.float64]
@@ -24,6 +25,7 @@ Entries: TypeAlias = "tuple[Longs, Ints, Floats, Longs, Ints]"
 MOST_ENUMERATED = 10  # labels up to which all label vectors are looked at
 _SUM = 1e-6  # how far from 1 the weights of a row may sum
 _N_SAMPLES, _SEED = 1000, 20260  # drawn of each row of many independent labels, always the same
+_SWEEPS, _NEAR = 10, 1e-4  # that weights are fitted to marginals in, and how near is near enough
 _BLOCK = 1 << 24  # labels, or weights, in a block of rows
 
 
@@ -248,6 +250,32 @@ class LabelDistribution:
     def weighted(self) -> Iterator[tuple[slice, LabelDistribution]]:
         """Yield the rows as they are, in one block."""
         yield slice(0, len(self)), self
+
+    def tilted(self, targets: Floats) -> LabelDistribution:
+        """Return the nearest distribution on the same vectors whose labels have other probabilities.
+
+        Of all distributions with these marginals it is the one of least relative entropy to this one. Where
+        no weights of a row's vectors have them, it comes near.
+
+        Parameters
+        ----------
+        targets : array of shape (n, n_labels)
+            Between 0 and 1, neither of them.
+
+        Examples
+        --------
+        >>> p = LabelDistribution.from_dense([[0, 0], [0, 1], [1, 1]], [[1, 1, 2]])
+        >>> p.tilted(np.array([[0.2, 0.5]])).weight.round(2)
+        array([0.5, 0.3, 0.2])
+        """
+        if targets.shape != (len(self), self.n_labels) or not ((targets > 0) & (targets < 1)).all():
+            raise ValueError("targets must be probabilities between 0 and 1, one for each row and label")
+        weight = self.weight.copy()
+        lists = self._label_lists
+        tilt_to_marginals(self.start, self.index, weight, *lists, targets, _SWEEPS, _NEAR)
+        tilted = LabelDistribution(self.vectors, self.start, self.index, weight)
+        vars(tilted)["_label_lists"] = lists
+        return tilted
 
     def entries(self) -> Entries:
         """Return start, index and weight, and the labels of vectors as :func:`label_lists` has them."""
