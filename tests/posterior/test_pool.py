@@ -1,0 +1,95 @@
+"""Calibrated log odds of several sources: the line or pool of largest likelihood."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from refpair.posterior.calibrate import LEAST, LogOddsPool, log_loss, log_odds
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def simulated(slopes, shift, n=4000, seed=0):
+    """Return what sources say of labels whose true log odds are a sum of theirs."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(0, 1.5, (len(slopes), n, 3))
+    p = sigmoid(np.tensordot(slopes, x, axes=1) + shift)
+    return [sigmoid(one) for one in x], (rng.random(p.shape) < p).astype(np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("slopes", "shift"), [((1.5,), -0.3), ((0.5,), 1.0), ((0.8, 0.4), -1.0), ((0.7, 0.0, 1.2), 0)]
+)
+def test_it_finds_what_labels_were_drawn_from(slopes, shift):
+    pool = LogOddsPool.fit(*simulated(slopes, shift))
+    np.testing.assert_allclose(pool.coefficients, slopes, atol=0.08)
+    assert pool.shift == pytest.approx(shift, abs=0.08)
+
+
+def test_it_is_the_best_of_all_pools():
+    sources, truths = simulated((0.6, 0.9), 0.5, n=300)
+    pool = LogOddsPool.fit(sources, truths)
+
+    def penalised(at):
+        x = sum(a * log_odds(p, LEAST) for a, p in zip(at[:-1], sources, strict=True)) + at[-1]
+        likelihood = np.where(truths, np.log(sigmoid(x)), np.log(sigmoid(-x))).sum()
+        return -likelihood + 2.5 * ((at[:-1] - 0.5) ** 2).sum() + 0.5 * at[-1] ** 2
+
+    best = minimize(
+        penalised, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9, "maxiter": 4000}
+    )
+    np.testing.assert_allclose([*pool.coefficients, pool.shift], best.x, atol=2e-3)
+
+
+def test_a_source_that_says_the_opposite_does_not_count():
+    (p,), truths = simulated((1.0,), 0.0)
+    pool = LogOddsPool.fit([p, 1 - p], truths)
+    assert pool.coefficients[0] > 0.5
+    assert pool.coefficients[1] == pytest.approx(0, abs=1e-6)
+    alone = LogOddsPool.fit([1 - p], truths)
+    np.testing.assert_allclose(alone([1 - p]), truths.mean(), atol=0.02)
+
+
+def test_cells_that_are_low_by_all_sources_count_as_many():
+    rng = np.random.default_rng(1)
+    p = np.where(rng.random((500, 4)) < 0.7, 0.0, rng.random((500, 4)))
+    truths = (rng.random(p.shape) < np.maximum(p, 0.03)).astype(np.uint8)
+    low = p == 0
+    pool = LogOddsPool.fit([p], truths)
+    apart = LogOddsPool.fit([np.where(low, LEAST * (1 + 1e-9), p)], truths)  # none is as low as can be
+    np.testing.assert_allclose(pool.coefficients, apart.coefficients, rtol=1e-3)
+    assert pool([p])[low].mean() == pytest.approx(truths[low].mean(), abs=0.02)
+
+
+def test_probabilities_stay_between_0_and_1_and_in_order():
+    sources, truths = simulated((1.3,), 0.0, n=500)
+    pool = LogOddsPool.fit(sources, truths)
+    asked = np.linspace(0, 1, 101)[:, None]
+    told = pool([asked])
+    assert (told > 0).all()
+    assert (told < 1).all()
+    assert (np.diff(told[:, 0]) >= 0).all()
+
+
+def test_few_samples_leave_it_near_the_mean_of_the_sources():
+    pool = LogOddsPool.fit([np.array([[0.9]]), np.array([[0.7]])], np.uint8([[0]]))
+    np.testing.assert_allclose(pool.coefficients, 0.5, atol=0.3)
+
+
+def test_calibrating_lowers_the_log_loss_of_sources_that_are_too_sure():
+    (p,), truths = simulated((0.4,), 0.0)
+    assert log_loss(LogOddsPool.fit([p], truths)([p]), truths).mean() < 0.95 * log_loss(p, truths).mean()
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "shift", "least"),
+    [
+        (np.array([np.nan]), 0.0, 0.01), (np.array([1.0]), np.inf, 0.01), (np.array([1e9]), 0.0, 0.01),
+        (np.array([[1.0]]), 0.0, 0.01), (np.array([1.0]), 0.0, 0.0), (np.array([1.0]), 0.0, 0.5),
+    ],
+)  # fmt: skip
+def test_impossible_numbers_are_refused(coefficients, shift, least):
+    with pytest.raises(ValueError, match=r"coefficients and shift|least"):
+        LogOddsPool(coefficients, shift, least)
