@@ -15,7 +15,7 @@ def main() -> None:
         print(type(model).__name__)
         plain = model.fit(X, Y).predict(X_test).astype(int)
         for cost in costs:
-            decided = BayesDecisionClassifier(model, cost=cost).fit(X, Y).predict(X_test)
+            decided = BayesDecisionClassifier(model, cost=cost, random_state=0).fit(X, Y).predict(X_test)
             before, after = cost.mean(Y_test, plain), cost.mean(Y_test, decided)
             better = "higher" if cost.greater_is_better else "lower"
             print(f"  {cost.name:16}{before:.3f} by itself, {after:.3f} decided ({better} is better)")

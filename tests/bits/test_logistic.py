@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from refpair._kernels import newton
+from refpair._kernels import lanes, newton
 from refpair._kernels.rng import draw_rows
 from refpair.bits import logistic
 from refpair.bits.logistic import LogisticBank, find_axes, minimise_logistic
@@ -16,6 +16,7 @@ from refpair.bits.problem import BitProblems
 from tests.kernels.calling import from_python
 
 logistic_terms = from_python(newton.logistic_terms)
+multiply, make_lanes = from_python(lanes.multiply), from_python(lanes.make_lanes)
 CONSTANT = {3: 1, 4: -1, 5: -1}  # bits of `make_problems` whose rows agree, or tie
 
 
@@ -66,12 +67,14 @@ def test_each_bit_is_scikit_learns_logistic_regression(shape, sparse, most_axes,
         np.testing.assert_allclose(values[:, bit], 2 * model.predict_proba(X)[:, 1] - 1, atol=1e-5)
 
 
-def test_the_gradient_is_within_the_tolerance():
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_the_gradient_is_within_the_tolerance(sparse, monkeypatch):
+    monkeypatch.setattr(logistic, "_MOST_AXES", 0 if sparse else 1500)
     rng = np.random.default_rng(1)
     X = rng.standard_normal((80, 20)) * 3
     problems, targets = make_problems(80, rng)
     for tol in (1.0, 1e-2, 1e-5):
-        bank = LogisticBank(tol=tol).fit(X, problems)
+        bank = LogisticBank(tol=tol).fit(sp.csr_array(X) if sparse else X, problems)
         longest = 0.0
         for bit in set(range(len(bank))) - set(CONSTANT):
             t = targets[problems.vector_of_row, bit]
@@ -247,13 +250,14 @@ def test_missing_values_are_refused(broken):
 
 @pytest.mark.parametrize("offset", [0.0, 30.0, 1e4])
 @pytest.mark.parametrize("most_axes", [1500, 0], ids=["along axes", "as it is"])
-def test_features_far_from_0(offset, most_axes, monkeypatch):
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_features_far_from_0(offset, most_axes, form, monkeypatch):
     monkeypatch.setattr(logistic, "_MOST_AXES", most_axes)
     rng = np.random.default_rng(10)
     away = np.array([offset, 0.0, 0.0])
     X = rng.standard_normal((60, 3)) + away
     problems, _ = make_problems(60, rng)
-    bank = LogisticBank(tol=1e-5).fit(X, problems)  # warnings are errors
+    bank = LogisticBank(tol=1e-5).fit(form(X), problems)  # warnings are errors
     centred = LogisticBank(tol=1e-5).fit(X - away, problems)
     np.testing.assert_allclose(bank.decisions(X), centred.decisions(X - away), atol=2e-2)
 
@@ -289,3 +293,114 @@ def test_the_rows_may_change_after_fit():
         before = bank.decisions(X)
         mine *= 0.0
         np.testing.assert_array_equal(bank.decisions(X), before)
+
+
+def sparse_rows(rng, shape, density=0.2):
+    return sp.csr_array(rng.standard_normal(shape) * (rng.random(shape) < density))
+
+
+@given(st.integers(0, 2**31), st.integers(1, 30), st.integers(1, 30), st.floats(0.0, 1.0))
+@settings(deadline=None, max_examples=50)
+def test_products_of_lanes(seed, n, m, density):
+    rng = np.random.default_rng(seed)
+    matrix = sparse_rows(rng, (n, m), density)
+    for dtype in (np.float32, np.float64):
+        form = logistic._csr(matrix)._replace(data=matrix.data.astype(dtype))
+        for width in (8, 32):
+            values, out = rng.standard_normal((m, width)).astype(dtype), np.full((n, width + 3), 7, dtype)
+            multiply(form, values, width, out)
+            np.testing.assert_allclose(out[:, :width], matrix @ values, rtol=1e-4, atol=1e-4)
+            assert (out[:, width:] == 7).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_lanes_begin_with_a_line_of_the_cache(dtype):
+    for n in range(1, 20):
+        made = make_lanes(n, 8, np.empty(0, dtype))
+        assert made.shape == (n, 8)
+        assert made.dtype == dtype
+        assert not made.any()
+        assert made.ctypes.data % 64 == 0
+
+
+@given(
+    st.integers(0, 2**31),
+    st.integers(2, 40),
+    st.integers(1, 40),
+    st.integers(0, 80),
+    st.sampled_from([0.01, 1.0, 30.0]),
+)
+@settings(deadline=None, max_examples=60)
+def test_sparse_rows_have_the_minimum_of_dense_ones(seed, n_rows, width, n_bits, scale):
+    rng = np.random.default_rng(seed)
+    Z = scale * sparse_rows(rng, (n_rows, width), rng.random())
+    targets = rng.standard_normal((n_bits, n_rows)) * rng.integers(0, 2, (n_bits, n_rows))
+    targets[:, 0], targets[:, -1] = 1.0, -1.0
+    given_targets, start = targets.copy(), rng.standard_normal((n_bits, width + 1))
+    sparse, done = minimise_logistic(Z, targets, start, tol=1e-7, max_iter=100)
+    dense, dense_done = minimise_logistic(Z.toarray(), targets, 0.0 * start, tol=1e-7, max_iter=100)
+    assert done.all()
+    assert dense_done.all()
+    np.testing.assert_allclose(sparse[:, :-1], dense[:, :-1], atol=1e-6)
+    np.testing.assert_allclose(sparse[:, -1], dense[:, -1], rtol=1e-3, atol=1e-3)
+    np.testing.assert_array_equal(targets, given_targets)
+
+
+def test_bits_in_lanes_do_not_depend_on_their_neighbours_or_on_threads(monkeypatch):
+    monkeypatch.setattr(logistic, "_MOST_AXES", 0)
+    monkeypatch.setattr(logistic, "_SPARSE_BITS_A_CALL", 100)
+    rng = np.random.default_rng(14)
+    X = sparse_rows(rng, (50, 70))
+    problems, _ = make_problems(50, rng, n_bits=250)
+    one, two = (LogisticBank(n_jobs=n_jobs, max_samples=0.8).fit(X, problems) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one.weights_, two.weights_)
+    np.testing.assert_array_equal(one.intercept_, two.intercept_)
+    some = rng.permutation(250)[:90]
+    few = LogisticBank(max_samples=0.8).fit(X, problems.take(some))
+    np.testing.assert_allclose(few.weights_, one.weights_[some], atol=1e-4)
+
+
+def test_sparse_rows_begin_anywhere_and_say_if_they_are_not_done(monkeypatch):
+    monkeypatch.setattr(logistic, "_MOST_AXES", 0)
+    rng = np.random.default_rng(15)
+    X = sparse_rows(rng, (60, 20))
+    problems, _ = make_problems(60, rng, n_bits=50)
+    cold = LogisticBank(tol=1e-7).fit(X, problems)
+    for far in (0.0, 1e4, 1e30, np.nan):
+        start = LogisticBank().fit(X, problems)
+        start.weights_[:, 2] = far
+        warm = LogisticBank(tol=1e-7).fit(X, problems, start)
+        np.testing.assert_allclose(warm.coef_, cold.coef_, atol=1e-6)
+    with pytest.warns(ConvergenceWarning, match=r"47 of 50 .* max_iter=2 steps"):
+        LogisticBank(max_iter=2, tol=1e-7).fit(X, problems)
+    LogisticBank(max_iter=2, tol=1e-6).fit(X, problems, cold)  # warnings are errors
+
+
+@pytest.mark.parametrize(
+    ("shape", "density", "as_it_is"),
+    [
+        ((900, 1000), 0.03, True),
+        ((900, 1000), 0.5, False),
+        ((900, 20), 0.3, False),
+        ((100, 1000), 0.03, False),
+        ((900, 5000), 0.003, False),
+    ],
+)
+def test_large_sparse_rows_are_taken_as_they_are(shape, density, as_it_is, monkeypatch):
+    monkeypatch.setattr(np.linalg, "eigh", lambda products: (np.ones(len(products)), np.eye(len(products))))
+    X = sparse_rows(np.random.default_rng(16), shape, density)
+    assert (find_axes(X).back is None) == as_it_is
+    assert find_axes(X.toarray()).back is not None
+
+
+def test_few_sparse_rows_are_decided_as_many_are(monkeypatch):
+    monkeypatch.setattr(logistic, "_MOST_AXES", 0)
+    rng = np.random.default_rng(17)
+    X = sparse_rows(rng, (60, 200), 0.05)
+    problems, _ = make_problems(60, rng)
+    bank = LogisticBank().fit(X, problems)
+    for row in (0, 30):
+        for bits in (slice(None), slice(2, 5)):
+            few = bank.decisions(X[row : row + 1], bits)
+            np.testing.assert_allclose(few, bank.decisions(X, bits)[row : row + 1], rtol=1e-12)
+    np.testing.assert_array_equal(bank.decisions(X[:1] * 0.0), bank.intercept_[None])

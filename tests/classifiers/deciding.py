@@ -22,6 +22,7 @@ ESTIMATORS = {
     "short chain": ClassifierChain(LogisticRegression(), order="random", random_state=0),
     "neighbours": KNeighborsClassifier(7),
     "logistic": MultiOutputClassifier(LogisticRegression()),
+    "once a label": LogisticRegression(),
     "one against the rest": OneVsRestClassifier(LogisticRegression()),
     "network": MLPClassifier((3,), solver="lbfgs", tol=0.1, random_state=0),
 }

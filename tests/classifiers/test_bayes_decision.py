@@ -1,17 +1,21 @@
 import itertools
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from refpair import BayesDecisionClassifier, Cost, get_cost
 from refpair.classifiers import _chain_search, _leaf_vectors, _links
 from refpair.datasets import load_dataset
+from refpair.posterior.calibrate import LogOddsPool
 from tests.classifiers.deciding import ESTIMATORS, FORESTS, fit
 
 
@@ -27,6 +31,7 @@ def not_the_likelier_labels(estimator):
         BayesDecisionClassifier(RandomForestClassifier(10, random_state=0)),
         BayesDecisionClassifier(ClassifierChain(LogisticRegression()), cost="hamming", n_samples=6),
         BayesDecisionClassifier(MultiOutputClassifier(LogisticRegression()), cost="hamming"),
+        BayesDecisionClassifier(LogisticRegression(), cost="hamming"),
     ],
     expected_failed_checks=not_the_likelier_labels,
 )
@@ -34,7 +39,7 @@ def test_it_is_a_scikit_learn_estimator(estimator, check):
     check(estimator)
 
 
-# ---- forests ----
+# ---- forests, as they are ----
 
 
 def leaf_distribution(forest, X, Y, x):
@@ -56,7 +61,7 @@ def leaf_distribution(forest, X, Y, x):
 @pytest.mark.parametrize("name", FORESTS)
 def test_a_forest_gives_the_label_vectors_of_the_leaves(small, name):
     X, Y = small
-    model = fit(name, X[:90], Y[:90])
+    model = fit(name, X[:90], Y[:90], calibrate=False)
     labels, probabilities = model.predict_set_proba(X[90:], k=16)
     for i, x in enumerate(X[90:]):
         expected = leaf_distribution(model.estimator_, X[:90], Y[:90], x)
@@ -69,7 +74,7 @@ def test_a_forest_gives_the_label_vectors_of_the_leaves(small, name):
 def test_the_marginals_are_those_of_the_forest(small, name, kind):
     X, Y = small
     X = kind(X)
-    model = fit(name, X[:90], Y[:90])
+    model = fit(name, X[:90], Y[:90], calibrate=False)
     expected = np.column_stack([p[:, 1] for p in model.estimator_.predict_proba(X[90:])])
     np.testing.assert_allclose(model.predict_proba(X[90:]), np.clip(expected, 1e-6, 1 - 1e-6), atol=1e-9)
     same = ESTIMATORS[name].fit(X[:90], Y[:90])  # as one would fit it without this class
@@ -79,14 +84,14 @@ def test_the_marginals_are_those_of_the_forest(small, name, kind):
 def test_missing_values_are_for_the_forest_to_treat(small):
     X, Y = small
     X = np.where(np.abs(X) > 1.5, np.nan, X)
-    model = fit("forest", X[:90], Y[:90])
+    model = fit("forest", X[:90], Y[:90], calibrate=False)
     expected = np.column_stack([p[:, 1] for p in model.estimator_.predict_proba(X[90:])])
     np.testing.assert_allclose(model.predict_proba(X[90:]), np.clip(expected, 1e-6, 1 - 1e-6), atol=1e-9)
     with pytest.raises(ValueError, match="NaN"):
         fit("logistic", X, Y)
 
 
-# ---- chains ----
+# ---- chains, as they are ----
 
 
 def joint(chain, x):
@@ -105,7 +110,7 @@ def joint(chain, x):
 def test_a_short_chain_is_exact(small, n_samples):
     X, Y = small
     chain = ClassifierChain(LogisticRegression(), order=[2, 0, 1])
-    model = BayesDecisionClassifier(chain, n_samples=n_samples).fit(X, Y[:, :3])
+    model = BayesDecisionClassifier(chain, n_samples=n_samples, calibrate=False).fit(X, Y[:, :3])
     labels, probabilities = model.predict_set_proba(X[:10], k=8)
     for i, x in enumerate(X[:10]):
         given = {tuple(y.tolist()): p for y, p in zip(labels[i], probabilities[i], strict=True)}
@@ -137,7 +142,7 @@ def test_many_draws_from_a_chain(small):
     X, Y = small
     wide = np.column_stack([Y] + [X[:, i] > 0.2 * i for i in range(6)] * 2).astype(int)  # 16 labels
     chain = ClassifierChain(LogisticRegression())
-    model = BayesDecisionClassifier(chain, n_samples=20_000, random_state=0).fit(X, wide)
+    model = BayesDecisionClassifier(chain, n_samples=20_000, calibrate=False, random_state=0).fit(X, wide)
     labels, probabilities = model.predict_set_proba(X[:3], k=4)
     for x, vectors, given in zip(X, labels, probabilities, strict=False):
         for vector, p in zip(vectors, given, strict=True):
@@ -147,13 +152,15 @@ def test_many_draws_from_a_chain(small):
             assert p == pytest.approx(exact, abs=0.004)
 
 
-# ---- independent labels ----
+# ---- independent labels, as they are ----
 
 
-@pytest.mark.parametrize("name", ["neighbours", "logistic", "one against the rest", "network"])
+@pytest.mark.parametrize(
+    "name", ["neighbours", "logistic", "once a label", "one against the rest", "network"]
+)
 def test_all_other_models_have_independent_labels(small, name):
     X, Y = small
-    model = fit(name, X[:90], Y[:90])
+    model = fit(name, X[:90], Y[:90], calibrate=False)
     told = model.estimator_.predict_proba(X[90:])
     p = np.column_stack([array[:, 1] for array in told]) if isinstance(told, list) else told
     np.testing.assert_allclose(model.predict_proba(X[90:]), np.clip(p, 1e-6, 1 - 1e-6))
@@ -169,6 +176,140 @@ def test_all_other_models_have_independent_labels(small, name):
     costs = get_cost("f1").matrix(every, every)
     np.testing.assert_array_equal(model.predict(X[90:]), every[(products @ costs).argmin(axis=1)])
     np.testing.assert_allclose(model.expected_cost(X[90:]), (products @ costs).min(axis=1))
+
+
+# ---- calibration ----
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_all_answers_are_of_one_calibrated_distribution(small, name):
+    X, Y = small
+    model = fit(name, X[:90], Y[:90])
+    labels, probabilities = model.predict_set_proba(X[90:], k=16)
+    p = (probabilities[:, :, None] * labels).sum(axis=1)
+    np.testing.assert_allclose(model.predict_proba(X[90:]), np.clip(p, 1e-6, 1 - 1e-6), atol=1e-9)
+    likelier = model.decide(X[90:], "hamming")
+    np.testing.assert_array_equal(likelier, p > 0.5)
+    hamming = fit(name, X[:90], Y[:90], cost="hamming")
+    np.testing.assert_allclose(hamming.expected_cost(X[90:]), np.minimum(p, 1 - p).mean(axis=1), atol=1e-9)
+    as_told = fit(name, X[:90], Y[:90], calibrate=False).predict_proba(X[90:])
+    assert np.abs(p - as_told).max() > 1e-3
+    assert np.abs(p.mean() - as_told.mean()) < 0.15
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KNeighborsClassifier(1),
+        DecisionTreeClassifier(random_state=0),
+        ClassifierChain(KNeighborsClassifier(1)),
+    ],
+)
+def test_who_is_sure_of_noise_becomes_modest(estimator):
+    """They remember the training rows; what they say of others is worth nothing."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((400, 3)), (rng.random((400, 3)) < [0.3, 0.4, 0.3]).astype(int)
+    model = BayesDecisionClassifier(estimator, random_state=0).fit(X, Y)
+    p = model.predict_proba(X)
+    as_told = BayesDecisionClassifier(estimator, calibrate=False, random_state=0).fit(X, Y).predict_proba(X)
+    assert ((as_told < 0.01) | (as_told > 0.99)).all()
+    if model._label_model.reading is None:  # leaves and links of a single label vector stay as they are
+        np.testing.assert_allclose(p, 0.33, atol=0.1)
+    else:
+        np.testing.assert_array_equal(p, as_told)
+
+
+def out_of_bag(forest, X, Y):
+    """Return for each row the mean of the label frequencies in its leaves of trees that did not draw it."""
+    sums, n_trees = np.zeros(Y.shape), np.zeros(len(X))
+    for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
+        leaves = tree.apply(X.astype(np.float32))
+        for i in np.setdiff1d(np.arange(len(X)), rows):
+            sums[i] += Y[[row for row in rows if leaves[row] == leaves[i]]].mean(axis=0)
+            n_trees[i] += 1
+    return sums / n_trees[:, None]
+
+
+def test_a_forest_is_calibrated_out_of_bag(small, monkeypatch):
+    X, Y = small
+    X, Y = X[:60], Y[:60]
+    forest = RandomForestClassifier(100, max_depth=3, random_state=0)
+    monkeypatch.setattr(BayesDecisionClassifier, "_cross_fit", None)  # not asked
+    model = BayesDecisionClassifier(forest).fit(X, Y)
+    p = out_of_bag(model.estimator_, X, Y)
+    inside = (p > 0) & (p < 1)
+    expected = LogOddsPool.fit([p[inside]], Y[inside])
+    np.testing.assert_allclose(model._label_model.pool.coefficients, expected.coefficients, rtol=1e-5)
+    assert model._label_model.pool.shift == pytest.approx(expected.shift, rel=1e-5)
+
+
+class Counting(KNeighborsClassifier):
+    times: ClassVar[list] = []
+
+    def fit(self, X, y):
+        self.times.append({float(x) for x in X[:, 0]})
+        return super().fit(X, y)
+
+    def predict_proba(self, X):
+        assert not self.times[-1] & {float(x) for x in X[:, 0]}
+        return super().predict_proba(X)
+
+
+def test_other_models_are_calibrated_by_folds(small):
+    Y = small[1][:103]
+    X = np.arange(103.0)[:, None]
+    for calibrate, sizes in [(True, [103, 82, 82, 82, 83, 83]), (False, [103])]:
+        Counting.times.clear()
+        model = BayesDecisionClassifier(Counting(), calibrate=calibrate).fit(X, Y)
+        assert [len(rows) for rows in Counting.times] == sizes
+        assert (model._label_model.pool is not None) == calibrate
+
+
+def test_little_data_is_not_calibrated(small):
+    X, Y = small
+    for name in ("forest", "tree", "chain", "logistic"):
+        assert fit(name, X[:19], Y[:19])._label_model.pool is None
+        assert fit(name, X[:20], Y[:20])._label_model.pool is not None
+        assert fit(name, X, np.tile([0, 1], (120, 1)))._label_model.pool is None
+
+
+def test_an_estimator_that_cannot_do_with_fewer_rows_is_not_calibrated(small):
+    X, Y = small
+    with pytest.warns(FitFailedWarning, match=r"not calibrated.*n_neighbors = 110.*calibrate=False") as told:
+        model = BayesDecisionClassifier(KNeighborsClassifier(110)).fit(X, Y)
+    assert told[0].filename == __file__
+    assert model._label_model.pool is None
+    as_told = BayesDecisionClassifier(KNeighborsClassifier(110), calibrate=False).fit(X, Y)
+    np.testing.assert_array_equal(model.predict_proba(X), as_told.predict_proba(X))
+
+
+def test_random_states_decide_which_rows_calibrate(small):
+    X, Y = small
+    for name in ("logistic", "forest"):
+        p = [fit(name, X, Y, random_state=seed).predict_proba(X) for seed in (1, 1, 2)]
+        np.testing.assert_array_equal(p[0], p[1])
+        assert 0 < np.abs(p[0] - p[2]).max() < 0.3
+
+
+@pytest.mark.parametrize("n_trees", [30, 100])
+def test_a_dear_label_is_told_as_seldom_as_is_best(n_trees):
+    """A forest of digits is far too unsure: decided by what it says, it does worse than alone."""
+    digits = load_dataset("digits")
+    X, Y, X_test, Y_test = digits.X[:400], digits.Y[:400], digits.X[400:1400], digits.Y[400:1400]
+    forest = RandomForestClassifier(n_trees, random_state=0)
+    dear = Cost.per_label(false_positive=3)
+    as_told = BayesDecisionClassifier(forest, cost=dear, calibrate=False, random_state=0).fit(X, Y)
+    model = BayesDecisionClassifier(forest, cost=dear, random_state=0).fit(X, Y)
+    alone = dear.mean(Y_test, model.estimator_.predict(X_test))
+    assert dear.mean(Y_test, as_told.predict(X_test)) > 1.1 * alone
+    assert dear.mean(Y_test, model.predict(X_test)) < 0.95 * alone
+    # What it expects to pay is what it pays.
+    assert model.expected_cost(X_test).mean() == pytest.approx(
+        dear.mean(Y_test, model.predict(X_test)), rel=0.15
+    )
+    for cost in ("f1", "jaccard", "hamming", "rank", "zero_one"):
+        costs = [get_cost(cost).rows(Y_test, m.decide(X_test, cost)).mean() for m in (model, as_told)]
+        assert costs[0] < 1.01 * costs[1]
 
 
 # ---- decisions ----

@@ -1,26 +1,40 @@
 """BayesDecisionClassifier on data of all kinds, with models within models, and its parameters."""
 
 import pickle
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
+from threadpoolctl import threadpool_limits
 
 from refpair import BayesDecisionClassifier, Cost
 from tests.classifiers.deciding import ESTIMATORS, fit
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Boosting on a busy machine waits for its threads a thousand times as long as it works."""
+    with threadpool_limits(1, "openmp"):
+        yield
+
 
 # ---- data of all kinds ----
 
@@ -50,8 +64,9 @@ def test_a_single_label(small, name):
     column = fit(name, X[:90], Y[:90, :1])
     assert column.predict(X[90:]).shape == column.predict_proba(X[90:]).shape == (30, 1)
     # Whatever is wrong costs the same: the likelier class is best, as the model says itself.
-    alone = np.ravel(column.estimator_.predict(X[90:]))
-    np.testing.assert_array_equal(column.predict(X[90:])[:, 0], alone)
+    as_told = fit(name, X[:90], Y[:90, :1], calibrate=False)
+    alone = np.ravel(as_told.estimator_.predict(X[90:]))
+    np.testing.assert_array_equal(as_told.predict(X[90:])[:, 0], alone)
     words = np.where(Y[:, 0], "yes", "no")
     named = fit(name, X[:90], words[:90])
     assert named.classes_.tolist() == ["no", "yes"]
@@ -87,6 +102,60 @@ def test_frames_and_sparse_matrices(small, name):
     np.testing.assert_array_equal(copy.predict(frame), expected)
 
 
+BOOSTING = HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=5)
+TAKE_NAN = {
+    "forest": RandomForestClassifier(5, random_state=0),
+    "extra trees": ExtraTreesClassifier(5, random_state=0),
+    "tree": DecisionTreeClassifier(random_state=0),
+    "boosting": BOOSTING,
+    "once a label": MultiOutputClassifier(BOOSTING),
+    "one against the rest": OneVsRestClassifier(BOOSTING),
+    "searched": GridSearchCV(RandomForestClassifier(5, random_state=0), {"max_depth": [3]}, cv=2),
+    "pipeline": make_pipeline(SimpleImputer(), MultiOutputClassifier(LogisticRegression())),
+    "pipeline of one label": make_pipeline(SimpleImputer(), LogisticRegression()),
+    "pipeline within": MultiOutputClassifier(make_pipeline(SimpleImputer(), LogisticRegression())),
+}
+REFUSE_NAN = {
+    "LogisticRegression": MultiOutputClassifier(LogisticRegression()),
+    "GaussianNB": GaussianNB(),
+    "ClassifierChain": ClassifierChain(BOOSTING),
+    "KNeighborsClassifier": KNeighborsClassifier(),
+}
+
+
+@pytest.mark.parametrize("name", TAKE_NAN)
+def test_missing_values_are_for_the_estimator_to_take(small, name):
+    X, Y = small
+    gaps = np.where(np.abs(X) > 1.5, np.nan, X)
+    for given in (X, gaps):
+        model = BayesDecisionClassifier(TAKE_NAN[name], random_state=0).fit(given[:90], Y[:90])
+        assert model.decide(gaps[90:], "hamming").shape == (30, 4)
+        assert (model.decide(gaps[90:], "hamming") == Y[90:]).mean() > 0.6
+    if "pipeline" not in name:  # they do not tell
+        assert get_tags(model).input_tags.allow_nan
+        with pytest.raises(ValueError, match="infinity"):
+            model.predict(np.where(np.isnan(gaps), np.inf, X))
+
+
+@pytest.mark.parametrize("name", REFUSE_NAN)
+def test_missing_values_are_for_the_estimator_to_refuse(small, name):
+    X, Y = small
+    gaps = np.where(np.abs(X) > 1.5, np.nan, X)
+    model = BayesDecisionClassifier(REFUSE_NAN[name])
+    assert not get_tags(model).input_tags.allow_nan
+    with pytest.raises(ValueError, match=f"Input X contains NaN.\n{name} does not accept missing values"):
+        model.fit(gaps, Y)
+
+
+def test_forests_refuse_missing_values_in_sparse_matrices(small):
+    X, Y = small
+    gaps = sp.csr_array(np.where(np.abs(X) > 1.5, np.nan, X))
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        fit("forest", gaps, Y)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        fit("forest", X, Y).predict(gaps)
+
+
 # ---- models within models ----
 
 RAW = pd.DataFrame({"colour": ["red", "blue", "blue", "green"] * 30, "size": np.arange(120) % 7})
@@ -98,20 +167,90 @@ def test_pipelines_are_looked_into(small, name):
     X, Y = small
     to_numbers = ColumnTransformer([("colour", OneHotEncoder(), ["colour"])], remainder="passthrough")
     inner = make_pipeline(StandardScaler(), ESTIMATORS[name])
-    model = BayesDecisionClassifier(make_pipeline(to_numbers, inner)).fit(RAW, Y)
+    model = BayesDecisionClassifier(make_pipeline(to_numbers, inner), calibrate=False).fit(RAW, Y)
     plain = make_pipeline(to_numbers, StandardScaler()).fit_transform(RAW)
-    expected = BayesDecisionClassifier(ESTIMATORS[name]).fit(plain, Y)
+    expected = BayesDecisionClassifier(ESTIMATORS[name], calibrate=False).fit(plain, Y)
     np.testing.assert_array_equal(model.predict(RAW), expected.predict(plain))
     np.testing.assert_allclose(model.predict_proba(RAW), expected.predict_proba(plain))
     with pytest.raises(ValueError, match="feature names"):
         model.predict(RAW[["size", "colour"]])
     search = GridSearchCV(inner, {"standardscaler__with_mean": [True]}, cv=2)
     np.testing.assert_array_equal(
-        BayesDecisionClassifier(search).fit(X, Y).predict(X),
-        BayesDecisionClassifier(inner).fit(X, Y).predict(X),
+        BayesDecisionClassifier(search, random_state=0).fit(X, Y).predict(X),
+        BayesDecisionClassifier(inner, random_state=0).fit(X, Y).predict(X),
     )
     single = BayesDecisionClassifier(make_pipeline(StandardScaler(), ESTIMATORS["logistic"])).fit(X, Y[:, 0])
     assert single.score(X, Y[:, 0]) > 0.7
+
+
+class Counting(StandardScaler):
+    times: ClassVar[list] = []
+
+    def fit(self, X, y=None):
+        self.times.append(len(X))
+        return super().fit(X)
+
+
+class Foreign(ClassifierMixin, BaseEstimator):
+    """A classifier as other packages have them, with the tags that all begin with."""
+
+    def fit(self, X, y):
+        assert np.ndim(y) == 1
+        self.inner_ = LogisticRegression().fit(X, y)
+        self.classes_ = self.inner_.classes_
+        return self
+
+    def predict(self, X):
+        return self.inner_.predict(X)
+
+    def predict_proba(self, X):
+        return self.inner_.predict_proba(X)
+
+
+LOGISTIC = LogisticRegression()
+SEARCH = GridSearchCV(LOGISTIC, {"C": [0.001, 1, 1000]}, cv=2)
+PIPELINE_SEARCH = GridSearchCV(make_pipeline(StandardScaler(), LOGISTIC), {"memory": [None]}, cv=2)
+ONCE_A_LABEL = {
+    "alone": (LOGISTIC, MultiOutputClassifier(LOGISTIC)),
+    "boosting": (BOOSTING, MultiOutputClassifier(BOOSTING)),
+    "foreign": (Foreign(), MultiOutputClassifier(Foreign())),
+    "pipelines": (
+        make_pipeline(StandardScaler(), make_pipeline(MinMaxScaler(), LOGISTIC)),
+        make_pipeline(StandardScaler(), MinMaxScaler(), MultiOutputClassifier(LOGISTIC)),
+    ),
+    "search": (
+        make_pipeline(StandardScaler(), SEARCH),
+        make_pipeline(StandardScaler(), MultiOutputClassifier(SEARCH)),
+    ),
+    "pipeline searched": (PIPELINE_SEARCH, MultiOutputClassifier(PIPELINE_SEARCH)),
+}
+
+
+@pytest.mark.parametrize("name", ONCE_A_LABEL)
+def test_a_learner_of_one_label_is_fitted_once_a_label(small, name):
+    X, Y = small
+    given, expected = (
+        BayesDecisionClassifier(estimator, random_state=0).fit(X[:90], Y[:90])
+        for estimator in ONCE_A_LABEL[name]
+    )
+    np.testing.assert_array_equal(given.predict_proba(X[90:]), expected.predict_proba(X[90:]))
+    np.testing.assert_array_equal(given.predict(X[90:]), expected.predict(X[90:]))
+    assert str(given.estimator) == str(ONCE_A_LABEL[name][0])  # as it was
+
+
+def test_what_comes_before_a_learner_of_one_label_is_fitted_once(small):
+    X, Y = small
+    Counting.times.clear()
+    model = BayesDecisionClassifier(make_pipeline(Counting(), LOGISTIC)).fit(X, Y)
+    assert Counting.times.count(len(X)) == 1
+    assert isinstance(model.estimator_[-1], MultiOutputClassifier)
+    assert len(model.estimator_[-1].estimators_) == 4
+
+
+def test_a_single_label_that_varies_needs_no_wrapper(small):
+    X, Y = small
+    for labels in (Y[:, :1], Y[:, 0], np.column_stack([Y[:, 0], np.zeros_like(Y[:, 0])])):
+        assert type(BayesDecisionClassifier(LOGISTIC).fit(X, labels).estimator_) is LogisticRegression
 
 
 def test_texts(small):
@@ -174,15 +313,16 @@ def test_random_states(small):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"estimator": None}, "estimator must be a multi-label classifier of scikit-learn, not None"),
-        ({"estimator": RandomForestClassifier}, "estimator must be a multi-label classifier"),
-        ({"estimator": "forest"}, "estimator must be a multi-label classifier"),
+        ({"estimator": None}, "estimator must be a classifier of scikit-learn, not None"),
+        ({"estimator": RandomForestClassifier}, "estimator must be a classifier of scikit-learn"),
+        ({"estimator": "forest"}, "estimator must be a classifier of scikit-learn"),
         ({"estimator": MultiOutputClassifier(LinearSVC())}, r"estimator must have predict_proba.*Calibrated"),
         ({"estimator": ClassifierChain(LinearSVC())}, r"estimator must have predict_proba.*Calibrated"),
         ({"estimator": ClassifierChain(LogisticRegression(), order=[0, 1])}, "order of the chain must name"),
         ({"cost": "haming"}, "did you mean 'hamming'"),
         ({"cost": 3}, "cost must be a name, a Cost or a function, not 3"),
         ({"cost": Cost.per_label(false_negative=[1, 2])}, "2"),
+        ({"calibrate": "yes"}, "calibrate must be True or False, not 'yes'"),
         ({"n_samples": 0}, "n_samples must be an integer of at least 1, not 0"),
         ({"n_samples": 1.5}, "n_samples must be an integer"),
         ({"n_jobs": 0}, "n_jobs must be an integer other than 0"),
@@ -214,7 +354,7 @@ def test_bad_calls_are_explained(small):
         (np.ones((120, 3)), "not a multi-label classifier"),
         (np.full((120, 4), np.nan), "not numbers"),
     ]:
-        odd = BayesDecisionClassifier(Odd()).fit(X, Y)
+        odd = BayesDecisionClassifier(Odd(), calibrate=False).fit(X, Y)
         odd.estimator_.given = given
         with pytest.raises(ValueError, match=message):
             odd.predict(X)

@@ -331,7 +331,9 @@ def test_bad_parameters_are_named(data, name):
     known = parameters(CLASSES[name])
     wrong = {"n_jobs": [0, 1.5, "two"], "random_state": ["seed", -1], "verbose": [-1, "yes", None]}
     for parameter, default in known.items():
-        if isinstance(default, str):
+        if isinstance(default, bool):
+            wrong[parameter] = [1, None, "yes"]
+        elif isinstance(default, str):
             wrong[parameter] = ["no such", 1.5]
         elif isinstance(default, int) and parameter not in wrong:
             wrong[parameter] = [0, -1, 2.5, "many", True]

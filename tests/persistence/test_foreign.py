@@ -65,6 +65,8 @@ def test_base_learners(estimator, data, tmp_path):
 MULTI = [
     ExtraTreesClassifier(3, random_state=0),
     OneVsRestClassifier(LogisticRegression()),
+    LogisticRegression(),
+    make_pipeline(StandardScaler(), GaussianNB()),
     MultiOutputClassifier(BaggingClassifier(GaussianNB(), n_estimators=2)),
     ClassifierChain(DecisionTreeClassifier(max_depth=2, random_state=0), order=[2, 0, 1]),
     GridSearchCV(RandomForestClassifier(3, random_state=0), {"max_depth": [2, 4]}, cv=2),
@@ -135,6 +137,12 @@ def test_what_cannot_be_checked_is_named(name, data, tmp_path):
     with pytest.raises(ValueError, match=rf"(?i){named}.*cannot be (checked|saved).*joblib\.dump"):
         save(model, tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_checked_is_named_once_a_label(data, tmp_path):
+    model = BayesDecisionClassifier(HistGradientBoostingClassifier(max_iter=2)).fit(*data)
+    with pytest.raises(ValueError, match=r"HistGradientBoostingClassifier.*cannot be (checked|saved)"):
+        save(model, tmp_path / "m")
 
 
 def twice(X):

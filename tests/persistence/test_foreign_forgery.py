@@ -157,6 +157,39 @@ def test_the_forger_may_change_nothing(path, data):
     np.testing.assert_array_equal(load(path).predict_proba(data[0]), before)
 
 
+POOL = "_label_model.pool.coefficients"
+BAD_POOLS = {
+    "NaN": (changed(POOL, at(0, np.nan)), "must be finite"),
+    "steep": (changed(POOL, at(0, 1e300)), "none of them large"),
+    "integers": (changed(POOL, lambda a: a.astype(np.int64)), "and not float64"),
+    "none": (changed(POOL, lambda a: a[:0]), "what other models say"),
+    "two sources": (changed(POOL, lambda a: np.append(a, a)), "what other models say"),
+    "table": (changed(POOL, lambda a: a[None]), "must be finite"),
+    "far": (in_header("model", "_label_model", "pool", "shift", value=1e9), "none of them large"),
+    "no number": (
+        in_header("model", "_label_model", "pool", "shift", value="1"),
+        "the shift of a LogOddsPool",
+    ),
+    "sure": (in_header("model", "_label_model", "pool", "least", value=0.0), "least is 0"),
+    "unsure": (in_header("model", "_label_model", "pool", "least", value=0.5), "least is 0.5"),
+    "no pool": (in_header("model", "_label_model", "pool", value=[1.0, 0.0]), "the pool of a LabelModel"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_POOLS)
+def test_forged_calibration_is_refused(what, path):
+    change, says = BAD_POOLS[what]
+    assert load(path)._label_model.pool is not None
+    forge(path, change)
+    with pytest.raises(ModelFileError, match=says):
+        load(path)
+
+
+def test_the_steepest_calibration_that_is_read_can_be_used(path, data):
+    forge(path, changed(POOL, at(0, 50.0)))
+    assert np.isfinite(load(path).expected_cost(data[0])).all()
+
+
 @pytest.mark.parametrize(
     "change",
     [

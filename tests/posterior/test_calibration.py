@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from refpair.posterior.calibrate import LogOddsPool
 from refpair.posterior.code import LogOddsLine
 
 
@@ -122,3 +123,10 @@ def test_all_labels_share_one_line():
     assert LogOddsLine.fit(p.reshape(-1, 1), y.reshape(-1, 1)) == whole
     assert whole(p).shape == p.shape
     np.testing.assert_allclose(whole(p), chance(whole.slope * log_odds(p) + whole.shift), rtol=1e-6)
+
+
+@pytest.mark.parametrize("coefficient", [-50.0, 0.0, 50.0])
+@pytest.mark.parametrize("shift", [-50.0, 50.0])
+def test_a_steep_pool_stays_strictly_between_0_and_1(coefficient, shift):
+    q = LogOddsPool(np.array([coefficient]), shift)([np.array([[0.0, 0.5, 1.0]])])
+    assert ((q > 0) & (q < 1)).all()

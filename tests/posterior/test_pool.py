@@ -19,7 +19,9 @@ def simulated(slopes, shift, n=4000, seed=0):
     return [sigmoid(one) for one in x], (rng.random(p.shape) < p).astype(np.uint8)
 
 
-@pytest.mark.parametrize(("slopes", "shift"), [((1.5,), -0.3), ((0.5,), 1.0), ((0.8, 0.4), -1.0), ((0.7, 0.0, 1.2), 0)])
+@pytest.mark.parametrize(
+    ("slopes", "shift"), [((1.5,), -0.3), ((0.5,), 1.0), ((0.8, 0.4), -1.0), ((0.7, 0.0, 1.2), 0)]
+)
 def test_it_finds_what_labels_were_drawn_from(slopes, shift):
     pool = LogOddsPool.fit(*simulated(slopes, shift))
     np.testing.assert_allclose(pool.coefficients, slopes, atol=0.08)
@@ -35,7 +37,9 @@ def test_it_is_the_best_of_all_pools():
         likelihood = np.where(truths, np.log(sigmoid(x)), np.log(sigmoid(-x))).sum()
         return -likelihood + 2.5 * ((at[:-1] - 0.5) ** 2).sum() + 0.5 * at[-1] ** 2
 
-    best = minimize(penalised, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9, "maxiter": 4000})
+    best = minimize(
+        penalised, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9, "maxiter": 4000}
+    )
     np.testing.assert_allclose([*pool.coefficients, pool.shift], best.x, atol=2e-3)
 
 
@@ -87,5 +91,5 @@ def test_calibrating_lowers_the_log_loss_of_sources_that_are_too_sure():
     ],
 )  # fmt: skip
 def test_impossible_numbers_are_refused(coefficients, shift, least):
-    with pytest.raises(ValueError, match="coefficients and shift|least"):
+    with pytest.raises(ValueError, match=r"coefficients and shift|least"):
         LogOddsPool(coefficients, shift, least)

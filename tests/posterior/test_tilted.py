@@ -82,7 +82,9 @@ def test_rows_do_not_depend_on_each_other():
         np.testing.assert_array_equal(one.weight, whole[i : i + 1].weight)
 
 
-@pytest.mark.parametrize("targets", [np.ones((4, 4)), np.zeros((4, 4)), np.full((3, 4), 0.5), np.full((4, 4), np.nan)])
+@pytest.mark.parametrize(
+    "targets", [np.ones((4, 4)), np.zeros((4, 4)), np.full((3, 4), 0.5), np.full((4, 4), np.nan)]
+)
 def test_bad_targets_are_refused(targets):
     p, _ = some(0)
     with pytest.raises(ValueError, match="targets must be probabilities"):

@@ -6,15 +6,14 @@ matrices are of those bits alone, and nothing else is moved.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from refpair._kernels.jit import Bools, Floats, Ints, Longs, helper, inline, inline_sums, kernel
+from refpair._kernels.jit import Bools, Floats, Longs, helper, inline, inline_sums, kernel
 
-_DIRECTION_STEPS = 50  # of conjugate gradients, for one direction
+STEPS = 50  # of conjugate gradients, for one direction
 _HALVINGS = 30
 _REST = 0.1, 1e-4  # of a gradient, where conjugate gradients stop far away from the minimum and near it
+_ENOUGH = 0.5  # of the gradient that a bit is done with: less would be of no use
 _SUFFICIENT = 1e-4  # of the decrease that the slope promises
 _ROUNDING = 1e-11  # of a sum of losses
 _DAMPING = 0.03  # of its slope, as which the intercept's curvature counts at least: where a bit is sure of
@@ -28,18 +27,9 @@ _NODES = np.cos(np.pi * (np.arange(19) + 0.5) / 19)
 _LOG = np.linalg.solve(np.vander(_NODES, increasing=True), np.log1p(0.5 * (_NODES + 1.0)))
 
 
-class Rows(NamedTuple):
-    """A matrix, dense or in CSR form; what it is not is empty."""
-
-    dense: Floats
-    data: Floats
-    indices: Ints
-    indptr: Longs
-
-
 @kernel
 def minimise_logistic_losses(
-    Z: Rows, targets: Floats, weights: Floats, tol: float, max_iter: int, done: Bools
+    Z: Floats, targets: Floats, weights: Floats, tol: float, max_iter: int, done: Bools
 ) -> None:
     """Minimise ½|v|² + Σ |t| log(1 + exp(−sign(t) f)) for each bit, f = v·z + b, by Newton's method.
 
@@ -50,15 +40,15 @@ def minimise_logistic_losses(
     n_bits, n_rows = targets.shape
     width = weights.shape[1]
     # Directions need not be exact, and half as long numbers are multiplied twice as fast.
-    singles = Rows(Z.dense.astype(np.float32), Z.data.astype(np.float32), Z.indices, Z.indptr)
-    squares = Rows(singles.dense * singles.dense, singles.data**2, Z.indices, Z.indptr)
+    singles = Z.astype(np.float32)
+    squares = singles * singles
     at = weights.copy()
     decisions, ahead = np.empty((n_bits, n_rows)), np.empty((n_bits, n_rows))
     slope, curvature = np.empty((n_bits, n_rows)), np.empty((n_bits, n_rows))
     gradient, direction = np.empty((n_bits, width)), np.empty((n_bits, width))
     objective, limit, bit_of = np.empty(n_bits), np.empty(n_bits), np.arange(n_bits)
     loss, kept = np.empty(n_rows), np.empty(width)
-    onto_rows(at, Z, decisions)
+    np.dot(at, Z.T, decisions)
     for place in range(n_bits):
         objective[place], total = begin(
             at[place], decisions[place], targets[place], loss, slope[place], curvature[place]
@@ -66,7 +56,7 @@ def minimise_logistic_losses(
         limit[place] = tol * min(1.0, total)
     n_going = n_bits
     for iteration in range(max_iter + 1):
-        onto_columns(slope[:n_going], Z, gradient[:n_going])
+        np.dot(slope[:n_going], Z, gradient[:n_going])
         for place in range(n_going - 1, -1, -1):
             if add_penalty(gradient[place], at[place]) <= limit[place]:
                 weights[bit_of[place]], done[bit_of[place]] = at[place], True
@@ -76,8 +66,8 @@ def minimise_logistic_losses(
                 copy_number(objective, limit, bit_of, n_going, place)
         if n_going == 0 or iteration == max_iter:
             break
-        find_directions(singles, squares, curvature[:n_going], gradient[:n_going], direction)
-        onto_rows(direction[:n_going], Z, ahead[:n_going])
+        find_directions(singles, squares, curvature[:n_going], gradient[:n_going], limit, direction)
+        np.dot(direction[:n_going], Z.T, ahead[:n_going])
         for place in range(n_going - 1, -1, -1):
             kept[:] = at[place]
             there, has_moved = go_ahead(
@@ -138,12 +128,14 @@ def copy_number(objective: Floats, limit: Floats, bit_of: Longs, source: int, ta
 
 
 @helper
-def find_directions(Z: Rows, squares: Rows, curvatures: Floats, gradients: Floats, out: Floats) -> None:
+def find_directions(
+    Z: Floats, squares: Floats, curvatures: Floats, gradients: Floats, limits: Floats, out: Floats
+) -> None:
     """Solve each bit's Newton equations, roughly, by conjugate gradients in half as long numbers."""
     n_bits, width = gradients.shape
     curvature = curvatures.astype(np.float32)
     diagonal = np.empty((n_bits, width), np.float32)
-    onto_columns(curvature, squares, diagonal)
+    np.dot(curvature, squares, diagonal)
     residual, search = np.empty_like(diagonal), np.empty_like(diagonal)
     solution = np.zeros_like(diagonal)
     ahead, curved = np.empty_like(curvature), np.empty_like(diagonal)
@@ -154,21 +146,21 @@ def find_directions(Z: Rows, squares: Rows, curvatures: Floats, gradients: Float
         for i in range(width):
             held = np.float32(1.0)
             if i == width - 1:
-                held = np.float32(_TINY + max(0.0, _DAMPING * abs(gradients[bit, i]) - diagonal[bit, i]))
+                held = damp(gradients[bit, i], diagonal[bit, i])
                 damping[bit] = held
             diagonal[bit, i] += held
             r = np.float32(-gradients[bit, i])
             residual[bit, i], search[bit, i] = r, r / diagonal[bit, i]
             power[bit] += r * search[bit, i]
             length += r * r
-        end[bit] = length * min(max(length, np.float32(_REST[1] ** 2)), np.float32(_REST[0] ** 2))
+        end[bit] = when_to_end(float(length), limits[bit])
     n_going = n_bits
-    for _ in range(_DIRECTION_STEPS):
-        onto_rows(search[:n_going], Z, ahead[:n_going])
+    for _ in range(STEPS):
+        np.dot(search[:n_going], Z.T, ahead[:n_going])
         for place in range(n_going):
             for row in range(ahead.shape[1]):
                 ahead[place, row] *= curvature[place, row]
-        onto_columns(ahead[:n_going], Z, curved[:n_going])
+        np.dot(ahead[:n_going], Z, curved[:n_going])
         for place in range(n_going - 1, -1, -1):
             power[place], left = conjugate_step(
                 search[place], curved[place], damping[place], diagonal[place],
@@ -185,6 +177,19 @@ def find_directions(Z: Rows, squares: Rows, curvatures: Floats, gradients: Float
             return
     for place in range(n_going):
         out[bit_of[place]] = solution[place]
+
+
+@inline
+def damp(slope: float, curvature: float) -> np.float32:
+    """Return what to add to the curvature of the intercept."""
+    return np.float32(_TINY + max(0.0, _DAMPING * abs(slope) - curvature))
+
+
+@inline
+def when_to_end(square: float, limit: float) -> np.float32:
+    """Return the squared length of a residual that is short enough, given that of the gradient."""
+    rest = min(max(square, _REST[1] ** 2), _REST[0] ** 2)
+    return np.float32(max(square * rest, (_ENOUGH * limit) ** 2))
 
 
 @inline_sums
@@ -314,32 +319,3 @@ def log_of_one_plus(x: float) -> float:
     for i in range(17, -1, -1):
         y = y * u + _LOG[i]
     return y
-
-
-@helper
-def onto_rows(bits: Floats, Z: Rows, out: Floats) -> None:
-    """Write bits @ Z.T."""
-    dense, data, indices, indptr = Z
-    if len(indptr) == 0:
-        np.dot(bits, dense.T, out)
-        return
-    for bit in range(len(bits)):
-        for row in range(out.shape[1]):
-            total = bits.dtype.type(0.0)
-            for k in range(indptr[row], indptr[row + 1]):
-                total += data[k] * bits[bit, indices[k]]
-            out[bit, row] = total
-
-
-@helper
-def onto_columns(bits: Floats, Z: Rows, out: Floats) -> None:
-    """Write bits @ Z."""
-    dense, data, indices, indptr = Z
-    if len(indptr) == 0:
-        np.dot(bits, dense, out)
-        return
-    out[:] = 0.0
-    for bit in range(len(bits)):
-        for row in range(bits.shape[1]):
-            for k in range(indptr[row], indptr[row + 1]):
-                out[bit, indices[k]] += data[k] * bits[bit, row]

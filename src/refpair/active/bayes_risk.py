@@ -61,7 +61,8 @@ class BayesRisk(LearningStrategy):
     def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
         model = clone(BinaryRelevance("logistic") if self.estimator is None else self.estimator)
         if not hasattr(model, "expected_cost"):
-            model = BayesDecisionClassifier(model, cost=get_cost(self.cost).for_labels(pool.label_names))
+            cost = get_cost(self.cost).for_labels(pool.label_names)
+            model = BayesDecisionClassifier(model, cost=cost, calibrate=False)  # few rows are labelled
         if model.get_params().get("random_state", 0) is None:
             model.set_params(random_state=int(rng.integers(2**31)))
         model.fit(pool.rows(pool.labelled), pool.labels)

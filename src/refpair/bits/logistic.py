@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite
 
-from refpair._kernels.newton import Rows, minimise_logistic_losses
+from refpair._kernels.lanes import Csr, SparseRows, minimise_sparse_losses
+from refpair._kernels.newton import minimise_logistic_losses
 from refpair._kernels.rng import draw_rows
 from refpair._parallel import chunks_of, one_blas_thread, run_chunks
 from refpair._saved import check_weights, require
@@ -23,9 +24,13 @@ from refpair.bits.binning import Matrix
 from refpair.bits.problem import ALL, Bags, BitLearner, BitProblems, resolve_share
 
 _BITS_A_CALL = 256
+_SPARSE_BITS_A_CALL = 512  # they need less memory, and the last ones leave lanes idle
 _ROWS_A_CALL = 512
 _MOST_AXES = 1500  # finding more takes longer than they spare
 _NEGLIGIBLE = 1e-10  # of the largest variance
+_CELLS_A_VALUE = 4  # dense ones, multiplied while one of sparse rows is
+_VALUES_A_FEATURE = 4  # as many as which a feature counts besides, since weights take time too
+_MOST_FEATURES = 4  # for each row: bits that are weights of features would take so much more memory
 
 Floats = npt.NDArray[np.float64]
 
@@ -40,7 +45,8 @@ class LogisticBank(BitLearner):
     best ones for their mean decision.
 
     The regressions are solved in coordinates along the principal axes of the training rows, of which there
-    are no more than rows or features, all at once by products of matrices.
+    are no more than rows or features, all at once by products of matrices. Large sparse rows are taken as
+    they are.
     """
 
     weights_: Floats  # (n_bits, m), of the rows of the basis
@@ -80,7 +86,8 @@ class LogisticBank(BitLearner):
             learn = partial(
                 _learn, self.C, self.tol, self.max_iter, axes.coordinates, problems, n_sampled, begin
             )
-            chunks = chunks_of(problems.n_bits, _BITS_A_CALL)
+            a_call = _SPARSE_BITS_A_CALL if sp.issparse(axes.coordinates) else _BITS_A_CALL
+            chunks = chunks_of(problems.n_bits, a_call)
             parts = run_chunks(learn, chunks, n_jobs=self.n_jobs, verbose=self.verbose, title="learning bits")
             weights = np.concatenate([weights for weights, _ in parts])
             self.weights_ = weights[:, :-1] if axes.back is None else weights[:, :-1] @ axes.back.T
@@ -117,8 +124,14 @@ class LogisticBank(BitLearner):
 
     def decisions(self, X: Matrix, bits: slice = ALL) -> Floats:
         """Return the log odds of each bit: w·x + b."""
-        inner = X if self.basis_ is None else products(X, self.basis_)
-        decisions = np.asarray(inner @ self.weights_[bits].T)
+        weights = self.weights_[bits]
+        if self.basis_ is not None:
+            X = products(X, self.basis_)
+        elif sp.issparse(X):  # SciPy copies the weights, most of which are not needed for few rows
+            used = np.unique(X.indices)
+            if 2 * len(used) < X.shape[1]:
+                X, weights = X[:, used], np.take(weights, used, axis=1)
+        decisions = np.asarray(X @ weights.T)
         decisions += self.intercept_[bits]
         return decisions
 
@@ -265,10 +278,10 @@ class Axes:
 def find_axes(X: Matrix) -> Axes:
     """Return the principal axes of the rows of X through 0, by the smaller of the two products X Xᵀ and Xᵀ X.
 
-    Where both are too large, the features are taken as they are.
+    Where both are too large, or sparse rows are multiplied faster, the features are taken as they are.
     """
     n_rows, n_features = X.shape
-    if min(n_rows, n_features) > _MOST_AXES:
+    if min(n_rows, n_features) > _MOST_AXES or (sp.issparse(X) and _is_faster_as_it_is(X)):
         return Axes(X, None, None)
     by_rows = n_rows <= n_features
     variances, axes = np.linalg.eigh(products(X, X) if by_rows else products(X.T, X.T))
@@ -277,6 +290,13 @@ def find_axes(X: Matrix) -> Axes:
     if by_rows:
         return Axes(axes * lengths, X, axes / lengths)
     return Axes(np.asarray(X @ axes), None, axes)
+
+
+def _is_faster_as_it_is(X: sp.csr_array) -> bool:
+    n_rows, n_features = X.shape
+    n_values = X.nnz + n_rows + _VALUES_A_FEATURE * n_features
+    n_cells = n_rows * min(n_rows, n_features)
+    return bool(n_cells > _CELLS_A_VALUE * n_values and n_features <= _MOST_FEATURES * n_rows)
 
 
 def products(left: Matrix, right: Matrix) -> Floats:
@@ -297,25 +317,30 @@ def minimise_logistic(
     """Minimise ½|v|² + Σ |t| log(1 + exp(−sign(t) f)); return v, then b, of each bit, and which are done.
 
     The sum is over the rows z of Z, f = v·z + b is what is decided on a row, and t is its target, of which
-    there is a row a bit. The gradient that `tol` is for is by the coordinates of dense rows from their mean.
+    there is a row a bit. The gradient that `tol` is for is by the coordinates of rows from their mean.
     The problem curves by 1 at least: so far from the best weights for their mean decision are those found.
     """
     weights, done = np.array(start, np.float64, order="C"), np.empty(len(start), bool)
-    middle = np.zeros(Z.shape[1])
-    if not sp.issparse(Z) and len(Z):  # far from 0, the intercept would be all but one of the coordinates
-        middle = Z.mean(axis=0)
-        Z = Z - middle
+    # Far from 0, the intercept would be all but one of the coordinates.
+    middle = np.asarray(Z.mean(axis=0), np.float64) if Z.shape[0] else np.zeros(Z.shape[1])
     weights[:, -1] += weights[:, :-1] @ middle
+    asked = np.ascontiguousarray(targets, np.float64)
     ones = np.ones((Z.shape[0], 1))  # for the intercept
     if sp.issparse(Z):
         both = sp.hstack([Z, ones], format="csr")
-        # Always of these types: for others, the kernel would be compiled anew.
-        index, starts = both.indices.astype(np.int32, copy=False), both.indptr.astype(np.int64)
-        rows = Rows(np.empty((0, 0)), both.data, index, starts)
+        rows = SparseRows(_csr(both), _csr(both.T.tocsr()), np.append(middle, 0.0))
+        minimise_sparse_losses(rows, asked, weights, tol, max_iter, done)
     else:
-        dense = np.ascontiguousarray(np.hstack([Z, ones]))
-        rows = Rows(dense, np.empty(0), np.empty(0, np.int32), np.empty(0, np.int64))
-    asked = np.array(targets, np.float64, order="C")
-    minimise_logistic_losses(rows, asked, weights, tol, max_iter, done)
+        dense = np.ascontiguousarray(np.hstack([Z - middle, ones]))
+        minimise_logistic_losses(dense, asked.copy(), weights, tol, max_iter, done)
     weights[:, -1] -= weights[:, :-1] @ middle
     return weights, done
+
+
+def _csr(matrix: sp.csr_array) -> Csr:
+    """Return a matrix for the kernel, always of these types: for others, it would be compiled anew."""
+    return Csr(
+        matrix.data.astype(np.float64, copy=False),
+        matrix.indices.astype(np.int32, copy=False),
+        matrix.indptr.astype(np.int64, copy=False),
+    )

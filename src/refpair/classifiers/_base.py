@@ -63,6 +63,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
     feature_names_in_: IfThere[npt.NDArray[Any]]
     _label_format: LabelFormat
     _needs_n_features: ClassVar[bool] = True
+    _refuses_nan: ClassVar[bool] = True  # if its tags do; else that is left to the estimator within
     _cost_scale = 1.0  # what costs were found to be, over what was expected
     _distributions: ClassVar[Any]
     _marginals: ClassVar[Any]
@@ -100,7 +101,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
             reset=reset,
             accept_sparse="csr" if allowed.sparse else False,
             dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan" if allowed.allow_nan else True,
+            ensure_all_finite="allow-nan" if allowed.allow_nan or not self._refuses_nan else True,
         )
         if not sp.issparse(X):
             return np.require(X, requirements="A")  # a block that came by the network may begin anywhere

@@ -73,11 +73,23 @@ class LeafVectors(Savable):
         return LabelDistribution(self.vectors, start, np.concatenate(index), np.concatenate(weight))
 
     def _sum(self, X: Any, rows: slice) -> tuple[npt.NDArray[Any], ...]:
-        X = X[rows]
-        nodes = np.empty((X.shape[0], len(self.trees)), np.int64)
-        for i, tree in enumerate(self.trees):
-            nodes[:, i] = self.tree_start[i] + tree.apply(X)
+        nodes = self._leaves(X[rows])
         return sum_leaves(nodes, self.start, self.index, self.weight, len(self.vectors))
+
+    def _leaves(self, X: Any) -> npt.NDArray[np.int64]:
+        return np.column_stack(
+            [first + tree.apply(X) for first, tree in zip(self.tree_start, self.trees, strict=False)]
+        )
+
+    def out_of_bag(self, X: Any, drawn: npt.NDArray[np.bool_]) -> LabelDistribution:
+        """Return the distributions of training rows: for a row, the mean over the trees that did not draw it.
+
+        `drawn`, of shape (n, n_trees), tells which trees drew a row: not all.
+        """
+        start = np.append(self.start, self.start[-1])  # one more node, which holds nothing
+        nodes = np.where(drawn, len(self.start) - 1, self._leaves(_as_trees_take_it(X)))
+        told: Any = sum_leaves(nodes, start, self.index, self.weight, len(self.vectors))
+        return LabelDistribution(self.vectors, *told)
 
 
 def read_leaves(
@@ -137,8 +149,9 @@ def _read_tree(
 
 
 def _as_trees_take_it(X: Any) -> Any:
-    """Return X as scikit-learn's trees take it unchecked; NaN was seen to before."""
-    X = check_array(X, dtype=np.float32, accept_sparse="csr", ensure_all_finite=False)
+    """Return X as scikit-learn's trees take it unchecked: they know NaN, but not in sparse matrices."""
+    finite = True if sp.issparse(X) else "allow-nan"
+    X = check_array(X, dtype=np.float32, accept_sparse="csr", ensure_all_finite=finite, input_name="X")
     if sp.issparse(X):
         X = sp.csr_array((X.data, X.indices.astype(np.intc), X.indptr.astype(np.intc)), shape=X.shape)
     return X

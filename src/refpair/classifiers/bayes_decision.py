@@ -1,7 +1,8 @@
-"""Any multi-label model of scikit-learn, made to answer with what costs least."""
+"""Any classifier of scikit-learn, made to answer with what costs least."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeAlias
@@ -11,29 +12,39 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
-from sklearn.multioutput import ClassifierChain
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.validation import _num_samples, validate_data
 
 from refpair._fitting import all_or_nothing
+from refpair._parallel import chunks_of, in_memory, run_chunks
 from refpair._saved import Savable, require
 from refpair._sparse import check_sparse
 from refpair.classifiers._base import MultiLabelClassifier, check_count, check_running
-from refpair.classifiers._base_learners import Bytes, Floats, Number
+from refpair.classifiers._base_learners import Bytes, Floats, Number, Rows
 from refpair.classifiers._chain_search import ChainSamples, with_rows
 from refpair.posterior.distinct_labels import distinct_labels
 from refpair.classifiers._leaf_vectors import LeafVectors, read_leaves
 from refpair.classifiers._links import EstimatorLinks
 from refpair.costs import Cost
 from refpair.posterior import IndependentLabels, LabelDistribution
+from refpair.posterior.calibrate import LogOddsPool
 from refpair.tables.labels import LabelMatrix
 
 Distribution: TypeAlias = LabelDistribution | IndependentLabels
 
 _FORESTS = (RandomForestClassifier, ExtraTreesClassifier, DecisionTreeClassifier)
+_SEARCHES = (GridSearchCV, RandomizedSearchCV)
+_FEWEST_ROWS, _MOST_ROWS = 20, 1000  # to calibrate by
+_FOLDS = 5
+_MANY_TREES = 100  # of fewer, those that did not draw a row are too few to speak as all of them do
+_ROUNDING = 1e-9  # of a sum of weights
+_SILENT = (*_SEARCHES, MultiOutputClassifier, OneVsRestClassifier)  # of whether what they wrap takes NaN
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +59,7 @@ class LabelModel(Savable):
     reading: LeafVectors | ChainSamples | None  # of its last step; None stands for independent labels
     constant: Bytes  # a label vector that has the labels that were kept from the model
     fitted: npt.NDArray[np.bool_]  # which labels it was fitted on
+    pool: LogOddsPool | None = None  # calibrates what the model says
 
     def _get_saved(self) -> dict[str, Any]:
         """Return what the model does not hold: the trees and links that the reading asks are its own."""
@@ -82,19 +94,44 @@ class LabelModel(Savable):
             require(fits, "the leaves are those of other labels")
         elif isinstance(self.reading, ChainSamples):
             require(len(self.reading.links) == self.fitted.sum(), "the chain is one of other labels")
+        right = self.pool is None or self.pool.coefficients.shape == (1,)
+        require(right, "the model is calibrated by what other models say")
 
     def distributions(self, X: Any, n_jobs: int | None) -> Iterator[Distribution]:
         """Yield the distributions over label vectors of blocks of rows."""
-        if isinstance(self.reading, LeafVectors):
-            yield from self.reading.distributions(_before_last_step(self.model, X), n_jobs)
-        elif isinstance(self.reading, ChainSamples):
-            for drawn in self.reading.distributions(_before_last_step(self.model, X)):
-                yield replace(drawn, vectors=self._with_constants(drawn.vectors))
-        elif self.model is None:
-            yield IndependentLabels(self._with_constants(np.empty((_num_samples(X), 0))))
-        else:
+        if self.reading is not None:
+            for told in self._told(self.reading, X, n_jobs):
+                yield told if self.pool is None else told.tilted(self.pool([told.marginals()]))
+            return
+        marginals = np.empty((_num_samples(X), 0))
+        if self.model is not None:
             marginals = _label_probabilities(self.model, X, int(self.fitted.sum()))
-            yield IndependentLabels(self._with_constants(marginals))
+            if self.pool is not None:
+                marginals = self.pool([marginals])
+        yield IndependentLabels(self._with_constants(marginals))
+
+    def _told(
+        self, reading: LeafVectors | ChainSamples, X: Any, n_jobs: int | None
+    ) -> Iterator[LabelDistribution]:
+        X = _before_last_step(self.model, X)
+        if isinstance(reading, LeafVectors):
+            yield from reading.distributions(X, n_jobs)
+        else:
+            for drawn in reading.distributions(X):
+                yield replace(drawn, vectors=self._with_constants(drawn.vectors))
+
+    def told_and_true(self, told: Distribution, labels: LabelMatrix) -> tuple[Floats, Bytes]:
+        """Return the probabilities that calibration can change, and whether the label is there.
+
+        The labels that were kept from the model stay as they are. So do those that all label vectors of a row
+        have, or none: no weights of these would have any other probability.
+        """
+        p = told.marginals()
+        changes = np.tile(self.fitted, (len(p), 1))
+        if not told.is_independent:
+            changes &= (p > _ROUNDING) & (p < 1.0 - _ROUNDING)
+        truths = np.asarray(labels.toarray() if sp.issparse(labels) else labels, dtype=np.uint8)
+        return p[changes], truths[changes]
 
     def _with_constants(self, varying: npt.NDArray[Number]) -> npt.NDArray[Number]:
         values = np.tile(self.constant.astype(varying.dtype), (len(varying), 1))
@@ -104,17 +141,20 @@ class LabelModel(Savable):
 
 # scikit-learn carries no types, so mypy sees a class of type Any among the bases.
 class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type: ignore[misc]
-    """Makes a multi-label classifier of scikit-learn answer with the label vector of least expected cost.
+    """Makes a classifier of scikit-learn answer with the label vector of least expected cost.
 
     The classifier is fitted as it is, whatever the cost. What it then knows of a row is read as a
-    distribution over label vectors, and the answer is the vector that costs least on average under it. See
+    distribution over label vectors, which is calibrated by rows that it was fitted without, and the answer is
+    the vector that costs least on average under it. All that the model tells is of this distribution. See
     :mod:`refpair.decision` for how it is found, and for which costs it is exact.
 
     Parameters
     ----------
     estimator : classifier
-        A multi-label classifier with ``predict_proba``, also as the last step of a pipeline or within
-        ``GridSearchCV``. Of what kind it is decides what is known of the dependence of labels:
+        A classifier with ``predict_proba``, also as the last step of a pipeline or within ``GridSearchCV``.
+        One that learns a single label, by its tags, is fitted once a label, by scikit-learn's
+        ``MultiOutputClassifier``; what comes before it in a pipeline is fitted only once. Of what kind it is
+        decides what is known of the dependence of labels:
 
         - forests and trees (``RandomForestClassifier``, ``ExtraTreesClassifier``, ``DecisionTreeClassifier``,
           ``ExtraTreeClassifier``): a row has the label vectors of the training rows in its leaf, with the
@@ -125,22 +165,29 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
           ``predict_proba`` tells.
     cost : str, Cost or callable, default="f1"
         What a prediction costs; see :func:`get_cost`.
+    calibrate : bool, default=True
+        Whether to calibrate the probabilities of labels, by a line in their log odds that all labels share.
+        It is learnt from the rows that the trees of a forest did not draw, if it has a bootstrap and 100
+        trees or more; else from the rows of five folds, each by a clone that is fitted on the other four,
+        which takes five times as long again. Fewer than 20 rows are too few.
     n_samples : int, default=100
         How many label vectors to draw for a row from a chain. If K labels have no more than that
         (2^K ≤ n_samples), the distribution is computed exactly instead. Other estimators do not use it.
     n_jobs : int, optional
-        Threads that read leaves and decide; −1 uses all processors. The estimator has its own ``n_jobs``.
+        Threads that read leaves and decide, and processes that fit an estimator once a label; −1 uses all
+        processors. The estimator has its own ``n_jobs``.
     random_state : int, RandomState or None, default=None
-        Decides what is drawn from a chain. If it is given, the estimator gets random states from it wherever
-        it has none of its own.
+        Decides what is drawn from a chain, and which rows calibrate. If it is given, the estimator gets
+        random states from it wherever it has none of its own.
     verbose : int, default=0
-        1 shows a progress bar while the leaves of a forest are read.
+        1 shows a progress bar while the leaves of a forest are read, and while folds are fitted.
 
     Attributes
     ----------
     estimator_ : classifier
-        The fitted clone of the estimator. Unless it is a tree or forest, it knows only the labels that vary
-        in the training set, since others make most classifiers fail; it is None if there are none.
+        The fitted clone of the estimator, or the ``MultiOutputClassifier`` of it. Unless it is a tree or
+        forest, it knows only the labels that vary in the training set, since others make most classifiers
+        fail; it is None if there are none.
     cost_ : Cost
     classes_, n_features_in_, feature_names_in_
         The names of the labels, and of the features as in scikit-learn.
@@ -151,6 +198,11 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     ``class_weight``: what mistakes cost is for the cost to say. The draws from a chain are those of
     :class:`ProbabilisticChain`. A pipeline is given the features as they are, for instance texts.
 
+    Where label vectors are known, their weights become the nearest ones whose labels have the calibrated
+    probabilities; what none of a row's vectors has stays impossible. Where labels are taken as independent,
+    calibration helps costs that add up over labels, but F1, Jaccard or zero-one may be worse by it: models
+    that are too sure answer as if they knew which labels go together.
+
     Examples
     --------
     >>> from refpair import BayesDecisionClassifier
@@ -158,10 +210,10 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> digits = load_dataset("digits")  # pictures with up to three digits on top of each other
     >>> X, Y, X_test, Y_test = digits.X[:1500], digits.Y[:1500], digits.X[1500:], digits.Y[1500:]
-    >>> forest = RandomForestClassifier(50, random_state=0)
-    >>> model = BayesDecisionClassifier(forest, cost="f1").fit(X, Y)
+    >>> forest = RandomForestClassifier(100, random_state=0)
+    >>> model = BayesDecisionClassifier(forest, cost="f1", random_state=0).fit(X, Y)
     >>> round(model.score(X_test, Y_test), 2)
-    0.84
+    0.87
     >>> round(model.cost_.mean(Y_test, forest.fit(X, Y).predict(X_test)), 2)  # the forest on its own
     0.66
     >>> model.decide(X_test[:1], "zero_one")  # another cost, without fitting again
@@ -170,12 +222,14 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
 
     _label_model: LabelModel
     _needs_n_features: ClassVar[bool] = False  # a pipeline may start with texts
+    _refuses_nan: ClassVar[bool] = False
 
     def __init__(
         self,
         estimator: Any,
         *,
         cost: Any = "f1",
+        calibrate: bool = True,
         n_samples: int = 100,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -183,6 +237,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     ) -> None:
         self.estimator = estimator
         self.cost = cost
+        self.calibrate = calibrate
         self.n_samples = n_samples
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -211,14 +266,64 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         if self.random_state is not None:
             _seed(estimator, state)
         rng = np.random.default_rng(state.randint(2**31, size=4, dtype=np.int64))
-        self._label_model = self._fit_label_model(estimator, X, labels, rng)
-        self.estimator_ = self._label_model.model
+        learnt = self._fit_label_model(estimator, X, labels, rng, self.verbose)
+        if self.calibrate:
+            learnt = replace(learnt, pool=self._fit_pool(estimator, learnt, X, labels, rng))
+        self._label_model, self.estimator_ = learnt, learnt.model
         return self
 
+    def _fit_pool(
+        self, estimator: Any, learnt: LabelModel, X: Any, labels: LabelMatrix, rng: np.random.Generator
+    ) -> LogOddsPool | None:
+        """Return the line that calibrates a model, by what rows are said that it was learnt without."""
+        if learnt.model is None or labels.shape[0] < _FEWEST_ROWS:
+            return None
+        rows, forest = rng.permutation(labels.shape[0]), _last_step(learnt.model)
+        reading = learnt.reading if getattr(forest, "bootstrap", False) else None
+        if isinstance(reading, LeafVectors) and len(reading.trees) >= _MANY_TREES:
+            rows = rows[: min(_MOST_ROWS, reading.rows_at_once)]
+            times = [
+                np.bincount(drew, minlength=labels.shape[0])[rows] for drew in forest.estimators_samples_
+            ]
+            drawn = np.column_stack(times) > 0
+            rows, drawn = rows[~drawn.all(axis=1)], drawn[~drawn.all(axis=1)]
+            told = reading.out_of_bag(_before_last_step(learnt.model, _safe_indexing(X, rows)), drawn)
+            parts = [learnt.told_and_true(told, labels[rows])]
+        else:
+            try:
+                parts = self._cross_fit(estimator, X, labels, np.array_split(rows, _FOLDS), rng)
+            except Exception as error:  # whatever a classifier raises
+                warnings.warn(
+                    "the probabilities are not calibrated, since the estimator cannot learn from four fifths "
+                    f"of the rows ({error}); calibrate=False does not try",
+                    FitFailedWarning,
+                    stacklevel=4,
+                )
+                return None
+        p, truths = (np.concatenate(cells) for cells in zip(*parts, strict=True))
+        return LogOddsPool.fit([p], truths) if len(p) else None
+
+    def _cross_fit(
+        self, estimator: Any, X: Any, labels: LabelMatrix, folds: list[Rows], rng: np.random.Generator
+    ) -> list[tuple[Floats, Bytes]]:
+        """Return what clones say of rows of the fold that they were fitted without, and what is true."""
+
+        def ask(fold: slice) -> list[tuple[Floats, Bytes]]:
+            others = np.concatenate([*folds[: fold.start], *folds[fold.stop :]])
+            learnt = self._fit_label_model(estimator, _safe_indexing(X, others), labels[others], rng, 0)
+            mine = folds[fold.start][: _MOST_ROWS // len(folds)]
+            told = learnt.distributions(_safe_indexing(X, mine), self.n_jobs)
+            return [learnt.told_and_true(p, labels[mine[rows]]) for rows, p in with_rows(told)]
+
+        chunks = chunks_of(len(folds), 1)
+        parts = run_chunks(ask, chunks, n_jobs=1, verbose=self.verbose, title="Folds", in_place=True)
+        return [part for fold in parts for part in fold]
+
     def _fit_label_model(
-        self, estimator: Any, X: Any, labels: LabelMatrix, rng: np.random.Generator
+        self, estimator: Any, X: Any, labels: LabelMatrix, rng: np.random.Generator, verbose: int
     ) -> LabelModel:
-        """Fit an estimator, which must be a clone to keep, and find out how to read it."""
+        """Fit a clone of an estimator, and find out how to read it."""
+        estimator = clone(estimator)
         distinct = distinct_labels(labels)
         constant = distinct.vectors[0]
         inner = _last_step(estimator)
@@ -227,13 +332,15 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
             return LabelModel(None, None, constant, chosen)
         if isinstance(inner, ClassifierChain) and not isinstance(inner.order, str | None):
             inner.set_params(order=_order_of_chosen(inner.order, chosen))
+        if chosen.sum() > 1 and _takes_one_label(inner):
+            estimator = _once_a_label(estimator, self.n_jobs)
         estimator.fit(X, _targets(inner, labels, chosen))
 
         reading: LeafVectors | ChainSamples | None = None
         fitted = _last_step(estimator)
         if isinstance(fitted, _FORESTS):
             features = _before_last_step(estimator, X)
-            reading = read_leaves(fitted, features, distinct, n_jobs=self.n_jobs, verbose=self.verbose)
+            reading = read_leaves(fitted, features, distinct, n_jobs=self.n_jobs, verbose=verbose)
         elif isinstance(fitted, ClassifierChain):
             links, order = EstimatorLinks(fitted.estimators_), np.asarray(fitted.order_)
             reading = ChainSamples(links, order, self.n_samples, rng.random(int(chosen.sum())))
@@ -257,21 +364,33 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         # A pipeline may start with texts, or with columns by their names.
         if isinstance(_searched(self.estimator), Pipeline):
+            X = in_memory(X)
             check_sparse(X, "X")
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return super()._read_features(X, reset=reset)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        learner = self.estimator
+        while isinstance(learner, _SILENT):
+            learner = learner.estimator
+        if hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type):
+            tags.input_tags.allow_nan = get_tags(learner).input_tags.allow_nan
+        return tags
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters, naming them and what they may be; the cost is checked with the labels."""
         estimator = self.estimator
         can_be_fitted = hasattr(estimator, "fit") and hasattr(estimator, "get_params")
         if isinstance(estimator, type) or not can_be_fitted:
-            raise ValueError(f"estimator must be a multi-label classifier of scikit-learn, not {estimator!r}")
+            raise ValueError(f"estimator must be a classifier of scikit-learn, not {estimator!r}")
         if not hasattr(estimator, "predict_proba"):
             raise ValueError(
                 f"estimator must have predict_proba, which {estimator!r} has not: make it of a classifier "
                 "that tells probabilities, such as CalibratedClassifierCV(LinearSVC()) instead of LinearSVC()"
             )
+        if not isinstance(self.calibrate, bool):
+            raise ValueError(f"calibrate must be True or False, not {self.calibrate!r}")
         check_count("n_samples", self.n_samples)
         check_running(n_jobs=self.n_jobs, random_state=self.random_state, verbose=self.verbose)
 
@@ -283,6 +402,23 @@ def _seed(estimator: Any, state: np.random.RandomState) -> None:
             estimator.set_params(**{name: int(state.randint(2**31))})
 
 
+def _takes_one_label(learner: Any) -> bool:
+    """Whether the tags of a classifier say that it learns a single target."""
+    if not hasattr(learner, "__sklearn_tags__"):
+        return False
+    tags = get_tags(learner)
+    known = tags.classifier_tags is not None
+    return known and not (tags.classifier_tags.multi_label or tags.target_tags.multi_output)
+
+
+def _once_a_label(estimator: Any, n_jobs: int | None) -> Any:
+    """Return an estimator that is fitted once a label; of pipelines only the last step is."""
+    if not isinstance(estimator, Pipeline):
+        return MultiOutputClassifier(estimator, n_jobs=n_jobs)
+    name, last = estimator.steps[-1]
+    return estimator.set_params(**{name: _once_a_label(last, n_jobs)})
+
+
 def _last_step(estimator: Any) -> Any:
     """Return what is at the end of pipelines and within searches; of fitted ones, what is fitted."""
     while isinstance(inner := _searched(estimator), Pipeline):
@@ -291,7 +427,7 @@ def _last_step(estimator: Any) -> Any:
 
 
 def _searched(estimator: Any) -> Any:
-    while isinstance(estimator, GridSearchCV | RandomizedSearchCV):
+    while isinstance(estimator, _SEARCHES):
         estimator = getattr(estimator, "best_estimator_", estimator.estimator)
     return estimator
 

@@ -24,6 +24,7 @@ from refpair.posterior.distribution import Bytes, Floats
 LEAST = 1e-2
 _PULL = 5.0  # as many cells speak for what was there before: the mean of the sources
 _LARGEST = 50.0  # coefficient: no more than rounding is lost
+_SURE = 30.0  # log odds, at most: what is far beyond is 1 by rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,7 @@ class LogOddsPool(Savable):
         for coefficient, p in zip(self.coefficients, probabilities, strict=True):
             if coefficient != 0:
                 total += coefficient * log_odds(p, self.least)
-        return np.asarray(expit(total))
+        return np.asarray(expit(np.clip(total, -_SURE, _SURE)))
 
 
 def log_odds(p: Floats, least: float) -> Floats:
