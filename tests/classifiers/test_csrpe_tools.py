@@ -43,7 +43,8 @@ def test_a_search_takes_the_better_model_whichever_way_the_cost_is_reported(smal
     for depth in grid["max_depth"]:
         folds = [np.arange(120) // 40 == fold for fold in range(3)]
         models = [
-            classifier(cost=cost, max_depth=depth, sources=("code",)).fit(X[~fold], Y[~fold]) for fold in folds
+            classifier(cost=cost, max_depth=depth, sources=("code",)).fit(X[~fold], Y[~fold])
+            for fold in folds
         ]
         reported = [
             model.cost_.mean(Y[fold], model.predict(X[fold]))

@@ -190,7 +190,7 @@ def find_leaves(codes: Bytes, nodes: Nodes, out: Ints) -> None:
 
 @kernel
 def leaf_votes(leaves: Ints, asked: Bools, held: ClassCounts, votes: Floats) -> None:
-    """Add to ``votes[row, class]`` the class frequencies in the leaves of a row, of the trees that are asked."""
+    """Add to ``votes[row, class]`` the class frequencies in a row's leaves, of the trees that are asked."""
     for row in range(leaves.shape[0]):
         for tree in range(leaves.shape[1]):
             if asked[row, tree]:

@@ -19,11 +19,11 @@ from refpair.classifiers import BinaryRelevance, Logistic
 from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import as_base_learner
 from refpair.classifiers._code_bits import check_bit_learner, make_bank
-from refpair.coding.problems import bit_problems
-from refpair.posterior.distinct_labels import distinct_labels
 from refpair.coding import ReferencePairCode, draw_code
 from refpair.coding.nearest import CodeBook
+from refpair.coding.problems import bit_problems
 from refpair.costs import get_cost
+from refpair.posterior.distinct_labels import distinct_labels
 
 _ROWS_A_CALL = 512
 

@@ -23,9 +23,9 @@ from refpair._parallel import chunks_of
 from refpair._saved import Savable, require, work_of
 from refpair.bits.binning import Matrix
 from refpair.classifiers._base_learners import Bytes, Floats, Rows
-from refpair.posterior.distinct_labels import distinct_labels
 from refpair.classifiers._links import Links, check_order
 from refpair.posterior import LabelDistribution
+from refpair.posterior.distinct_labels import distinct_labels
 
 Part = TypeVar("Part", bound=Sized)
 

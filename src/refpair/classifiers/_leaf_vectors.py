@@ -15,8 +15,8 @@ from sklearn.utils import check_array
 from refpair._kernels.walk import sum_leaves
 from refpair._parallel import chunks_of, run_chunks
 from refpair._saved import Savable, require, starts_in_order
-from refpair.posterior.distinct_labels import DistinctLabels
 from refpair.posterior import LabelDistribution
+from refpair.posterior.distinct_labels import DistinctLabels
 
 _WEIGHTS = 8_000_000  # about so many in a block of rows: 100 MB
 _MOST_ROWS = 8192  # in a block

@@ -24,8 +24,8 @@ from refpair.bits.estimator import check_features, is_answer
 from refpair.bits.logistic import LogisticBank
 from refpair.bits.trees import TreeBank
 from refpair.classifiers._base_learners import BinaryLearners, Bytes, Floats, Rows, Targets, as_base_learner
-from refpair.posterior.distinct_labels import DistinctLabels
 from refpair.classifiers.base_estimators import classifiers_of
+from refpair.posterior.distinct_labels import DistinctLabels
 
 _CELLS = 4_000_000  # of features given to a classifier at once: 32 MB
 _PATHS = 4096  # that one thread follows at a time

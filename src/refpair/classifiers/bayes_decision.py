@@ -28,12 +28,12 @@ from refpair._sparse import check_sparse
 from refpair.classifiers._base import MultiLabelClassifier, check_count, check_running
 from refpair.classifiers._base_learners import Bytes, Floats, Number, Rows
 from refpair.classifiers._chain_search import ChainSamples, with_rows
-from refpair.posterior.distinct_labels import distinct_labels
 from refpair.classifiers._leaf_vectors import LeafVectors, read_leaves
 from refpair.classifiers._links import EstimatorLinks
 from refpair.costs import Cost
 from refpair.posterior import IndependentLabels, LabelDistribution
 from refpair.posterior.calibrate import LogOddsPool
+from refpair.posterior.distinct_labels import distinct_labels
 from refpair.tables.labels import LabelMatrix
 
 Distribution: TypeAlias = LabelDistribution | IndependentLabels

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from refpair._saved import require
 from refpair.classifiers._base_learners import BinaryLearners, Targets
-from refpair.posterior.distinct_labels import distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier
+from refpair.posterior.distinct_labels import distinct_labels
 from refpair.tables.labels import LabelMatrix
 
 

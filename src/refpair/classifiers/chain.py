@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair.classifiers._chain_search import chances_along, follow
-from refpair.posterior.distinct_labels import distinct_labels
 from refpair.classifiers._links import Links, check_chain, fit_links, read_order
 from refpair.classifiers._reduction import ReductionClassifier
+from refpair.posterior.distinct_labels import distinct_labels
 from refpair.tables.labels import LabelMatrix
 
 

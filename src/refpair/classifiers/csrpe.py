@@ -51,10 +51,10 @@ class CSRPEClassifier(SavableCSRPE):
 
     Label vectors are encoded as thousands of bits, each the answer to the question which of two random label
     vectors is the cheaper prediction. Every bit is learnt with the difference of the two costs as weight. A
-    sample's predicted bits become a distribution over label vectors. Other sources know other things: trees of
-    single labels, the leaves of larger trees, linear models. All are mixed into one calibrated distribution,
-    and the answer is the label vector of least expected cost, out of all there are; or, as in the paper, the
-    one whose code is nearest.
+    sample's predicted bits become a distribution over label vectors. Other sources know other things: trees
+    of single labels, the leaves of larger trees, linear models. All are mixed into one calibrated
+    distribution, and the answer is the label vector of least expected cost, out of all there are; or, as in
+    the paper, the one whose code is nearest.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class CSRPEClassifier(SavableCSRPE):
     def _draw_code(
         self, cost: Cost, labels: LabelMatrix, distinct: DistinctLabels, rng: np.random.Generator
     ) -> ReferencePairCode:
-        """Draw the pairs of a code for a cost, in an order that is random: any part of it is like the whole."""
+        """Draw the pairs of a code for a cost, in random order: any part of it is like the whole."""
         pairs = self.pairs
         if pairs == "auto":
             pairs = "mixed" if self.decoder == "posterior" else "uniform"

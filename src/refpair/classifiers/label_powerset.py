@@ -11,10 +11,10 @@ import numpy.typing as npt
 from refpair._parallel import chunks_of
 from refpair._saved import require
 from refpair.classifiers._base_learners import ClassLearners
-from refpair.posterior.distinct_labels import distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.costs import Cost
 from refpair.posterior import LabelDistribution
+from refpair.posterior.distinct_labels import distinct_labels
 from refpair.tables.labels import LabelMatrix
 
 _CELLS = 4_000_000  # of probabilities, kept at a time: 32 MB

@@ -13,9 +13,9 @@ from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
 from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import BinaryLearners, Bytes, ClassLearners, Targets
-from refpair.posterior.distinct_labels import DistinctLabels, distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.coding.repetition import LabelCode, LabelCodeName, make_label_code
+from refpair.posterior.distinct_labels import DistinctLabels, distinct_labels
 from refpair.tables.labels import LabelMatrix
 
 _MOST_BITS, _MOST_COPIES = 1 << 17, 16  # of a code in a file: its blocks are looked at one by one

@@ -19,11 +19,11 @@ from refpair.classifiers._chain_search import (
     most_probable,
     with_rows,
 )
-from refpair.posterior.distinct_labels import distinct_labels
 from refpair.classifiers._links import Links, check_chain, fit_links, read_order
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.base_estimators import Forest
 from refpair.costs import Cost, CountCost, _counts
+from refpair.posterior.distinct_labels import distinct_labels
 from refpair.posterior.distribution import MOST_ENUMERATED, LabelDistribution
 from refpair.tables.labels import LabelMatrix
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from refpair._saved import require
 from refpair.classifiers._base import check_count
-from refpair.posterior.distinct_labels import distinct_labels
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.mlecc import CodeLearners
 from refpair.coding.repetition import LabelsetRepetition, draw_labelsets
+from refpair.posterior.distinct_labels import distinct_labels
 from refpair.tables.labels import LabelMatrix
 
 

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from sklearn.model_selection import KFold
 
 from refpair.costs import Cost

@@ -151,9 +151,7 @@ class CodeSource(Source):
     name: ClassVar[str] = "code"
     tells_vectors: ClassVar[bool] = True
 
-    def __init__(
-        self, codes: Sequence[ReferencePairCode], *, in_batches: bool, may_be_cut: bool
-    ) -> None:
+    def __init__(self, codes: Sequence[ReferencePairCode], *, in_batches: bool, may_be_cut: bool) -> None:
         self._candidates = tuple(codes)  # for several costs, of which the one goes on whose bits say most
         self._in_batches = in_batches
         self._may_be_cut = may_be_cut
@@ -354,9 +352,10 @@ class _Learning:
             for seen in self._seen(bank, code[:n_bits], apart, training.rows[mine], None):
                 parts.setdefault((seen.kind, seen.max_depth), []).append(seen)
         back = np.argsort(np.concatenate(order))
-        for (kind, depth), seen in parts.items():
-            if sum(len(one.own) for one in seen) == len(back):
-                yield _Folds(kind, depth, seen[0].codes, seen[0].agreement, seen[0].own, seen, back)
+        for (kind, depth), folds in parts.items():
+            if sum(len(one.own) for one in folds) == len(back):
+                first = folds[0]
+                yield _Folds(kind, depth, first.codes, first.agreement, first.own, folds, back)
 
     def _depths(self, bits: BitLearner) -> Iterator[tuple[int | None, BitLearner]]:
         yield None, bits

@@ -47,7 +47,9 @@ class LabelSource(Source):
             loss = after
         return told
 
-    def _learn_more(self, n_votes: int, training: Training, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    def _learn_more(
+        self, n_votes: int, training: Training, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
         """Learn more bits of each label; return what all of them say out of bag, and its log loss."""
         seeds = rng.integers(2**63, size=n_votes * self.n_labels, dtype=np.uint64)
         vectors, of_row, rows = training.distinct.vectors, training.distinct.of_row, training.rows
@@ -72,9 +74,7 @@ class LabelSource(Source):
         """Return the probabilities of the labels."""
         return self._mean(in_threads(self.bits, n_jobs).values(X))
 
-    def _mean(
-        self, values: npt.NDArray[np.float32], known: npt.NDArray[np.bool_] | None = None
-    ) -> Floats:
+    def _mean(self, values: npt.NDArray[np.float32], known: npt.NDArray[np.bool_] | None = None) -> Floats:
         """Return the means over the bits of each label, or over the known ones: NaN where there is none."""
         n, n_votes = len(values), values.shape[1] // self.n_labels
         sums = np.empty((n, self.n_labels))
@@ -94,13 +94,11 @@ class LabelSource(Source):
         self.bits.check_n_features(n_features)
 
 
-def _problems(
-    vectors: Bytes, of_row: npt.NDArray[np.int32], seeds: npt.NDArray[np.uint64]
-) -> BitProblems:
+def _problems(vectors: Bytes, of_row: npt.NDArray[np.int32], seeds: npt.NDArray[np.uint64]) -> BitProblems:
     """Return what the bits have to learn: each is the pair of one label and of nothing, for Hamming."""
     return BitProblems(of_row, len(seeds), partial(_differences, vectors), seeds)
 
 
 def _differences(vectors: Bytes, bits: slice) -> Floats:  # not a closure: other processes are given it
     labels = np.arange(bits.start, bits.stop) % vectors.shape[1]
-    return 2.0 * vectors[:, labels] - 1.0
+    return np.asarray(2.0 * vectors[:, labels] - 1.0, np.float64)

@@ -1,4 +1,4 @@
-"""The source of leaves: training samples that share leaves of trees with a sample vote by their label vectors.
+"""The source of leaves: training samples that share leaves with a sample vote by their label vectors.
 
 Each tree learns which of some reference vectors, drawn from the training samples, is nearest to a sample's
 label vector. That is one problem of several classes, whatever the number of labels: as good as a tree that
@@ -40,7 +40,7 @@ class LeafSource(Source):
 
     def fit(self, training: Training, rng: np.random.Generator) -> Floats:
         """Grow trees in batches, as long as they improve the decisions on samples that they do not know."""
-        n, n_vectors = training.X.shape[0], len(training.vectors)
+        n_vectors = len(training.vectors)
         bins = find_bins(training.X, ClassTreeBank().max_bins)
         nearest = _NearestReference(training, rng)
         parts: list[ClassTrees] = []
@@ -105,7 +105,7 @@ class _NearestReference:
         chosen = rng.choice(n_pool, min(N_REFERENCES, n_pool), replace=False)
         costs = self.costs[:, chosen]
         costs += rng.random(costs.shape, np.float32) * np.float32(_TIES)
-        return costs.argmin(axis=1).astype(np.int32)[self.of_row]
+        return np.asarray(costs.argmin(axis=1)[self.of_row], np.int32)
 
 
 def _leaves(trees: ClassTrees, bins: Bins, X: Matrix, n_jobs: int | None) -> npt.NDArray[np.int32]:

@@ -56,7 +56,9 @@ class LinearSource(Source):
             if number == 0:
                 truths = training.distinct.vectors[training.distinct.of_row[others]]
                 banks = {strength: learn(strength) for strength in _STRENGTHS}
-                losses = {c: log_loss(_probabilities(bank, X[others]), truths).mean() for c, bank in banks.items()}
+                losses = {
+                    c: log_loss(_probabilities(bank, X[others]), truths).mean() for c, bank in banks.items()
+                }
                 C = min(losses, key=lambda c: losses[c])
                 bank = banks[C]
             else:
@@ -96,7 +98,7 @@ def _learn(X: Matrix, training: Training, rows: npt.NDArray[np.intp], C: float) 
 
 
 def _differences(vectors: Bytes, labels: slice) -> Floats:  # not a closure: other processes are given it
-    return 2.0 * vectors[:, labels] - 1.0
+    return np.asarray(2.0 * vectors[:, labels] - 1.0, np.float64)
 
 
 def _probabilities(bank: LogisticBank, X: Matrix) -> Floats:

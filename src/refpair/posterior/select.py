@@ -1,12 +1,12 @@
-"""One posterior of several sources: what each of them counts, chosen on samples that they were learnt without.
+"""One posterior of several sources: what each counts, chosen on samples that they were learnt without.
 
     W(y | x)        =  Σ_s w_s · p_s(y | x)                              over the sources that tell of vectors
     log odds P_k(x) =  Σ_s a_s · log odds of p_sk(x) + b                 over all sources
     p(y | x)        =  the distribution nearest to W whose labels have the probabilities P
 
-The weights w have the largest likelihood, a and b calibrate the labels. Or the labels are taken as independent
-with the probabilities P, which is better where most label vectors are new. All answers of a model tell of
-this one distribution.
+The weights w have the largest likelihood, a and b calibrate the labels. Or the labels are taken as
+independent with the probabilities P, which is better where most label vectors are new. All answers of a model
+tell of this one distribution.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def labels_of(told: Told, vectors: Bytes) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The mixture that was chosen, and what its decisions cost out of bag: as it is, over what was expected."""
+    """The mixture that was chosen; what its decisions cost out of bag, as it is and over what was expected."""
 
     mixture: Mixture
     search: pd.DataFrame

@@ -20,7 +20,6 @@ from refpair.costs import Cost
 from refpair.posterior.distinct_labels import DistinctLabels
 from refpair.posterior.distribution import Bytes, Floats, Longs
 
-
 Learn: TypeAlias = Callable[[Matrix, BitProblems], BitLearner]
 Bank = TypeVar("Bank", bound="BitLearner | ClassTreeBank")
 

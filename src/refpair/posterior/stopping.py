@@ -14,7 +14,7 @@ _ERRORS = 1.0  # standard errors that they must be worth besides
 
 
 def still_improves(before: Floats | None, weights: Floats, training: Training) -> tuple[Floats, bool]:
-    """Return what decisions by weights of label vectors cost, and whether that is clearly less than before."""
+    """Return what decisions by weights of vectors cost, and whether that is clearly less than before."""
     cost, vectors = training.cost, training.vectors
     if needs_only_marginals(cost):
         decided = decide(IndependentLabels(np.clip(weights @ vectors, 0.0, 1.0)), cost)
