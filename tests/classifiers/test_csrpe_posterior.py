@@ -12,11 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from refpair import Cost, CSRPEClassifier, load, save
-from refpair.classifiers import _posterior_selection
-from refpair.classifiers._code_bits import LABEL_SHARES
-from refpair.classifiers._posterior_selection import TEMPERATURES
 from refpair.datasets import load_dataset
 from refpair.posterior import IndependentLabels
+from refpair.posterior.code import TEMPERATURES, _Learning
 
 FEATURES = [f"x{i}" for i in range(6)]
 KINDS = {
@@ -34,14 +32,9 @@ def n_wrong(Y, Z):
 
 
 def choosing(kind):
-    """Return a choice of the best settings of one kind of codes."""
-
-    def choose(*args, **how):
-        found = search_settings(*args, **how)
-        return sorted(found, key=lambda candidate: candidate.settings.compared_with != kind)
-
-    search_settings = _posterior_selection.search_settings
-    return choose
+    """Return what looks at codes of one kind alone."""
+    seen = _Learning._out_of_bag
+    return lambda learning: (codes for codes in seen(learning) if codes.kind == kind)
 
 
 def everything(model, X, Y):
@@ -69,7 +62,7 @@ def everything(model, X, Y):
 def assert_same(model, other, X, Y):
     for mine, others in zip(everything(model, X, Y), everything(other, X, Y), strict=True):
         np.testing.assert_array_equal(mine, others)
-    assert model.posterior_.settings == other.posterior_.settings
+    assert model.posterior_.sources[0].settings == other.posterior_.sources[0].settings
     assert model.oob_cost_ == other.oob_cost_
     pd.testing.assert_frame_equal(model.oob_search_, other.oob_search_)
 
@@ -155,27 +148,15 @@ def test_the_out_of_bag_cost_tells_that_of_new_rows(cost):
 
 
 @pytest.mark.parametrize("max_samples", ["auto", None])
-def test_the_best_of_all_that_was_tried_is_taken(small, max_samples):
+def test_the_first_mixture_is_taken_unless_another_one_is_cheaper(small, max_samples):
     X, Y = small
     model = fit(X, Y, max_samples=max_samples)
-    tried, settings = model.oob_search_, model.posterior_.settings
-    assert settings.temperature in TEMPERATURES
-    assert settings.label_share in LABEL_SHARES
-    assert tried["n_rows"].is_monotonic_decreasing  # the best are tried on more rows than the others
-    assert tried["n_rows"].max() == 120
-    assert tried["cost"][1:18].is_monotonic_increasing  # the other finalists
-    assert tried["cost"][0] == tried["cost"][:18][~tried["independent"]].min(), "no other is clearly better"
-    # Two depths and two kinds of codes at each temperature, with three shares; ten of them with all, and
-    # with those from a half on if labels are independent.
-    assert len(tried) == 2 * 2 * len(TEMPERATURES) * 3 + 10 * (len(LABEL_SHARES) - 3) + 10 * 3
-    assert not tried.duplicated(
-        ["compared_with", "max_depth", "label_share", "temperature", "independent"]
-    ).any()
-    best = tried.iloc[0]
-    assert (best["compared_with"], best["label_share"], best["temperature"], best["independent"]) == (
-        settings.compared_with, settings.label_share, settings.temperature, settings.independent,
-    )  # fmt: skip
-    assert best["cost"] == pytest.approx(model.oob_cost_)
+    tried, mixture = model.oob_search_, model.posterior_.mixture
+    assert model.posterior_.sources[0].settings.temperature in TEMPERATURES
+    assert not tried.duplicated(["least", "new_share"]).any()
+    chosen = tried[(tried["least"] == mixture.pool.least) & (tried["new_share"] == mixture.new_share)]
+    assert chosen["cost"].tolist() == [model.oob_cost_]
+    assert model.oob_cost_ <= tried["cost"][0]
 
 
 def test_bits_learnt_from_all_rows_are_judged_by_folds(small, monkeypatch):
@@ -187,7 +168,7 @@ def test_bits_learnt_from_all_rows_are_judged_by_folds(small, monkeypatch):
     )
     for max_samples, n_banks in ((None, 4), (1.0, 4), (120, 4), ("auto", 1), (119, 1)):
         learnt.clear()
-        model = fit(X, Y, max_samples=max_samples)
+        model = fit(X, Y, max_samples=max_samples, sources=("code",))
         assert len(learnt) == n_banks
         assert (model.bits_.bags_ is None) == (n_banks == 4)
         everything(model, X, Y)
@@ -224,7 +205,7 @@ def test_other_learners_with_and_without_probabilities(small, learner, max_sampl
     model = fit(kind(X[:80]), Y[:80], estimator=learner, n_bits=n_bits, max_samples=max_samples)
     everything(model, kind(X[80:]), Y[80:])
     assert model.score(kind(X[80:]), Y[80:]) > (0.7 if n_bits == 24 else 0.5)
-    assert model.oob_search_["max_depth"].isna().all()
+    assert model.posterior_.sources[0].settings.max_depth is None
 
 
 SETS = {"some and others": [[1, 1, 0], [0, 1, 0]], "none": [[1, 1, 1], [0, 0, 1]], "one": [[0, 0, 0]]}
@@ -247,7 +228,7 @@ def test_relevant_sets_of_other_vectors_than_those_of_the_rows(small, which, max
         known = {tuple(vector) for vector in SETS[which]}
         assert {tuple(vector) for vector in vectors[chances > 0].tolist()} <= known
         if which == "none":
-            assert set(model.oob_search_["compared_with"]) == {"words"}
+            assert model.posterior_.sources[0].settings.compared_with == "words"
 
 
 @pytest.mark.parametrize(
@@ -276,9 +257,9 @@ def test_costs_of_ones_own(small, cost):
 @pytest.mark.parametrize("cost", ["f1", "hamming", n_wrong])
 def test_copies_and_loaded_models_say_the_same(small, tmp_path, monkeypatch, kind, cost, max_samples):
     X, Y = small
-    monkeypatch.setattr(_posterior_selection, "search_settings", choosing(kind))
+    monkeypatch.setattr(_Learning, "_out_of_bag", choosing(kind))
     model = fit(X[:80], Y[:80], cost=cost, n_bits=70, max_samples=max_samples)
-    assert model.posterior_.settings.compared_with == kind
+    assert model.posterior_.sources[0].settings.compared_with == kind
     save(model, tmp_path / "m")
     loaded = load(tmp_path / "m", cost=cost)
     for other in (loaded, pickle.loads(pickle.dumps(model)), clone(loaded).fit(X[:80], Y[:80])):
@@ -319,10 +300,10 @@ def unlike_any_other(n):
 def test_labels_are_taken_as_independent_where_label_vectors_are_new():
     X, Y = unlike_any_other(600)
     model = CSRPEClassifier("f1", n_bits=200, random_state=0).fit(X[:300], Y[:300])
-    assert model.posterior_.settings.independent
+    assert model.posterior_.mixture.new_share == 1
     assert isinstance(next(model.posterior_.distributions(X[300:]))[1], IndependentLabels)
     known = CSRPEClassifier("f1", n_bits=200, relevant_set=Y[:300], random_state=0).fit(X[:300], Y[:300])
-    assert not known.posterior_.settings.independent, "told which vectors there are"
+    assert known.posterior_.mixture.new_share == 0, "told which vectors there are"
     assert model.score(X[300:], Y[300:]) > known.score(X[300:], Y[300:])
     assert (model.predict_set_proba(X[300:], k=1)[1] > 0).all()
     expected = model.expected_cost(X[300:]).mean()

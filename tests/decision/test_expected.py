@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from refpair.costs import Cost, get_cost
 from refpair.decision import expected, expected_cost
-from refpair.decision.expected import worst_cost
 from refpair.posterior import IndependentLabels, LabelDistribution
 from tests import naive
 from tests.decision.cases import ALL, cases, random_distribution
@@ -80,27 +79,3 @@ def test_a_cost_that_is_no_number_is_reported_with_its_counts():
     distribution = LabelDistribution.from_dense([[0, 1]], [[1]])
     with pytest.raises(ValueError, match="'broken' is inf for tp=1, fp=0"):
         expected_cost(distribution, [[0, 1]], broken)
-
-
-@pytest.mark.parametrize(
-    "cost",
-    [
-        "f1",
-        "f2",
-        "accuracy",
-        "hamming",
-        "zero_one",
-        "rank",
-        Cost.per_label(false_positive=[1, 2, 3, 4], false_negative=[4, 3, 2, 0]),
-    ],
-    ids=str,
-)
-def test_the_worst_cost_is_that_of_the_worst_truth(cost):
-    cost = get_cost(cost)
-    every = np.array(list(itertools.product([0, 1], repeat=4)), np.uint8)
-    np.testing.assert_allclose(worst_cost(every, cost), cost.matrix(every, every).max(axis=0))
-
-
-def test_the_worst_cost_of_any_function_is_not_known():
-    cost = Cost.from_function(lambda Y, Z: np.ones(len(Y)))
-    assert worst_cost(np.zeros((2, 3), np.uint8), cost).tolist() == [np.inf, np.inf]

@@ -28,7 +28,7 @@ from refpair.classifiers._hints import refuse_texts, warn_of_own_scores
 from refpair.costs import Cost, get_cost
 from refpair.costs._probe import check_probe, is_function, probe
 from refpair.decision.decide import decide, decide_blocks
-from refpair.decision.expected import expected_cost, worst_cost
+from refpair.decision.expected import expected_cost
 from refpair.on_disk import RowsOnDisk
 from refpair.posterior.distribution import Bytes, Floats
 from refpair.tables.labels import LabelFormat, LabelMatrix, read_labels
@@ -64,7 +64,6 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
     _label_format: LabelFormat
     _needs_n_features: ClassVar[bool] = True
     _refuses_nan: ClassVar[bool] = True  # if its tags do; else that is left to the estimator within
-    _cost_scale = 1.0  # what costs were found to be, over what was expected
     _distributions: ClassVar[Any]
     _marginals: ClassVar[Any]
 
@@ -281,15 +280,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         costs = []
         for rows, p in self._distributions(X, self.cost_):
             answer = labels[rows] if labels is not None else decide(p, self.cost_, n_jobs=self.n_jobs)
-            costs.append(self._scaled(expected_cost(p, answer, self.cost_), answer))
+            costs.append(expected_cost(p, answer, self.cost_))
         return np.concatenate(costs)
-
-    def _scaled(self, costs: Floats, answer: Any) -> Floats:
-        """Return expected costs of an answer as they were found to be, but no more than it can cost."""
-        if self._cost_scale == 1.0:
-            return costs
-        labels = answer.toarray() if sp.issparse(answer) else np.asarray(answer)
-        return np.minimum(self._cost_scale * costs, worst_cost(labels.astype(np.uint8), self.cost_))
 
     @_if_knows("_distributions")
     def decide(self, X: Any, cost: Any) -> Any:

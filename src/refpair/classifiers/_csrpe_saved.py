@@ -30,7 +30,6 @@ class SavableCSRPE(MultiLabelClassifier):
     relevant_counts_: npt.NDArray[np.int64]
     bits_: BitLearner
     oob_cost_: IfThere[float]
-    _cost_scale: float
 
     def _get_saved(self) -> dict[str, Any]:
         saved = super()._get_saved()
@@ -77,7 +76,6 @@ class SavableCSRPE(MultiLabelClassifier):
         require(n <= _MOST_VECTORS, "there are more code words than there is room for")
         claim_room(n * len(code))
         require(len(self.bits_) == len(code), "there is not one learner for each bit")
-        require(np.isfinite(self._cost_scale), "the scale of costs is not a number")
         self.bits_.check_n_features(n_features)
 
     def _make_code_book(self) -> None:

@@ -232,7 +232,7 @@ class CSRPEClassifier(SavableCSRPE):
         code = self._draw_code(cost, labels, distinct, for_pairs)
         for name in ("posterior_", "oob_search_", "oob_cost_", "_code_book"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        self.cost_, self._cost_scale = cost, 1.0
+        self.cost_ = cost
         self.relevant_set_, self.relevant_counts_ = relevant
         if self.decoder == "posterior" and len(code) > 0:  # of a single vector there is nothing to learn
             codes = [self._draw_code(other, labels, distinct, for_pairs) for other in surrogates(cost)]
@@ -280,7 +280,7 @@ class CSRPEClassifier(SavableCSRPE):
         chosen = choose_mixture(training, told, may_be_new=self.relevant_set is None)
         self.code_, self.bits_ = by_code.code, by_code.bits
         self.posterior_ = Posterior(training.vectors, tuple(sources), chosen.mixture)
-        self.oob_search_, self.oob_cost_, self._cost_scale = chosen.search, chosen.cost, chosen.scale
+        self.oob_search_, self.oob_cost_ = chosen.search, chosen.cost
 
     def _source_names(self, training: Training) -> tuple[str, ...]:
         """Return the names of the sources to learn, the code first."""

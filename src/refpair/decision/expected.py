@@ -82,21 +82,6 @@ def expected_cost(distribution: Distribution, labels: Labels, cost: Cost) -> Flo
     return np.concatenate([np.zeros(0), *costs])
 
 
-def worst_cost(labels: Bytes, cost: Cost) -> Floats:
-    """Return the most that predicting labels[i] can cost; infinity for costs of which that is not known."""
-    n_labels = labels.shape[1]
-    if isinstance(cost, PerLabelCost):
-        false_positive, false_negative = cost.prices(n_labels)
-        return np.asarray(np.where(labels, false_positive, false_negative).sum(axis=1))
-    if not isinstance(cost, CountCost):
-        return np.full(len(labels), np.inf)
-    sizes = labels.sum(axis=1, dtype=np.int64)
-    worst = np.empty(len(labels))
-    for size in np.unique(sizes):
-        worst[sizes == size] = _costs_of_size(cost, size, n_labels).max()
-    return worst
-
-
 def mean_costs(distribution: LabelDistribution, labels: Bytes, cost: Cost) -> Floats:
     """Return the expected cost of labels[i] for each row i, by calls on blocks of the non-zero weights."""
     row = np.repeat(np.arange(len(distribution)), np.diff(distribution.start))

@@ -202,7 +202,7 @@ def _chosen_out_of_bag(model: Any) -> dict[str, Any]:
         "max_depth": by_code.max_depth,
         "sources": [source.name for source in model.posterior_.sources],
         "coefficients": mixture.pool.coefficients.round(3).tolist(),
-        "independent": mixture.independent,
+        "new_share": round(mixture.new_share, 3),
     }
 
 

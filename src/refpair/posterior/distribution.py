@@ -143,15 +143,7 @@ class LabelDistribution:
             raise ValueError(f"samples must have shape (n, n_samples, n_labels), got shape {array.shape}")
         n, n_samples, n_labels = array.shape
         flat = dense_labels(array.reshape(n * n_samples, n_labels), "samples")
-        packed = np.packbits(flat, axis=1)
-        # One number or one string of bytes a vector: far faster to sort than np.unique(axis=0) is.
-        if packed.shape[1] <= 8:
-            wide = np.zeros((len(packed), 8), np.uint8)
-            wide[:, : packed.shape[1]] = packed
-            keys: npt.NDArray[Any] = wide.view(">u8").ravel().astype(np.uint64)
-        else:
-            keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        _, first, which = np.unique(_keys(flat), return_index=True, return_inverse=True)
         row = np.repeat(np.arange(n), n_samples)
         cells, counts = np.unique(row * len(first) + which.ravel(), return_counts=True)
         start = _starts(np.bincount(cells // max(1, len(first)), minlength=n))
@@ -167,6 +159,31 @@ class LabelDistribution:
             np.concatenate([part.index for part in parts]),
             np.concatenate([part.weight for part in parts]),
         )
+
+    @classmethod
+    def mix(cls, parts: Sequence[LabelDistribution], shares: Sequence[float]) -> LabelDistribution:
+        """Mix distributions of the same rows, on whatever vectors; the shares sum to 1.
+
+        Examples
+        --------
+        >>> one, other = (LabelDistribution.from_dense([[0, 1], last], [[1, 3]]) for last in ([1, 1], [1, 0]))
+        >>> mixed = LabelDistribution.mix([one, other], [0.5, 0.5])
+        >>> mixed.vectors.tolist(), mixed.weight
+        ([[0, 1], [1, 0], [1, 1]], array([0.25 , 0.375, 0.375]))
+        """
+        vectors = np.concatenate([part.vectors for part in parts])
+        _, first, which = np.unique(_keys(vectors), return_index=True, return_inverse=True)
+        offsets = np.cumsum([0, *(len(part.vectors) for part in parts)])
+        mixed = sum(
+            sp.csr_array(
+                (share * part.weight, which.ravel()[offset + part.index], part.start),
+                shape=(len(part), len(first)),
+            )
+            for part, share, offset in zip(parts, shares, offsets, strict=False)
+        )
+        mixed.sum_duplicates()
+        index, start = mixed.indices.astype(np.int32), mixed.indptr.astype(np.int64)
+        return cls(np.ascontiguousarray(vectors[first]), start, index, mixed.data)
 
     def __repr__(self) -> str:
         n_vectors, n_labels = self.vectors.shape
@@ -362,6 +379,17 @@ class IndependentLabels:
         labels = (likeliest[:, None, :] ^ flipped) & (probabilities > 0.0)[:, :, None]
         return labels.astype(np.uint8), probabilities
 
+    def drawn(self, n_samples: int) -> LabelDistribution:
+        """Return so many label vectors of each row, drawn so that each label is there as often as it should.
+
+        What is drawn for a row depends on no other row, and is the same each time: label by label, the
+        samples fall into as many equal parts of its probability, in random order.
+        """
+        rng = np.random.default_rng(_SEED)
+        parts = rng.permuted(np.tile(np.arange(n_samples), (self.n_labels, 1)), axis=1).T
+        draws = (parts + rng.random((1, self.n_labels))) / n_samples
+        return LabelDistribution.from_samples((draws < self._marginals[:, None]).view(np.uint8))
+
     def mode(self) -> Bytes:
         """Return each row's most probable label vector; of those that tie the one with fewest labels."""
         return (self._marginals > 0.5).astype(np.uint8)
@@ -408,6 +436,16 @@ def _all_weights(marginals: Floats) -> LabelDistribution:
 def _drawn(marginals: Floats) -> LabelDistribution:
     draws = np.random.default_rng(_SEED).random((_N_SAMPLES, marginals.shape[1]))
     return LabelDistribution.from_samples((draws < marginals[:, None]).view(np.uint8))
+
+
+def _keys(vectors: Bytes) -> npt.NDArray[Any]:
+    """Return one number or one string of bytes a vector: far faster to sort than np.unique(axis=0) is."""
+    packed = np.packbits(vectors, axis=1)
+    if packed.shape[1] > 8:
+        return packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+    wide = np.zeros((len(packed), 8), np.uint8)
+    wide[:, : packed.shape[1]] = packed
+    return wide.view(">u8").ravel().astype(np.uint64)
 
 
 def dense_labels(labels: Labels, name: str) -> Bytes:

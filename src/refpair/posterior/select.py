@@ -2,11 +2,11 @@
 
     W(y | x)        =  Σ_s w_s · p_s(y | x)                              over the sources that tell of vectors
     log odds P_k(x) =  Σ_s a_s · log odds of p_sk(x) + b                 over all sources
-    p(y | x)        =  the distribution nearest to W whose labels have the probabilities P
+    p(y | x)        =  the distribution nearest to (1 − ν) W + ν Π P whose labels have the probabilities P
 
-The weights w have the largest likelihood, a and b calibrate the labels. Or the labels are taken as
-independent with the probabilities P, which is better where most label vectors are new. All answers of a model
-tell of this one distribution.
+The weights w have the largest likelihood, a and b calibrate the labels. ν is the chance of a label vector
+that no training sample has: its labels are taken as independent, with the probabilities P. All answers of a
+model tell of this one distribution.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from refpair._parallel import chunks_of, even_chunks, run_chunks
 from refpair._saved import Savable
 from refpair.bits.binning import Matrix
 from refpair.decision.decide import decide
-from refpair.decision.expected import expected_cost
 from refpair.posterior.calibrate import LEAST, LogOddsPool, log_loss
 from refpair.posterior.distribution import (
     Bytes,
@@ -39,9 +38,11 @@ _LEASTS = (LEAST, 1e-3)  # what probabilities are taken as at least
 _KEPT = 1e-3  # label vectors with less than this part of a row's largest weight are left out
 _EQUAL = 2.0  # samples that speak for equal weights
 _STEPS = 200
-_CLEAR = 1.0  # standard errors that others must be better by than the first choice
+_CLEAR, _VERY_CLEAR = 1.0, 2.0  # standard errors that others must be better by than the first choice
 _WEIGHTS = 1 << 22  # of label vectors, of a block of samples
 _ROWS = 2048
+_N_DRAWN = 100  # label vectors of independent labels
+_MOSTLY_NEW, _SELDOM_NEW = 0.9, 0.01  # shares of label vectors, beyond which all are taken as new, or none
 
 
 Told = tuple[Floats, bool]  # what a source says, and whether that is weights of label vectors
@@ -49,25 +50,31 @@ Told = tuple[Floats, bool]  # what a source says, and whether that is weights of
 
 @dataclass(frozen=True, eq=False)
 class Mixture(Savable):
-    """What the sources count, and whether labels are taken as independent."""
+    """What the sources count, and the chance that a label vector is new."""
 
     weights: npt.NDArray[np.float64]  # of the sources that tell of vectors, in their order
     pool: LogOddsPool
-    independent: bool
+    new_share: float  # of label vectors; 1: labels are independent
 
     def __post_init__(self) -> None:
         right = self.weights.ndim == 1 and len(self.weights) > 0 and (self.weights >= 0).all()
         if not (right and abs(self.weights.sum() - 1.0) < 1e-6):
             raise ValueError("weights must not be negative, and must sum to 1")
+        if not 0 <= self.new_share <= 1:
+            raise ValueError(f"new_share is {self.new_share}, which is not from 0 to 1")
 
     def mix(self, told: Sequence[Told], vectors: Bytes) -> Distribution:
         """Return the distribution of samples, given what each source says of them."""
         marginals = self.pool([labels_of(one, vectors) for one in told])
-        if self.independent:
-            return IndependentLabels(marginals)
+        independent = IndependentLabels(marginals)
+        if self.new_share == 1:
+            return independent
         of_vectors = [answer for answer, tells_vectors in told if tells_vectors]
         mixed = sum(weight * one for weight, one in zip(self.weights, of_vectors, strict=True))
-        return LabelDistribution(vectors, *keep_large(np.asarray(mixed), _KEPT)).tilted(marginals)
+        p = LabelDistribution(vectors, *keep_large(np.asarray(mixed), _KEPT))
+        if self.new_share > 0:
+            p = LabelDistribution.mix([p, independent.drawn(_N_DRAWN)], [1 - self.new_share, self.new_share])
+        return p.tilted(marginals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +96,8 @@ class Posterior:
 
             chunks = even_chunks(rows.stop - rows.start, 64, n_jobs)
             parts = run_chunks(some, chunks, n_jobs=n_jobs, title="mixing", in_place=True)
-            yield rows, join(parts)
-
-
-def join(parts: Sequence[Distribution]) -> Distribution:
-    """Lay distributions of one kind one after the other."""
-    if isinstance(parts[0], LabelDistribution):
-        return LabelDistribution.join(parts)  # type: ignore[arg-type]
-    return IndependentLabels(np.concatenate([part.marginals() for part in parts]))
+            for chunk, part in zip(chunks, parts, strict=True):
+                yield slice(rows.start + chunk.start, rows.start + chunk.stop), part
 
 
 def labels_of(told: Told, vectors: Bytes) -> Floats:
@@ -111,50 +112,48 @@ def labels_of(told: Told, vectors: Bytes) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The mixture that was chosen; what its decisions cost out of bag, as it is and over what was expected."""
+    """The mixture that was chosen, all that were tried, and what its decisions cost out of bag."""
 
     mixture: Mixture
     search: pd.DataFrame
     cost: float
-    scale: float
 
 
-SEARCH = {"least": "float64", "independent": "bool", "cost": "float64", "log_loss": "float64"}
+SEARCH = {"least": "float64", "new_share": "float64", "cost": "float64", "log_loss": "float64"}
 
 
 def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool) -> Choice:
     """Choose what sources count by their answers on the training rows, which they were learnt without.
 
     The weights of vectors and the pool have the largest likelihood. What is left to choose by the cost is
-    small: whether labels are independent, if label vectors `may_be_new`, and where probabilities next to 0
-    are cut off. The first choice stays unless another one is clearly cheaper.
+    small: where probabilities next to 0 are cut off, and whether all labels are independent, if vectors
+    `may_be_new`. The first choice stays unless another one is clearly cheaper.
     """
     vectors, truths, cost = training.vectors, training.truths, training.cost
     weights = likeliest_weights([one for one, tells_vectors in told if tells_vectors], training)
     labels = [labels_of(one, vectors) for one in told]
+    pools = [LogOddsPool.fit(labels, truths, least) for least in _LEASTS]
+    shares = dict.fromkeys((new_share(training), 1.0) if may_be_new else (0.0,))
     tried = []
-    for independent in (False, True) if may_be_new else (False,):
-        for least in _LEASTS:
-            mixture = Mixture(weights, LogOddsPool.fit(labels, truths, least), independent)
-            p = mixture.mix(told, vectors)
-            decided = decide(p, cost, n_jobs=training.n_jobs)
-            costs = cost.rows(truths, decided)
-            loss = float(log_loss(p.marginals(), truths).mean())
-            expected = float(expected_cost(p, decided, cost).mean())
-            tried.append((mixture, costs, loss, expected))
+    for mixture in (Mixture(weights, pool, share) for share in shares for pool in pools):
+        p = mixture.mix(told, vectors)
+        costs = cost.rows(truths, decide(p, cost, n_jobs=training.n_jobs))
+        tried.append((mixture, costs, float(log_loss(p.marginals(), truths).mean())))
     first, best = tried[0], tried[0]
     for one in tried[1:]:
-        if one[1].mean() < best[1].mean() and _is_clear(first[1] - one[1]):
+        n_errors = _CLEAR if one[0].new_share == first[0].new_share else _VERY_CLEAR
+        if one[1].mean() < best[1].mean() and _is_clear(first[1] - one[1], n_errors):
             best = one
-    mixture, costs, _, expected = best
-    rows = [
-        {"least": m.pool.least, "independent": m.independent, "cost": float(c.mean()), "log_loss": loss}
-        for m, c, loss, _ in tried
-    ]
+    rows = [(one.pool.least, one.new_share, float(costs.mean()), loss) for one, costs, loss in tried]
     search = pd.DataFrame(rows, columns=list(SEARCH)).astype(SEARCH)
-    found = float(costs.mean())
-    scale = found / expected if expected > 0 and found > 0 else 1.0
-    return Choice(mixture, search, found, scale)
+    return Choice(best[0], search, float(best[1].mean()))
+
+
+def new_share(training: Training) -> float:
+    """Return the chance of a new label vector by Good and Turing: the share of those that occur once."""
+    counts = training.distinct.counts
+    share = float((counts == 1).sum() / counts.sum())
+    return 1.0 if share > _MOSTLY_NEW else share if share > _SELDOM_NEW else 0.0
 
 
 def likeliest_weights(answers: Sequence[Floats], training: Training) -> Floats:
@@ -172,7 +171,7 @@ def likeliest_weights(answers: Sequence[Floats], training: Training) -> Floats:
     return weights
 
 
-def _is_clear(gains: Floats) -> bool:
-    """Whether costs are lower by more than their standard error."""
+def _is_clear(gains: Floats, n_errors: float) -> bool:
+    """Whether costs are lower by more than so many standard errors."""
     n = len(gains)
-    return bool(n > 1 and gains.mean() > _CLEAR * gains.std(ddof=1) / n**0.5)
+    return bool(n > 1 and gains.mean() > n_errors * gains.std(ddof=1) / n**0.5)
