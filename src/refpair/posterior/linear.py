@@ -40,11 +40,12 @@ class LinearSource(Source):
     weights: npt.NDArray[np.float64]  # (n_labels, n_features)
     intercept: npt.NDArray[np.float64]  # (n_labels,)
     centre: npt.NDArray[np.float64]  # (n_features,): what missing features count as
+    is_sparse: bool  # whether samples are taken as sparse: the same way always, the same answers
 
     def fit(self, training: Training, rng: np.random.Generator) -> Floats:
         """Choose C by the first fold, and learn without each fold in turn."""
         X, self.centre, scale = _scale(training.X)
-        n = X.shape[0]
+        n, self.is_sparse = X.shape[0], sp.issparse(X)
         n_folds = max(2, min(_FOLDS, n))
         fold = rng.permutation(n) % n_folds
         told = np.empty((len(training.rows), training.n_labels))
@@ -75,7 +76,10 @@ class LinearSource(Source):
         """Return the probabilities of the labels."""
 
         def some(rows: slice) -> Floats:
-            block = _filled(X[rows], self.centre)
+            block = sp.csr_array(X[rows]) if self.is_sparse else X[rows]
+            block = _filled(
+                block.toarray() if sp.issparse(block) and not self.is_sparse else block, self.centre
+            )
             return np.asarray(expit(np.asarray(block @ self.weights.T) + self.intercept))
 
         chunks = chunks_of(X.shape[0], _ROWS)
