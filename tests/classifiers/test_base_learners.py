@@ -23,10 +23,10 @@ from refpair.classifiers._base_learners import (
     as_base_learner,
     check_base_learner,
 )
-from refpair.posterior.distinct_labels import distinct_labels
 from refpair.classifiers.base_estimators import Forest, Logistic
 from refpair.classifiers.mlecc import CodeLearners
 from refpair.coding.repetition import HammingRepetition, LabelsetRepetition, RepetitionCode, make_label_code
+from refpair.posterior.distinct_labels import distinct_labels
 
 
 def rng(seed=0):

@@ -28,7 +28,7 @@ def forge(path, change):
     """Change the header and the arrays of a file, in place; integers have room for any number meanwhile."""
     header, stored = model_file.read_model_file(path)
     arrays = {name: wide(array) for name, array in stored.items()}
-    for name in arrays.keys() & {"posterior_.rows.plus", "bits_.bags_.seeds"}:
+    for name in arrays.keys() & {"posterior_.code.rows.plus", "bits_.bags_.seeds"}:
         arrays[name] = arrays[name].astype(np.uint64)
     change(header, arrays)
     model_file.write_model_file(path, header, {name: narrowed(array) for name, array in arrays.items()})

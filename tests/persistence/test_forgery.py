@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from refpair import CSRPEClassifier
-from refpair.classifiers import _posterior_selection
 from refpair.persistence import ModelFileError, load, save
+from refpair.posterior.code import _Learning
 from tests.persistence.forging import at, changed, entries_of, forge, in_header, write_entries
 
 TREES, BINS = "bits_.trees_.", "bits_.bins_."
@@ -42,12 +42,12 @@ def too_many_edges(header, arrays):
 def no_posterior(header, arrays):
     header["model"]["posterior_"] = None
     for name in ("plus", "vector"):
-        del arrays[f"posterior_.rows.{name}"]
+        del arrays[f"posterior_.code.rows.{name}"]
 
 
 def no_codes(header, arrays):
-    arrays["posterior_.rows.plus"] = arrays["posterior_.rows.plus"][:0]
-    arrays["posterior_.rows.vector"] = arrays["posterior_.rows.vector"][:0].astype(np.int32)
+    arrays["posterior_.code.rows.plus"] = arrays["posterior_.code.rows.plus"][:0]
+    arrays["posterior_.code.rows.vector"] = arrays["posterior_.code.rows.vector"][:0].astype(np.int32)
 
 
 def model(*keys, value):
@@ -55,7 +55,11 @@ def model(*keys, value):
 
 
 def settings(name, value):
-    return model("posterior_", "dict", "settings", name, value=value)
+    return model("posterior_", "dict", "code", "dict", "settings", name, value=value)
+
+
+def mixture(*names, value):
+    return model("posterior_", "dict", "mixture", *names, value=value)
 
 
 def classes(names, kind):
@@ -130,48 +134,44 @@ FORGED = {
     "model that is not fitted": (
         in_header("model", value={"class": "Logistic", "C": 1.0, "tol": None}), "not fitted"
     ),
-    **{f"label_share of {value}": (settings("label_share", value), "label_share")
+    **{f"new_share of {value}": (mixture("new_share", value=value), "new_share")
        for value in (2, -0.1, None, "1", True)},
     **{f"temperature of {value}": (settings("temperature", value), "temperature")
-       for value in (-1, 0, 2**63, "hot", {"float": "-inf"}, {"float": "nan"}, None)},
-    **{f"{name} of {value}": (model("posterior_", "dict", "line", name, value=value), name)
-       for name in ("slope", "shift") for value in ({"float": "inf"}, None, "1")},
+       for value in (-1, 0, 2**63, "hot", {"float": "inf"}, {"float": "nan"}, None)},
+    **{f"{name} of {value}": (mixture("pool", name, value=value), name)
+       for name in ("least", "shift") for value in ({"float": "inf"}, None, "1")},
     **{f"oob_cost_ of {value}": (model("oob_cost_", value=value), "oob_cost_")
        for value in ("inf", None)},
     **{f"compared_with of {value}": (settings("compared_with", value), "compared_with")
        for value in ("tables", None, ["rows"])},
-    **{f"independent of {value}": (settings("independent", value), "independent")
-       for value in (1, None, "yes")},
+    **{f"max_depth of {value}": (settings("max_depth", value), "max_depth")
+       for value in (1.5, "6", [6])},
+    "other sources": (model("posterior_", "dict", "others", value=[]), "mixture is one of other sources"),
+    "no sources": (model("posterior_", "dict", "others", value=None), "lacks some of its parts"),
+    "no mixture": (model("posterior_", "dict", "mixture", value=None), "lacks some of its parts"),
     "no posterior": (no_posterior, "posterior is missing"),
     "other decoder": (model("decoder", value="nearest"), "not one learner for each bit|no use for it"),
-    "vector outside": (changed("posterior_.rows.vector", at(3, 8)), "a code has no label vector"),
-    "negative vector": (changed("posterior_.rows.vector", at(3, -1)), "a code has no label vector"),
-    "fewer vectors": (changed("posterior_.rows.vector", lambda a: a[1:]), "codes of rows have a wrong shape"),
+    "vector outside": (changed("posterior_.code.rows.vector", at(3, 8)), "a code has no label vector"),
+    "negative vector": (changed("posterior_.code.rows.vector", at(3, -1)), "a code has no label vector"),
+    "fewer vectors": (changed("posterior_.code.rows.vector", lambda a: a[1:]), "rows have a wrong shape"),
     "no codes at all": (no_codes, "codes of rows have a wrong shape"),
-    "flat codes": (changed("posterior_.rows.plus", lambda a: a.ravel()), "wrong shape"),
-    "wide codes": (changed("posterior_.rows.plus", lambda a: np.hstack([a, a])), "wrong shape"),
+    "flat codes": (changed("posterior_.code.rows.plus", lambda a: a.ravel()), "wrong shape"),
+    "wide codes": (changed("posterior_.code.rows.plus", lambda a: np.hstack([a, a])), "wrong shape"),
     "shorter search": (model("oob_search_", "dict", "cost", value=[1.0]), "search has a wrong shape"),
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def content(data, tmp_path_factory):
-    """A file whose known codes are those of rows and whose single labels have bits that count."""
+    """A file whose known codes are those of rows."""
     path = tmp_path_factory.mktemp("model") / "m"
-    choose = _posterior_selection.search_settings
-
-    def wanted(candidate):
-        return candidate.settings.compared_with == "rows" and candidate.settings.label_share > 0
-
+    seen = _Learning._out_of_bag
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            _posterior_selection,
-            "search_settings",
-            lambda *args, **how: sorted(choose(*args, **how), key=lambda found: not wanted(found)),
-        )
+        of_rows = lambda learning: (codes for codes in seen(learning) if codes.kind == "rows")  # noqa: E731
+        patch.setattr(_Learning, "_out_of_bag", of_rows)
         found = CSRPEClassifier(n_bits=40, random_state=0).fit(*data)
-    assert found.posterior_.settings.compared_with == "rows"
-    assert found.posterior_.settings.label_share > 0
+    assert found.posterior_.sources[0].settings.compared_with == "rows"
+    assert [source.name for source in found.posterior_.sources] == ["code", "labels", "leaves", "linear"]
     assert len(found.relevant_set_) == 8
     save(found, path)
     return path.read_bytes()
@@ -286,7 +286,7 @@ def test_bits_of_an_anchor_beyond_the_code_change_nothing(forgeable, data):
     assert n_bits < 64
 
     def add_bits(header, arrays):
-        arrays["posterior_.rows.plus"] |= np.uint64(((1 << 64) - 1) ^ ((1 << n_bits) - 1))
+        arrays["posterior_.code.rows.plus"] |= np.uint64(((1 << 64) - 1) ^ ((1 << n_bits) - 1))
 
     forge(forgeable, add_bits)
     np.testing.assert_array_equal(load(forgeable).predict_proba(data[0]), before.predict_proba(data[0]))

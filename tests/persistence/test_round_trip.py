@@ -15,8 +15,8 @@ from sklearn.base import clone
 
 import refpair
 from refpair import Cost, CSRPEClassifier
-from refpair.classifiers import _posterior_selection
 from refpair.persistence import load, save
+from refpair.posterior import select
 
 LABELS = ["joy", "anger", "calm"]
 
@@ -101,20 +101,16 @@ def test_parameters_come_back(how, data, tmp_path):
     if hasattr(model, "oob_search_"):
         pd.testing.assert_frame_equal(loaded.oob_search_, model.oob_search_)
         assert loaded.oob_cost_ == model.oob_cost_
-        assert loaded.posterior_.settings == model.posterior_.settings
+        assert loaded.posterior_.sources[0].settings == model.posterior_.sources[0].settings
+        np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
 
 def test_labels_that_are_independent_stay_so(data, tmp_path, monkeypatch):
-    choose = _posterior_selection.search_settings
-
-    def independent_first(*args, **how):
-        return sorted(choose(*args, **how), key=lambda found: not found.settings.independent)
-
-    monkeypatch.setattr(_posterior_selection, "search_settings", independent_first)
+    monkeypatch.setattr(select, "new_share", lambda training: 1.0)
     model = CSRPEClassifier(n_bits=20, random_state=0).fit(*data)
-    assert model.posterior_.settings.independent
+    assert model.posterior_.mixture.new_share == 1
     loaded = round_trip(model, tmp_path)
-    assert loaded.posterior_.settings == model.posterior_.settings
+    assert loaded.posterior_.mixture.new_share == 1
     np.testing.assert_array_equal(loaded.expected_cost(data[0]), model.expected_cost(data[0]))
 
 
