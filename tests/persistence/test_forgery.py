@@ -14,6 +14,8 @@ from refpair.posterior.code import _Learning
 from tests.persistence.forging import at, changed, entries_of, forge, in_header, write_entries
 
 TREES, BINS = "bits_.trees_.", "bits_.bins_."
+LEAVES, LINEAR = "posterior_.others.1.trees.", "posterior_.others.2."
+POOL = "posterior_.mixture.pool.coefficients"
 
 
 def first_inner(arrays):
@@ -149,6 +151,15 @@ FORGED = {
     "other sources": (model("posterior_", "dict", "others", value=[]), "mixture is one of other sources"),
     "no sources": (model("posterior_", "dict", "others", value=None), "lacks some of its parts"),
     "no mixture": (model("posterior_", "dict", "mixture", value=None), "lacks some of its parts"),
+    "leaf of no vector": (changed(LEAVES + "trees_.classes", at(3, 8)), "a leaf has a class that does not"),
+    "leaves of more vectors": (changed(LEAVES + "n_classes_", at(0, 9)), "leaves are those of other label"),
+    "weights of fewer features": (changed(LINEAR + "weights", lambda a: a[:, 1:]), "those of the features"),
+    "weight of no number": (changed(LINEAR + "weights", at((0, 0), np.nan)), "a weight is not a number"),
+    "intercepts of fewer labels": (changed(LINEAR + "intercept", lambda a: a[1:]), "those of the features"),
+    "negative share": (changed("posterior_.mixture.weights", at(0, -0.5)), "weights must not be negative"),
+    "shares of one source": (changed("posterior_.mixture.weights", lambda a: a[:1] / a[0]), "other sources"),
+    "coefficient of no number": (changed(POOL, at(0, np.nan)), "must be finite"),
+    "fewer coefficients": (changed(POOL, lambda a: a[1:]), "mixture is one of other sources"),
     "no posterior": (no_posterior, "posterior is missing"),
     "other decoder": (model("decoder", value="nearest"), "not one learner for each bit|no use for it"),
     "vector outside": (changed("posterior_.code.rows.vector", at(3, 8)), "a code has no label vector"),
