@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
-from refpair import Cost, CSRPEClassifier
+from refpair import Cost, CSRPEClassifier, load, save
 from refpair.datasets import load_dataset
 
 COSTS = ["f1", "f2", "jaccard", "hamming", "rank", "zero_one", Cost.per_label(false_negative=3)]
@@ -77,6 +80,29 @@ def test_some_sources_do(digits, sources):
     assert names == list(("code", "labels", "leaves", "linear") if sources == "auto" else sources)
     assert len(model.posterior_.mixture.pool.coefficients) == len(names)
     assert model.score(X_test, Y_test) > 0.5
+
+
+def test_a_classifier_of_ones_own_is_a_source(digits, tmp_path):
+    X, Y, X_test, Y_test = digits
+    sources = ("code", LogisticRegression(max_iter=300), GaussianNB())
+    model = CSRPEClassifier("hamming", n_bits=60, sources=sources, random_state=0).fit(X, Y)
+    assert [source.name for source in model.posterior_.sources] == ["code", "estimator 0", "estimator 1"]
+    alone = CSRPEClassifier("hamming", n_bits=60, sources=("code",), random_state=0).fit(X, Y)
+    assert model.oob_cost_ < alone.oob_cost_
+    save(model, tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.predict_proba(X_test), model.predict_proba(X_test))
+    np.testing.assert_array_equal(clone(loaded).fit(X, Y).predict(X_test), model.predict(X_test))
+
+
+@pytest.mark.parametrize(
+    "sources",
+    ["code", ("leaves",), ("code", "no such"), ("code", "code"), ("code", GaussianNB), 3, None],
+    ids=str,
+)
+def test_bad_sources_are_named(digits, sources):
+    with pytest.raises(ValueError, match='sources must be "auto" or a tuple with "code"'):
+        CSRPEClassifier(sources=sources).fit(*digits[:2])
 
 
 def test_labels_are_calibrated():

@@ -19,6 +19,7 @@ from refpair.classifiers._base import check_amount, check_count, check_running
 from refpair.classifiers._code_bits import check_bit_learner, count_votes, make_bank
 from refpair.classifiers._csrpe_saved import SavableCSRPE
 from refpair.classifiers._dask import answer_lazily
+from refpair.classifiers._estimator_source import EstimatorSource
 from refpair.coding import ReferencePairCode, draw_code
 from refpair.coding.problems import bit_problems
 from refpair.costs import Cost, PerLabelCost, get_cost
@@ -64,12 +65,13 @@ class CSRPEClassifier(SavableCSRPE):
     n_bits : int or "auto", default="auto"
         The length of the code. "auto" learns bits in batches, up to 3,000 of them, until they no longer lower
         the cost of decisions out of bag.
-    sources : "auto" or sequence of str, default="auto"
+    sources : "auto" or tuple, default="auto"
         What the posterior is made of, "code" and any of:
 
         - "labels": trees that ask for one label alone, up to 100 for each,
         - "leaves": up to 500 trees, in whose leaves training samples vote by their label vectors,
-        - "linear": a logistic regression for each label.
+        - "linear": a logistic regression for each label,
+        - a classifier of scikit-learn: what it says of labels, learnt with the others and asked out of fold.
 
         ``("code",)`` is the model without them. "auto" takes all; with another `estimator` than "tree", and
         for rows on disk, "code" and "labels". What each source counts is chosen out of bag.
@@ -176,7 +178,7 @@ class CSRPEClassifier(SavableCSRPE):
         cost: Any = "f1",
         *,
         n_bits: int | Literal["auto"] = "auto",
-        sources: Literal["auto"] | Sequence[str] = "auto",
+        sources: Any = "auto",
         estimator: Any = "tree",
         pairs: Literal["auto", "uniform", "density", "mixed", "observed"] = "auto",
         decoder: Literal["posterior", "nearest"] = "posterior",
@@ -266,15 +268,15 @@ class CSRPEClassifier(SavableCSRPE):
         by_code = CodeSource(codes, in_batches=is_auto, may_be_cut=self.max_depth == "auto")
         told = [(by_code.fit(training, rng), True)]
         sources: list[Source] = [by_code]
-        for name in self._source_names(training)[1:]:
+        n_votes = count_votes(len(by_code.bits), training.n_labels)
+        for number, wanted in enumerate(self._wanted_sources(training)):
             source: Source
-            if name == "labels":
-                n_votes = count_votes(len(by_code.bits), training.n_labels)
-                if n_votes == 0:
-                    continue
-                source = LabelSource(training.n_labels, n_votes)
+            if not isinstance(wanted, str):
+                source = EstimatorSource(f"estimator {number}", wanted)
+            elif wanted == "labels":
+                source = LabelSource(training.n_labels, max(1, n_votes))
             else:
-                source = LeafSource() if name == "leaves" else LinearSource()
+                source = LeafSource() if wanted == "leaves" else LinearSource()
             told.append((source.fit(training, rng), source.tells_vectors))
             sources.append(source)
         chosen = choose_mixture(training, told, may_be_new=self.relevant_set is None)
@@ -282,13 +284,12 @@ class CSRPEClassifier(SavableCSRPE):
         self.posterior_ = Posterior(training.vectors, tuple(sources), chosen.mixture)
         self.oob_search_, self.oob_cost_ = chosen.search, chosen.cost
 
-    def _source_names(self, training: Training) -> tuple[str, ...]:
-        """Return the names of the sources to learn, the code first."""
-        if self.sources != "auto":
-            return ("code", *(name for name in self.sources if name != "code"))
-        if self.estimator != "tree" or isinstance(training.X, RowsOnDisk):
-            return ("code", "labels")
-        return SOURCES
+    def _wanted_sources(self, training: Training) -> tuple[Any, ...]:
+        """Return the sources to learn besides the code: names, or classifiers of the user's own."""
+        if not (isinstance(self.sources, str) and self.sources == "auto"):
+            return tuple(one for one in self.sources if not (isinstance(one, str) and one == "code"))
+        is_tree = isinstance(self.estimator, str) and self.estimator == "tree"
+        return SOURCES[1:] if is_tree and not isinstance(training.X, RowsOnDisk) else ("labels",)
 
     def _relevant(self, distinct: DistinctLabels) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
         """Return the relevant set by falling frequency, then by the vectors themselves, and the counts."""
@@ -442,8 +443,11 @@ class CSRPEClassifier(SavableCSRPE):
         given = self.sources
         if isinstance(given, str) and given == "auto":
             return
-        names = list(given) if isinstance(given, tuple | list) else []
-        if "code" not in names or any(name not in SOURCES for name in names):
+        parts = list(given) if isinstance(given, tuple | list) else []
+        names = [one for one in parts if isinstance(one, str)]
+        own = [one for one in parts if not isinstance(one, str)]
+        right = "code" in names and set(names) <= {*SOURCES} and len(set(names)) == len(names)
+        if not right or any(isinstance(one, type) or not hasattr(one, "predict_proba") for one in own):
             allowed = ", ".join(f'"{name}"' for name in SOURCES)
             raise ValueError(f'sources must be "auto" or a tuple with "code", of {allowed}, not {given!r}')
 

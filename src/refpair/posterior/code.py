@@ -148,7 +148,7 @@ class OutOfBagCodes:
 class CodeSource(Source):
     """The distribution over label vectors of any sample, by its predicted code."""
 
-    name: ClassVar[str] = "code"
+    name = "code"
     tells_vectors: ClassVar[bool] = True
 
     def __init__(self, codes: Sequence[ReferencePairCode], *, in_batches: bool, may_be_cut: bool) -> None:

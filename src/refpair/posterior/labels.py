@@ -25,7 +25,7 @@ BATCH = 25  # bits of each label, to begin with
 class LabelSource(Source):
     """The mean over the bits of a label of how sure they are that it is there."""
 
-    name: ClassVar[str] = "labels"
+    name = "labels"
     tells_vectors: ClassVar[bool] = False
 
     bits: BitLearner  # the first one of each label, then the second one of each, and so on

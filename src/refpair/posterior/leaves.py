@@ -33,7 +33,7 @@ _TIES = 1e-6  # costs that differ by less are told apart at random, for each vec
 class LeafSource(Source):
     """The mean over trees of the frequencies of label vectors in the leaf that a sample reaches."""
 
-    name: ClassVar[str] = "leaves"
+    name = "leaves"
     tells_vectors: ClassVar[bool] = True
 
     trees: ClassTreeBank  # a single problem, whose classes are the label vectors of the relevant set

@@ -34,7 +34,7 @@ class LinearSource(Source):
     absolute value instead. Missing ones count as their mean, or as 0.
     """
 
-    name: ClassVar[str] = "linear"
+    name = "linear"
     tells_vectors: ClassVar[bool] = False
 
     weights: npt.NDArray[np.float64]  # (n_labels, n_features)

@@ -68,8 +68,12 @@ class Training:
 class Source(Savable, ABC):
     """Tells of samples either weights of label vectors, or probabilities of single labels."""
 
-    name: ClassVar[str]
     tells_vectors: ClassVar[bool]
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Which source it is; no two of a model have the same."""
 
     @abstractmethod
     def fit(self, training: Training, rng: np.random.Generator) -> Floats:
