@@ -83,8 +83,8 @@ def test_some_sources_do(digits, sources):
 
 
 def test_a_classifier_of_ones_own_is_a_source(digits, tmp_path):
-    X, Y, X_test, Y_test = digits
-    sources = ("code", LogisticRegression(max_iter=300), GaussianNB())
+    X, Y, X_test, _ = digits
+    sources = ("code", LogisticRegression(C=1e-3, max_iter=2000), GaussianNB())
     model = CSRPEClassifier("hamming", n_bits=60, sources=sources, random_state=0).fit(X, Y)
     assert [source.name for source in model.posterior_.sources] == ["code", "estimator 0", "estimator 1"]
     alone = CSRPEClassifier("hamming", n_bits=60, sources=("code",), random_state=0).fit(X, Y)
