@@ -94,7 +94,7 @@ class LabelModel(Savable):
             require(fits, "the leaves are those of other labels")
         elif isinstance(self.reading, ChainSamples):
             require(len(self.reading.links) == self.fitted.sum(), "the chain is one of other labels")
-        right = self.pool is None or self.pool.coefficients.shape == (1,)
+        right = self.pool is None or len(self.pool.coefficients) == 1
         require(right, "the model is calibrated by what other models say")
 
     def distributions(self, X: Any, n_jobs: int | None) -> Iterator[Distribution]:

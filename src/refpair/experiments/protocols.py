@@ -201,7 +201,7 @@ def _chosen_out_of_bag(model: Any) -> dict[str, Any]:
         "temperature": by_code.temperature,
         "max_depth": by_code.max_depth,
         "sources": [source.name for source in model.posterior_.sources],
-        "coefficients": mixture.pool.coefficients.round(3).tolist(),
+        "coefficients": mixture.pool.coefficients.mean(axis=1).round(3).tolist(),
         "new_share": round(mixture.new_share, 3),
     }
 

@@ -1,9 +1,10 @@
 """Calibrated probabilities of labels, from what several sources say.
 
-    log odds of P_k(x)  =  Σ_s a_s · log odds of p_sk(x)  +  b        a_s ≥ 0
+    log odds of P_k(x)  =  Σ_s a_s · log p_sk(x)  −  c_s · log (1 − p_sk(x))  +  b        a_s, c_s ≥ 0
 
-All labels share the few numbers a and b: one of its own would have too few positives on most data (half of
-medical's labels have fewer than five training samples). Probabilities next to 0 are taken as `least`: how far
+Of a single source that is beta calibration; a line in log odds, if a is c. All labels share the few numbers
+a, b and c: some of its own would have too few positives on most data (half of medical's labels have fewer
+than five training samples). Probabilities next to 0 are taken as `least`: how far
 below it they are is noise, as few trees speak of a training sample that they were grown without.
 """
 
@@ -29,14 +30,16 @@ _SURE = 30.0  # log odds, at most: what is far beyond is 1 by rounding
 
 @dataclass(frozen=True, eq=False)
 class LogOddsPool(Savable):
-    """How the log odds of sources add up to calibrated ones; of a single source, it is a line."""
+    """How the logarithms of probabilities that sources tell add up to calibrated log odds."""
 
-    coefficients: npt.NDArray[np.float64]  # (n_sources,)
+    coefficients: npt.NDArray[np.float64]  # (n_sources, 2): a and c
     shift: float
     least: float = LEAST
 
     def __post_init__(self) -> None:
-        right = self.coefficients.ndim == 1 and np.isfinite(self.coefficients).all()
+        right = (
+            self.coefficients.shape == (len(self.coefficients), 2) and np.isfinite(self.coefficients).all()
+        )
         if not (right and (np.abs(self.coefficients) <= _LARGEST).all() and abs(self.shift) <= _LARGEST):
             raise ValueError("coefficients and shift must be finite numbers, and none of them large")
         if not 0 < self.least < 0.5:
@@ -53,15 +56,15 @@ class LogOddsPool(Savable):
         truths : array of shape (n, n_labels)
         least : float
         """
-        x = np.stack([log_odds(p, least).ravel() for p in probabilities], axis=1)
+        x = np.stack([logs.ravel() for p in probabilities for logs in _logs(p, least)], axis=1)
         y, n = truths.ravel().astype(np.float64), np.ones(truths.size)
         # Most cells of many labels are as low as can be by all sources: they are one, counted often.
-        low = (x <= log_odds(np.array(least), least)).all(axis=1)
+        low = (x[:, ::2] <= np.log(least)).all(axis=1)
         if low.any():
             n = np.append(n[~low], low.sum())
             y = np.append(y[~low], y[low].mean())
             x = np.concatenate([x[~low], x[low][:1]])
-        equal = np.full(x.shape[1], 1 / x.shape[1])
+        equal = np.full(x.shape[1], 2 / x.shape[1])
 
         def loss(at: Floats) -> tuple[float, Floats]:
             z, off = x @ at[:-1] + at[-1], at[:-1] - equal
@@ -71,21 +74,22 @@ class LogOddsPool(Savable):
 
         bounds = [(0.0, _LARGEST)] * len(equal) + [(-_LARGEST, _LARGEST)]
         found = minimize(loss, np.append(equal, 0.0), jac=True, method="L-BFGS-B", bounds=bounds).x
-        return cls(found[:-1], float(found[-1]), least)
+        return cls(found[:-1].reshape(-1, 2), float(found[-1]), least)
 
     def __call__(self, probabilities: Sequence[Floats]) -> Floats:
         """Return the calibrated probabilities, all within (0, 1)."""
         total = np.full(probabilities[0].shape, self.shift)
-        for coefficient, p in zip(self.coefficients, probabilities, strict=True):
-            if coefficient != 0:
-                total += coefficient * log_odds(p, self.least)
+        for (of_p, of_rest), p in zip(self.coefficients, probabilities, strict=True):
+            if of_p != 0 or of_rest != 0:
+                log_p, minus_log_rest = _logs(p, self.least)
+                total += of_p * log_p + of_rest * minus_log_rest
         return np.asarray(expit(np.clip(total, -_SURE, _SURE)))
 
 
-def log_odds(p: Floats, least: float) -> Floats:
-    """Return log p / (1 − p), of probabilities kept from `least` to 1 − least."""
+def _logs(p: Floats, least: float) -> tuple[Floats, Floats]:
+    """Return log p and −log (1 − p), of probabilities kept from `least` to 1 − least."""
     kept = np.clip(p, least, 1.0 - least)
-    return np.asarray(np.log(kept) - np.log1p(-kept))
+    return np.asarray(np.log(kept)), np.asarray(-np.log1p(-kept))
 
 
 def log_loss(p: Floats, truths: Bytes) -> Floats:
