@@ -200,8 +200,8 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
 
     Where label vectors are known, their weights become the nearest ones whose labels have the calibrated
     probabilities; what none of a row's vectors has stays impossible. Where labels are taken as independent,
-    calibration helps costs that add up over labels, but F1, Jaccard or zero-one may be worse by it: models
-    that are too sure answer as if they knew which labels go together.
+    and for chains and single trees, calibration helps costs that add up over labels, but F1, Jaccard or
+    zero-one may be worse by it: compare with ``calibrate=False``.
 
     Examples
     --------
