@@ -283,7 +283,7 @@ def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_table(tmp_path, tab
     seen = []
     rng = random.Random(0)
     for _ in range(2):
-        process = subprocess.Popen([sys.executable, "-c", code])
+        process = subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"SLOW_SECONDS": "1.5"})
         _wait_for_more_results(disturbed, process, rng.randint(1, 4))
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
