@@ -118,7 +118,7 @@ class CostSensitiveUncertainty(LearningStrategy):
         code = draw_code(cost, distinct.vectors, self.n_bits, "uniform", rng)
         seeds = rng.integers(2**64, size=len(code), dtype=np.uint64)
         seeds = np.append(seeds, np.zeros(along * distinct.vectors.shape[1], np.uint64))  # unused
-        problems = bit_problems(code, distinct.vectors, distinct.of_row, int(along), seeds).at_hand()
+        problems = bit_problems(code, distinct.vectors, distinct.of_row, seeds, int(along)).at_hand()
         bits = self._learn(pool.features, pool.labelled, code, problems)
         classifier = None
         if uses_classifier and not along:

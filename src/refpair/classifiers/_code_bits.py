@@ -47,4 +47,4 @@ def make_bank(learner: Any, *, of_trees: dict[str, Any] | None = None, **how: An
 
 def count_votes(n_bits: int, n_labels: int) -> int:
     """Return how many bits of its own each label has beside a code: 100 of 6 labels for 3,000 bits, say."""
-    return min(_VOTES_A_BIT * n_bits // n_labels, _MOST_VOTES)
+    return max(min(_VOTES_A_BIT * n_bits // n_labels, _MOST_VOTES), 1)

@@ -29,6 +29,7 @@ from refpair.posterior.code import BATCHES, CodeSource
 from refpair.posterior.distinct_labels import DistinctLabels, distinct_labels
 from refpair.posterior.distribution import Distribution, LabelDistribution
 from refpair.posterior.labels import LabelSource
+from refpair.posterior.learn import learn_sources
 from refpair.posterior.leaves import LeafSource
 from refpair.posterior.linear import LinearSource
 from refpair.posterior.select import Posterior, choose_mixture
@@ -63,8 +64,8 @@ class CSRPEClassifier(SavableCSRPE):
         What a prediction costs: "f1", "jaccard", "hamming", "zero_one", "rank", "f2" and so on, or a cost of
         your own; see :class:`refpair.Cost`.
     n_bits : int or "auto", default="auto"
-        The length of the code. "auto" learns bits in batches, up to 3,000 of them, until they no longer lower
-        the cost of decisions out of bag.
+        The length of the code. "auto" learns bits in batches, up to 3,000 of them, for as long as they make
+        the probabilities of labels clearly better out of bag.
     sources : "auto" or tuple, default="auto"
         What the posterior is made of, "code" and any of:
 
@@ -73,8 +74,9 @@ class CSRPEClassifier(SavableCSRPE):
         - "linear": a logistic regression for each label,
         - a classifier of scikit-learn: what it says of labels, learnt with the others and asked out of fold.
 
-        ``("code",)`` is the model without them. "auto" takes all; with another `estimator` than "tree", and
-        for rows on disk, "code" and "labels". What each source counts is chosen out of bag.
+        ``("code",)`` is the model without them. "auto" takes those of the four that are of use out of bag;
+        with another `estimator` than "tree", and for rows on disk, of "code" and "labels". What each counts
+        is chosen out of bag.
     estimator : "tree", "logistic" or classifier, default="tree"
         What learns a bit: a decision tree; a logistic regression, all bits at once (``Logistic(C=...)`` sets
         how); or a clone of any scikit-learn classifier whose ``fit`` takes ``sample_weight``.
@@ -244,7 +246,7 @@ class CSRPEClassifier(SavableCSRPE):
         else:
             seeds = for_sources.integers(2**63, size=len(code), dtype=np.uint64)
             self.code_ = code
-            self.bits_ = self._learn(X, bit_problems(code, distinct.vectors, distinct.of_row, 0, seeds))
+            self.bits_ = self._learn(X, bit_problems(code, distinct.vectors, distinct.of_row, seeds))
             self._make_code_book()
         return self
 
@@ -266,22 +268,21 @@ class CSRPEClassifier(SavableCSRPE):
         """Learn the sources, and choose what each of them counts."""
         is_auto = self.n_bits == "auto"
         by_code = CodeSource(codes, in_batches=is_auto, may_be_cut=self.max_depth == "auto")
-        told = [(by_code.fit(training, rng), True)]
         sources: list[Source] = [by_code]
-        n_votes = count_votes(len(by_code.bits), training.n_labels)
         for number, wanted in enumerate(self._wanted_sources(training)):
-            source: Source
             if not isinstance(wanted, str):
-                source = EstimatorSource(f"estimator {number}", wanted)
+                sources.append(EstimatorSource(f"estimator {number}", wanted))
             elif wanted == "labels":
-                source = LabelSource(training.n_labels, max(1, n_votes))
+                sources.append(LabelSource(training.n_labels, count_votes(len(codes[0]), training.n_labels)))
             else:
-                source = LeafSource() if wanted == "leaves" else LinearSource()
-            told.append((source.fit(training, rng), source.tells_vectors))
-            sources.append(source)
+                sources.append(LeafSource() if wanted == "leaves" else LinearSource())
+        may_drop = isinstance(self.sources, str)
+        learners = learn_sources(sources, training, rng, may_drop=may_drop)
+        told = [one.told for one in learners]
         chosen = choose_mixture(training, told, may_be_new=self.relevant_set is None)
         self.code_, self.bits_ = by_code.code, by_code.bits
-        self.posterior_ = Posterior(training.vectors, tuple(sources), chosen.mixture)
+        used = tuple(one.source for one in learners)
+        self.posterior_ = Posterior(training.vectors, used, chosen.mixture)
         self.oob_search_, self.oob_cost_ = chosen.search, chosen.cost
 
     def _wanted_sources(self, training: Training) -> tuple[Any, ...]:

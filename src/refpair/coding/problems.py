@@ -18,8 +18,8 @@ def bit_problems(
     code: ReferencePairCode,
     vectors: Bytes,
     vector_of_row: npt.NDArray[np.int32],
-    n_votes: int,
     seeds: npt.NDArray[np.uint64],
+    n_votes: int = 0,
 ) -> BitProblems:
     """Return what the bits have to learn: first those of the code, then n_votes times one a label.
 

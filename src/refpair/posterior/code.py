@@ -31,7 +31,6 @@ from refpair.posterior.calibrate import LogOddsPool, log_loss
 from refpair.posterior.distribution import Bytes, Floats, Longs
 from refpair.posterior.labels import N_FOLDS
 from refpair.posterior.source import Source, Training, in_threads
-from refpair.posterior.stopping import still_improves
 
 CodeKind = Literal["words", "rows"]
 Agreement = npt.NDArray[np.float32]
@@ -161,25 +160,35 @@ class CodeSource(Source):
     known: KnownCodes
     settings: CodeSettings
 
-    def fit(self, training: Training, rng: np.random.Generator) -> Floats:
-        """Learn the bits, in batches as long as they improve decisions if their number is to be found."""
+    def learn(self, training: Training, rng: np.random.Generator) -> Iterator[Floats]:
+        """Learn the bits: in batches, if their number is to be found."""
         n = training.X.shape[0]
         code_rows = np.sort(rng.permutation(n)[:_MOST_CODES])
         code_rows = code_rows[training.vector_of_row[code_rows] >= 0]
         seeds = rng.integers(2**63, size=max(map(len, self._candidates)), dtype=np.uint64)
         tried = [_Learning(code, seeds, code_rows, training, self, rng) for code in self._candidates]
-        for learning in tried:
-            learning.go_on()
+        n_all = len(tried[0].code)
+        n_first = BATCHES[0] if self._in_batches else n_all if len(tried) == 1 else max(1, n_all // 4)
+        for one in tried:
+            one.learn_more(n_first)
         best = min(tried, key=lambda one: one.loss)
-        while best.go_on():
-            pass
+        if not self._in_batches:
+            best.learn_more(len(best.code))
+        yield self._take(best)
+        for n_more in BATCHES[1:]:
+            if best.learn_more(n_more):
+                yield self._take(best)
+
+    def _take(self, best: _Learning) -> Floats:
+        """Answer as one that has learnt says, from now on; return what it says of the training rows."""
+        training = best.training
         self.code, self.bits, self.settings = best.code[: best.n_bits], best.bits, best.settings
         if isinstance(self.bits, TreeBank) and self.settings.max_depth is not None:
             self.bits = self.bits.cut(self.settings.max_depth)
         self.known = best.chosen.codes
         if self.bits.bags_ is None:  # those of folds were compared with others
-            self.known = known_codes(self.settings.compared_with, self.bits, training, code_rows, self.code)
-        self._candidates = ()
+            kind = self.settings.compared_with
+            self.known = known_codes(kind, self.bits, training, best.code_rows, self.code)
         return best.chosen.weigh(self.settings.temperature)
 
     def answer(self, X: Matrix, n_jobs: int | None) -> Floats:
@@ -255,39 +264,28 @@ class _Learning:
     ) -> None:
         self.code, self.seeds, self.code_rows, self.training = code, seeds, code_rows, training
         self.source, self.rng = source, rng
-        self.n_bits, self.batch = 0, 0
-        self.costs: Floats | None = None
+        self.n_bits = 0
         self.loss = np.inf
-        self.improved = True
 
     bits: BitLearner
     chosen: OutOfBagCodes
     settings: CodeSettings
 
-    def go_on(self) -> bool:
-        """Learn a batch of bits, if there are any left and the last ones were of use; return whether so."""
-        if self.n_bits == len(self.code) or not self.improved:
+    def learn_more(self, n_bits: int) -> bool:
+        """Learn some more of the bits, if there are any; return whether there were."""
+        end = min(self.n_bits + n_bits, len(self.code))
+        if end == self.n_bits:
             return False
-        several = len(self.source._candidates) > 1 and self.batch == 0
-        n_more = len(self.code) - self.n_bits
-        if self.source._in_batches:
-            n_more = min(n_more, BATCHES[self.batch])
-        elif several:
-            n_more = max(1, n_more // 4)
-        end = self.n_bits + n_more
         bits = self.training.learn(self.training.X, self._problems(slice(self.n_bits, end)))
         self.bits = bits if self.n_bits == 0 else self.bits.with_more(bits)
-        self.n_bits, self.batch = end, self.batch + 1
+        self.n_bits = end
         self._read()
-        if self.source._in_batches:
-            told = self.chosen.weigh(self.settings.temperature)
-            self.costs, self.improved = still_improves(self.costs, told, self.training)
         return True
 
     def _problems(self, bits: slice, of_row: npt.NDArray[np.int32] | None = None) -> BitProblems:
         distinct = self.training.distinct
         rows = distinct.of_row if of_row is None else of_row
-        return bit_problems(self.code[bits], distinct.vectors, rows, 0, self.seeds[bits])
+        return bit_problems(self.code[bits], distinct.vectors, rows, self.seeds[bits])
 
     def _read(self) -> None:
         """Choose the codes to compare with, the depth and the temperature: by their log loss, calibrated."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import ClassVar
 
@@ -12,14 +13,12 @@ from refpair._kernels.posterior import sum_votes
 from refpair._saved import require
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import BitLearner, BitProblems
-from refpair.posterior.calibrate import LogOddsPool, log_loss
 from refpair.posterior.distribution import Bytes, Floats
 from refpair.posterior.source import Source, Training, in_threads
-from refpair.posterior.stopping import is_clearly_less
 
 N_FOLDS = 3
 VOTES_A_FOLD = 8
-BATCH = 25  # bits of each label, to begin with
+BATCH = 25  # bits of each label, to begin with; then as many as there are
 
 
 class LabelSource(Source):
@@ -34,23 +33,17 @@ class LabelSource(Source):
         self.n_labels = n_labels
         self.most_votes = most_votes  # bits of each label
 
-    def fit(self, training: Training, rng: np.random.Generator) -> Floats:
-        """Learn the bits of all labels, some of each at a time, as long as they say clearly more."""
-        n_votes, n_first = self.most_votes, min(self.most_votes, BATCH)
-        told, loss = self._learn_more(n_first, training, rng)
-        while n_first < n_votes:
-            n_more = min(n_first, n_votes - n_first)  # twice as many
-            n_first += n_more
-            told, after = self._learn_more(n_more, training, rng)
-            if not is_clearly_less(after, loss):
-                break
-            loss = after
-        return told
+    def learn(self, training: Training, rng: np.random.Generator) -> Iterator[Floats]:
+        """Learn the bits of all labels, some of each at a time."""
+        n_votes = min(self.most_votes, BATCH)
+        yield self._learn_more(n_votes, training, rng)
+        while n_votes < self.most_votes:
+            n_more = min(n_votes, self.most_votes - n_votes)
+            n_votes += n_more
+            yield self._learn_more(n_more, training, rng)
 
-    def _learn_more(
-        self, n_votes: int, training: Training, rng: np.random.Generator
-    ) -> tuple[Floats, Floats]:
-        """Learn more bits of each label; return what all of them say out of bag, and its log loss."""
+    def _learn_more(self, n_votes: int, training: Training, rng: np.random.Generator) -> Floats:
+        """Learn more bits of each label; return what all of them say out of bag."""
         seeds = rng.integers(2**63, size=n_votes * self.n_labels, dtype=np.uint64)
         vectors, of_row, rows = training.distinct.vectors, training.distinct.of_row, training.rows
         bits = training.learn(training.X, _problems(vectors, of_row, seeds))
@@ -66,9 +59,7 @@ class LabelSource(Source):
                     some = seeds[: VOTES_A_FOLD * self.n_labels]
                     bank = training.learn(training.X[others], _problems(vectors, of_row[others], some))
                     told[mine] = self._mean(bank.values(training.X[rows[mine]]))
-        told = np.where(np.isnan(told), training.frequencies, told)  # where no bit speaks of a label
-        calibrated = LogOddsPool.fit([told], training.truths)([told])
-        return told, log_loss(calibrated, training.truths)
+        return np.where(np.isnan(told), training.frequencies, told)  # where no bit speaks of a label
 
     def answer(self, X: Matrix, n_jobs: int | None) -> Floats:
         """Return the probabilities of the labels."""

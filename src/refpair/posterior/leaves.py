@@ -7,6 +7,7 @@ learns all labels at once, and several times faster.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -21,10 +22,9 @@ from refpair.bits.trees import ClassTreeBank
 from refpair.costs import get_cost
 from refpair.posterior.distribution import Floats
 from refpair.posterior.source import Source, Training, in_threads
-from refpair.posterior.stopping import still_improves
 
 N_REFERENCES = 32  # of a tree
-BATCH, MOST_TREES = 100, 500
+BATCHES = (100, 100, 200)  # trees
 _BAG, _LARGEST_BAG = 0.8, 100_000  # of the samples, for each tree
 _POOL, _CELLS = 512, 1 << 24  # vectors that references are drawn from; costs that are kept of them
 _TIES = 1e-6  # costs that differ by less are told apart at random, for each vector
@@ -38,38 +38,39 @@ class LeafSource(Source):
 
     trees: ClassTreeBank  # a single problem, whose classes are the label vectors of the relevant set
 
-    def fit(self, training: Training, rng: np.random.Generator) -> Floats:
-        """Grow trees in batches, as long as they improve the decisions on samples that they do not know."""
+    def learn(self, training: Training, rng: np.random.Generator) -> Iterator[Floats]:
+        """Grow trees in batches."""
         n_vectors = len(training.vectors)
         bins = find_bins(training.X, ClassTreeBank().max_bins)
         nearest = _NearestReference(training, rng)
+        bank = ClassTreeBank(max_features="sqrt", max_samples=_BAG, n_jobs=training.n_jobs)
+        bank.bins_, bank.n_classes_ = bins, np.array([n_vectors])
+        self.trees = bank
         parts: list[ClassTrees] = []
         votes, n_votes = np.zeros((len(training.rows), n_vectors)), np.zeros(len(training.rows))
-        costs = None
-        while len(parts) * BATCH < MOST_TREES:
-            trees, bags = self._grow(training, bins, nearest, rng)
+        for n_more in BATCHES:
+            trees, bags = self._grow(n_more, training, bins, nearest, rng)
             leaves = _leaves(trees, bins, training.X[training.rows], training.n_jobs)
             unknown = bags.leave_out(training.rows)
             leaf_votes(leaves, unknown, trees.held, votes)
             n_votes += unknown.sum(axis=1)
             parts.append(trees)
-            told = _normed(votes, n_votes, training.counts)
-            costs, improved = still_improves(costs, told, training)
-            if not improved:
-                break
-        bank = ClassTreeBank(max_features="sqrt", max_samples=min(_BAG, 1.0), n_jobs=training.n_jobs)
-        bank.bins_, bank.trees_ = bins, ClassTrees.join(parts)
-        bank.n_classes_, bank.n_trees_ = np.array([n_vectors]), len(bank.trees_)
-        self.trees = bank
-        return told
+            bank.trees_ = ClassTrees.join(parts)
+            bank.n_trees_ = len(bank.trees_)
+            yield _normed(votes, n_votes, training.counts)
 
     def _grow(
-        self, training: Training, bins: Bins, nearest: _NearestReference, rng: np.random.Generator
+        self,
+        n_trees: int,
+        training: Training,
+        bins: Bins,
+        nearest: _NearestReference,
+        rng: np.random.Generator,
     ) -> tuple[ClassTrees, Bags]:
         """Grow a batch of trees; return them with label vectors in their leaves, and what they know."""
         n = training.X.shape[0]
-        classes = np.column_stack([nearest.draw(rng) for _ in range(BATCH)])
-        seeds = rng.integers(2**63, size=BATCH, dtype=np.uint64)
+        classes = np.column_stack([nearest.draw(rng) for _ in range(n_trees)])
+        seeds = rng.integers(2**63, size=n_trees, dtype=np.uint64)
         n_sampled = max(1, min(round(_BAG * n), _LARGEST_BAG, n - 1))
         problems = ClassProblems(classes, classes.max(axis=0).astype(np.int64) + 1, 1, seeds)
         bank = ClassTreeBank(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, ClassVar
 
@@ -42,8 +43,8 @@ class LinearSource(Source):
     centre: npt.NDArray[np.float64]  # (n_features,): what missing features count as
     is_sparse: bool  # whether samples are taken as sparse: the same way always, the same answers
 
-    def fit(self, training: Training, rng: np.random.Generator) -> Floats:
-        """Choose C by the first fold, and learn without each fold in turn."""
+    def learn(self, training: Training, rng: np.random.Generator) -> Iterator[Floats]:
+        """Choose C by the first fold, and learn without each fold in turn: a single step."""
         X, self.centre, scale = _scale(training.X)
         n, self.is_sparse = X.shape[0], sp.issparse(X)
         n_folds = max(2, min(_FOLDS, n))
@@ -70,7 +71,7 @@ class LinearSource(Source):
             intercept.append(np.clip(bank.intercept_, -_SURE, _SURE))
         self.weights = np.mean(weights, axis=0)
         self.intercept = np.mean(intercept, axis=0) - self.weights @ self.centre
-        return told
+        yield told
 
     def answer(self, X: Matrix, n_jobs: int | None) -> Floats:
         """Return the probabilities of the labels."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -76,8 +76,12 @@ class Source(Savable, ABC):
         """Which source it is; no two of a model have the same."""
 
     @abstractmethod
-    def fit(self, training: Training, rng: np.random.Generator) -> Floats:
-        """Learn; return the answers on ``training.rows``, each by what was learnt without that sample."""
+    def learn(self, training: Training, rng: np.random.Generator) -> Iterator[Floats]:
+        """Learn in steps; yield after each the answers on ``training.rows``, as :meth:`answer` gives them.
+
+        Each is by what was learnt without that sample. A step doubles what there is, more or less. After any
+        of them the source is ready to answer: it may be that no further one is asked for.
+        """
 
     @abstractmethod
     def answer(self, X: Matrix, n_jobs: int | None) -> Floats:
