@@ -163,8 +163,9 @@ BAD_POOLS = {
     "steep": (changed(POOL, at(0, 1e300)), "none of them large"),
     "integers": (changed(POOL, lambda a: a.astype(np.int64)), "and not float64"),
     "none": (changed(POOL, lambda a: a[:0]), "what other models say"),
-    "two sources": (changed(POOL, lambda a: np.append(a, a)), "what other models say"),
-    "table": (changed(POOL, lambda a: a[None]), "must be finite"),
+    "two sources": (changed(POOL, lambda a: np.concatenate([a, a])), "what other models say"),
+    "flat": (changed(POOL, lambda a: a.ravel()), "two numbers for each source"),
+    "cube": (changed(POOL, lambda a: a[None]), "two numbers for each source"),
     "far": (in_header("model", "_label_model", "pool", "shift", value=1e9), "none of them large"),
     "no number": (
         in_header("model", "_label_model", "pool", "shift", value="1"),

@@ -89,9 +89,15 @@ def test_calibrating_lowers_the_log_loss_of_sources_that_are_too_sure():
     ("coefficients", "shift", "least"),
     [
         (np.full((1, 2), np.nan), 0.0, 0.01), (np.ones((1, 2)), np.inf, 0.01), (np.full((1, 2), 99.0), 0, 0.01),
-        (np.array([1.0, 1.0]), 0.0, 0.01), (np.ones((1, 2)), 0.0, 0.0), (np.ones((1, 2)), 0.0, 0.5),
+        (np.ones((1, 2)), 0.0, 0.0), (np.ones((1, 2)), 0.0, 0.5),
     ],
 )  # fmt: skip
 def test_impossible_numbers_are_refused(coefficients, shift, least):
     with pytest.raises(ValueError, match=r"coefficients and shift|least"):
         LogOddsPool(coefficients, shift, least)
+
+
+@pytest.mark.parametrize("shape", [(), (2,), (2, 1), (2, 3), (1, 1, 2)], ids=str)
+def test_coefficients_of_another_shape_are_refused(shape):
+    with pytest.raises(ValueError, match="two numbers for each source"):
+        LogOddsPool(np.ones(shape), 0.0)

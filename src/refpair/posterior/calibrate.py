@@ -37,10 +37,9 @@ class LogOddsPool(Savable):
     least: float = LEAST
 
     def __post_init__(self) -> None:
-        right = (
-            self.coefficients.shape == (len(self.coefficients), 2) and np.isfinite(self.coefficients).all()
-        )
-        if not (right and (np.abs(self.coefficients) <= _LARGEST).all() and abs(self.shift) <= _LARGEST):
+        if self.coefficients.ndim != 2 or self.coefficients.shape[1] != 2:
+            raise ValueError("coefficients must be two numbers for each source")
+        if not ((np.abs(self.coefficients) <= _LARGEST).all() and abs(self.shift) <= _LARGEST):
             raise ValueError("coefficients and shift must be finite numbers, and none of them large")
         if not 0 < self.least < 0.5:
             raise ValueError(f"least is {self.least}, which is not between 0 and ½")
