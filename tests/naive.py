@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise, product
-from math import exp, prod
+from math import exp
 
 Vector = Sequence[int]
 HALF = Fraction(1, 2)
@@ -410,25 +410,6 @@ def label_sums(weights: Sequence[float], vectors: Sequence[Vector]) -> list[floa
         sum(weight for weight, y in zip(weights, vectors, strict=True) if y[k])
         for k in range(len(vectors[0]))
     ]
-
-
-def mixed(p: Sequence[float], q: Sequence[float], share: float) -> list[float]:
-    return [(1 - share) * a + share * b for a, b in zip(p, q, strict=True)]
-
-
-def odds(p: float) -> float:
-    """The odds of a probability, which is taken to be no surer than 1 in 10,000."""
-    p = min(max(p, 1e-3), 1 - 1e-3)
-    return p / (1 - p)
-
-
-def tilted(weights: Sequence[float], vectors: Sequence[Vector], factors: Sequence[float]) -> list[float]:
-    """Weights times the factors of the labels that a vector has, normed."""
-    products = [
-        w * prod(f for f, label in zip(factors, y, strict=True) if label)
-        for w, y in zip(weights, vectors, strict=True)
-    ]
-    return [product / sum(products) for product in products]
 
 
 def without_small(weights: Sequence[float], part: float) -> list[float]:

@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from refpair._kernels.code_words import pack_bits, pack_signs
-from refpair._kernels.posterior import keep_large, partial_agreements, sum_labels, sum_votes, tilt, weigh
+from refpair._kernels.posterior import keep_large, partial_agreements, sum_labels, sum_votes, weigh
 from tests import naive
 
 seeds = st.integers(0, 2**32 - 1)
@@ -138,25 +138,6 @@ def test_label_sums_are_those_of_the_loop(case):
     out = np.full((3, vectors.shape[1]), np.nan)
     sum_labels(weights, *label_lists(vectors), out)
     close(out, [naive.label_sums(row, vectors) for row in weights])
-
-
-@settings(deadline=None, max_examples=60)
-@given(weighted_vectors())
-def test_tilted_weights_are_those_of_the_loop(case):
-    vectors, weights, rng = case
-    log_odds = rng.normal(0, 3, (3, vectors.shape[1]))
-    found = weights.copy()
-    tilt(found, log_odds, *label_lists(vectors))
-    close(found, [naive.tilted(w, vectors, np.exp(lo)) for w, lo in zip(weights, log_odds, strict=True)])
-    np.testing.assert_array_equal(found == 0, weights == 0)
-
-
-@pytest.mark.parametrize("far", [2000.0, -2000.0])
-def test_odds_beyond_what_exp_can_hold_still_tilt(far):
-    weights = np.array([[0.5, 0.25, 0.25]])
-    vectors = np.uint8([[1, 0], [1, 1], [0, 0]])
-    tilt(weights, np.array([[far, np.log(2)]]), *label_lists(vectors))
-    close(weights, [[0.5, 0.5, 0.0]] if far > 0 else [[0.0, 0.0, 1.0]])
 
 
 # ---- keep_large ----
