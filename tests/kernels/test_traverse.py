@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -5,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refpair._kernels.binning import MISSING
-from refpair._kernels.walk import ask_trees
+from refpair._kernels.walk import ClassCounts, ask_trees, find_leaves, leaf_votes
 from refpair.bits.binning import find_bins
 from refpair.bits.nodes import Trees
 from tests import naive
@@ -133,3 +135,44 @@ def test_many_rows_and_trees_at_once_are_as_one_by_one(case):
     ask_trees(codes, trees.start, trees.words, trees.value, n_signs, signs, values)
     np.testing.assert_array_equal(signs, np.where(expected[:, :n_signs] > 0, 1, -1))
     np.testing.assert_array_equal(values, expected[:, n_signs:])
+
+
+# ---- leaves ----
+
+
+@settings(deadline=None, max_examples=100)
+@given(random_trees())
+def test_the_leaves_that_rows_reach_are_those_of_a_walk(case):
+    trees, codes, _ = case
+    n, n_trees = len(codes), len(trees)
+    numbered = replace(trees, value=np.arange(len(trees.feature)))  # each node says which one it is
+    nodes = [as_nodes(numbered, tree) for tree in range(n_trees)]
+    rows = [[None if code == MISSING else code for code in row] for row in codes.tolist()]
+    expected = np.array([[naive.leaf(node, row).value for node in nodes] for row in rows])
+    out = np.full((n, n_trees), -1, np.int32)
+    find_leaves(codes, trees.nodes, out)
+    np.testing.assert_array_equal(out, expected.reshape(n, n_trees))
+    assert (trees.feature[out] == -1).all()
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 5), st.integers(0, 5), st.sampled_from([0.0, 0.5, 1.0]))
+def test_leaves_vote_by_their_frequencies_if_they_are_asked(seed, n_rows, n_trees, share):
+    rng = np.random.default_rng(seed)
+    n_nodes, n_classes = 7, 4
+    n_held = rng.integers(1, n_classes + 1, n_nodes)
+    classes = [np.sort(rng.permutation(n_classes)[:n]).astype(np.int32) for n in n_held]
+    counts = [rng.integers(1, 9, n).astype(np.int32) for n in n_held]
+    held = ClassCounts(np.cumsum([0, *n_held]), np.concatenate(classes), np.concatenate(counts))
+    leaves = rng.integers(0, n_nodes, (n_rows, n_trees)).astype(np.int32)
+    asked = rng.random((n_rows, n_trees)) < share
+    before = rng.random((n_rows, n_classes))
+    votes = before.copy()
+    leaf_votes(leaves, asked, held, votes)
+    expected = before.copy()
+    for row, tree in np.argwhere(asked):
+        leaf = leaves[row, tree]
+        for of_class, count in zip(classes[leaf], counts[leaf], strict=True):
+            expected[row, of_class] += count / sum(counts[leaf])
+    np.testing.assert_allclose(votes, expected, rtol=1e-12)
+    np.testing.assert_allclose((votes - before).sum(axis=1), asked.sum(axis=1), atol=1e-12)

@@ -88,8 +88,8 @@ def test_calibrating_lowers_the_log_loss_of_sources_that_are_too_sure():
 @pytest.mark.parametrize(
     ("coefficients", "shift", "least"),
     [
-        (np.full((1, 2), np.nan), 0.0, 0.01), (np.ones((1, 2)), np.inf, 0.01), (np.full((1, 2), 99.0), 0, 0.01),
-        (np.ones((1, 2)), 0.0, 0.0), (np.ones((1, 2)), 0.0, 0.5),
+        (np.full((1, 2), np.nan), 0.0, 0.01), (np.ones((1, 2)), np.inf, 0.01),
+        (np.full((1, 2), 99.0), 0.0, 0.01), (np.ones((1, 2)), 0.0, 0.0), (np.ones((1, 2)), 0.0, 0.5),
     ],
 )  # fmt: skip
 def test_impossible_numbers_are_refused(coefficients, shift, least):
