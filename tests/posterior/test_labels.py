@@ -63,14 +63,14 @@ def test_out_of_bag_noise_cannot_be_told():
 
 def test_steps_double():
     training = make_training(*some_samples())
-    source = LabelSource(4, 70)
+    source = LabelSource(4, 90)
     bits = []
     for told in source.learn(training, np.random.default_rng(1)):
         assert told.shape == (120, 4)
         assert len(source.bits.bags_) == len(source.bits)
         bits.append(source.bits)
         source.check_shapes(6, 4, 99)
-    assert [len(bank) // 4 for bank in bits] == [BATCH, 2 * BATCH, 70]
+    assert [len(bank) // 4 for bank in bits] == [BATCH, 2 * BATCH, 90]
     for fewer, more in pairwise(bits):
         values = more.values(training.X)
         np.testing.assert_array_equal(values[:, : len(fewer)], fewer.values(training.X))

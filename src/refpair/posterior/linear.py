@@ -117,6 +117,9 @@ def _scale(X: Any) -> tuple[Matrix, Floats, Floats]:
     """
     n_rows, n_features = X.shape
     X = sp.csr_array(X)
+    if not X.data.all():  # zeros that were written down
+        X = X.copy()
+        X.eliminate_zeros()
     is_known = ~np.isnan(X.data)
     if X.nnz > _DENSE * n_rows * n_features:
         dense = X.toarray().astype(np.float64)
@@ -125,7 +128,8 @@ def _scale(X: Any) -> tuple[Matrix, Floats, Floats]:
         centre = np.where(known, dense, 0.0).sum(axis=0) / n_known
         off = np.where(known, dense - centre, 0.0)
         scale = np.sqrt((off**2).sum(axis=0) / n_known)
-        scale = np.where(scale > 0, scale, 1.0)
+        varies = np.fmax.reduce(dense) > np.fmin.reduce(dense)  # else it is off by rounding alone
+        scale = np.where(varies & (scale > 0), scale, 1.0)
         return off / scale, centre, scale
     X = sp.csr_array((np.where(is_known, X.data, 0.0).astype(np.float64), X.indices, X.indptr), shape=X.shape)
     scale = np.asarray(abs(X).max(axis=0).toarray()).ravel()
