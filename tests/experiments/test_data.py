@@ -105,3 +105,30 @@ def test_what_cannot_be_read(write, text, message):
 def test_labels_must_be_named():
     with pytest.raises(ValueError, match="t: which columns are the labels"):
         numeric_data(Table("t", pd.DataFrame({"a": [1]}), None, None), TableOptions())
+
+
+def test_arrays_are_read_from_npz(tmp_path):
+    X, Y = np.eye(8, 6, dtype=np.float32) / 3, np.eye(8, 2, dtype=np.uint8)
+    np.savez(tmp_path / "mine.npz", X=X, Y=Y)
+    np.savez(tmp_path / "full.npz", X=X + 1, Y=Y.astype(float))
+    sparse, full = (read_numeric(str(tmp_path / name), TableOptions()) for name in ("mine.npz", "full.npz"))
+    assert sparse.name == "mine"
+    assert isinstance(sparse.X, csr_array)
+    assert isinstance(full.X, np.ndarray)
+    np.testing.assert_array_equal(sparse.X.toarray(), X.astype(np.float64))
+    np.testing.assert_array_equal(full.X, (X + 1).astype(np.float64))
+    np.testing.assert_array_equal(full.Y, Y)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"X": np.zeros((3, 2)), "y": np.zeros((3, 1))}, "X and Y are expected, and there are X, y"),
+        ({"X": np.zeros((3, 2)), "Y": np.zeros((2, 1))}, "as many rows"),
+        ({"X": np.zeros((3, 2)), "Y": np.full((3, 1), 2)}, "Y of 0 and 1"),
+    ],
+)
+def test_wrong_arrays_are_refused(tmp_path, arrays, message):
+    np.savez(tmp_path / "mine.npz", **arrays)
+    with pytest.raises(ValueError, match=message):
+        read_numeric(str(tmp_path / "mine.npz"), TableOptions())

@@ -54,6 +54,8 @@ def test_a_fingerprint_changes_with_the_settings_that_take_part():
         return fingerprint(*names, base) != fingerprint(*names, Settings(**settings))
 
     assert changed("compare", "CSRPE-nearest", n_bits=10)
+    assert not changed("compare", "CSRPE-nearest", n_bits=3000)
+    assert changed("compare", "CSRPE-posterior", n_bits=3000)
     assert not changed("compare", "CSRPE-nearest", n_trees=10)
     assert not changed("compare", "BR", n_bits=10)
     assert changed("compare", "BR", n_trees=10)
@@ -88,3 +90,11 @@ def test_how_files_are_written_is_known_to_tasks(tmp_path):
 def test_standard_input_is_refused():
     with pytest.raises(ValueError, match="standard input can be read only once; experiments need a file"):
         find_sources(["-"], JOY)
+
+
+def test_splits_may_begin_later(tmp_path):
+    data, part = [write_table(tmp_path / "mine.csv")], Part("compare", 3, 1, ("BR", "CSRPE-nearest"), 10)
+    tasks = plan_tasks(part, find_sources(data, JOY), ["f1"], Settings())
+    assert [(task.algorithm, task.split) for task in tasks] == [
+        ("BR", 10), ("CSRPE-nearest", 10), ("CSRPE-nearest", 11), ("CSRPE-nearest", 12)
+    ]  # fmt: skip

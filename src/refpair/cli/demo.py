@@ -1,4 +1,4 @@
-"""What is there to try: ``refpair datasets``, and ``demo``, two models for two costs and a random forest."""
+"""What is there to try: ``refpair datasets``, and ``demo``, a model and a random forest made for two costs."""
 
 from __future__ import annotations
 
@@ -7,21 +7,27 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
 
 from refpair.cli.printing import Output, new_table
 
 BEST = {"F1": max, "price": min}
-N_BITS, N_TREES = 3000, 500
+N_BITS: int | Literal["auto"] = "auto"
+N_TREES = 500
+_CLEAR = 2.0  # standard errors
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one model reached by each cost; it may be made for one of them."""
+    """What one model reached by each cost, and what each test row cost; it may be made for one of them."""
 
     name: str
     made_for: str | None
     scores: dict[str, float]
+    rows: dict[str, npt.NDArray[np.float64]]
     seconds: float
 
 
@@ -30,7 +36,8 @@ def demo() -> None:
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
     from sklearn.ensemble import RandomForestClassifier
 
-    from refpair import Cost, CSRPEClassifier, get_cost
+    from refpair import BayesDecisionClassifier, Cost, CSRPEClassifier, get_cost
+    from refpair.cli.thresholds import ForestWithThresholds
     from refpair.datasets import load_dataset
 
     digits = load_dataset("digits")
@@ -40,7 +47,9 @@ def demo() -> None:
     console.print(
         "Pictures of one to three handwritten digits, one over the other: which digits are there? Models "
         f"learn from {half:,} pictures and are tested on {len(digits.Y) - half:,} others, by two costs: F1, "
-        "and a price of 3 for each digit that is not there and 1 for each one missed.\n"
+        "and a price of 3 for each digit that is not there and 1 for each one missed. A random forest of "
+        f"{N_TREES} trees is taken as it is, with thresholds for each label that are tuned by five folds, and "
+        "with calibrated Bayes decisions.\n"
     )
     costs = {"F1": get_cost("f1"), "price": Cost.per_label(false_positive=3, false_negative=1)}
     with Progress(
@@ -57,17 +66,30 @@ def demo() -> None:
             seconds = time.perf_counter() - started
             steps.advance(task)
             scores = {key: cost.mean(digits.Y[test], predicted) for key, cost in costs.items()}
-            return Result(name, made_for, scores, seconds)
+            rows = {key: cost.rows(digits.Y[test], predicted) for key, cost in costs.items()}
+            return Result(name, made_for, scores, rows, seconds)
 
-        def csrpe(cost: str, n_bits: int) -> CSRPEClassifier:
+        def forest(n_trees: int) -> RandomForestClassifier:
+            return RandomForestClassifier(n_trees, random_state=0, n_jobs=-1)
+
+        def bayes(cost: str, n_trees: int) -> BayesDecisionClassifier:
+            return BayesDecisionClassifier(forest(n_trees), cost=costs[cost], random_state=0, n_jobs=-1)
+
+        def csrpe(cost: str, n_bits: int | Literal["auto"]) -> CSRPEClassifier:
             return CSRPEClassifier(costs[cost], n_bits=n_bits, random_state=0, n_jobs=-1)
 
         # Ten bits need the same kernels as thousands, so that no model's time has the compiler's in it.
-        for number, name in enumerate(costs, 1):
-            try_out(f"compiling kernels, once ({number} of {len(costs)})", None, csrpe(name, 10))
-        results = [try_out(f"CSRPE for {name}", name, csrpe(name, N_BITS)) for name in costs]
-        forest = RandomForestClassifier(N_TREES, random_state=0, n_jobs=-1)
-        results.append(try_out(f"random forest ({N_TREES} trees)", None, forest))
+        small = [model for name in costs for model in (csrpe(name, 10), bayes(name, 5))]
+        for number, model in enumerate(small, 1):
+            try_out(f"compiling kernels, once ({number} of {len(small)})", None, model)
+        results = [try_out("random forest", None, forest(N_TREES))]
+        for name in costs:
+            tuned = ForestWithThresholds(forest(N_TREES), costs[name])
+            results.append(try_out(f"forest, thresholds for {name}", name, tuned))
+        for name in costs:
+            results.append(try_out(f"forest, Bayes decisions for {name}", name, bayes(name, N_TREES)))
+        for name in costs:
+            results.append(try_out(f"CSRPE for {name}", name, csrpe(name, N_BITS)))
     columns = ("F1\nhigher is better", "price\nlower is better", "seconds")
     table = new_table("model", *columns, numbers=columns)
     table.caption = "* best in its column"
@@ -79,23 +101,23 @@ def demo() -> None:
         ]
         table.add_row(result.name, *cells, f"{result.seconds:.1f}")
     console.print(table)
-    for sentence in verdict(results):
-        console.print(sentence)
+    for name in costs:
+        console.print(verdict(name, f"CSRPE for {name}", results))
 
 
-def verdict(results: Sequence[Result]) -> list[str]:
-    """Say of each model whether it comes first by the cost it was made for."""
-    sentences = []
-    for result in results:
-        if result.made_for is not None:
-            own = result.scores[result.made_for]
-            other = _best(result.made_for, [one for one in results if one is not result])
-            score = other.scores[result.made_for]
-            outcome = f"comes first: {own:.3f}, then {other.name} with {score:.3f}"
-            if own == score or BEST[result.made_for](own, score) == score:
-                outcome = f"does not come first: {own:.3f}, and {other.name} has {score:.3f}"
-            sentences.append(f"By {result.made_for}, {result.name} {outcome}.")
-    return sentences
+def verdict(cost: str, name: str, results: Sequence[Result]) -> str:
+    """Say whether a model comes first by a cost, which is next, and how sure that is."""
+    own = next(result for result in results if result.name == name)
+    other = _best(cost, [result for result in results if result is not own])
+    mine, theirs = own.scores[cost], other.scores[cost]
+    gains = other.rows[cost] - own.rows[cost]
+    lead, error = float(gains.mean()), float(gains.std() / len(gains) ** 0.5)
+    if mine == theirs or BEST[cost](mine, theirs) == theirs:
+        outcome = f"does not come first: {mine:.3f}, and {other.name} has {theirs:.3f}."
+    else:
+        outcome = f"comes first: {mine:.3f}, then {other.name} with {theirs:.3f}."
+    clear = "" if abs(lead) > _CLEAR * error else "; that is within chance"
+    return f"By {cost}, {name} {outcome} They differ by {abs(lead):.3f} ± {error:.3f}{clear}."
 
 
 def _best(cost: str, results: Sequence[Result]) -> Result:

@@ -62,6 +62,7 @@ Costs = Annotated[list[str] | None, _costs("f1, hamming")]
 PaperCosts = Annotated[list[str] | None, _costs("f1, jaccard, hamming, rank")]
 Splits = Annotated[int | None, _splits("5, with --quick 2")]
 PaperSplits = Annotated[int | None, _splits("20, with --quick 2; the other two experiments 3 at most")]
+FirstSplit = Annotated[int, typer.Option(min=0, help="The number of the first split: its random state.")]
 CompetitorSplits = Annotated[int | None, _competitor_splits("as --splits")]
 PaperCompetitorSplits = Annotated[int | None, _competitor_splits("5, or --splits if that is less")]
 Algorithms = Annotated[
@@ -74,7 +75,10 @@ Algorithms = Annotated[
     ),
 ]
 Bits = Annotated[
-    int | None, typer.Option(min=1, help="The length of the code.", show_default="3000, with --quick 500")
+    int | None,
+    typer.Option(
+        min=1, help="The length of the code.", show_default="3000; CSRPE-posterior finds it; with --quick 500"
+    ),
 ]
 Strategies = Annotated[
     list[str] | None,
@@ -182,6 +186,7 @@ def compare(
     cost: Costs = None,
     algorithm: Algorithms = None,
     splits: Splits = None,
+    first_split: FirstSplit = 0,
     competitor_splits: CompetitorSplits = None,
     stratified: Annotated[
         bool,
@@ -210,7 +215,8 @@ def compare(
     from refpair.experiments import Part
 
     n_splits = splits or (_QUICK_SPLITS if quick else _SPLITS)
-    parts = [Part("compare", n_splits, competitor_splits, tuple(algorithm) if algorithm else None)]
+    algorithms = tuple(algorithm) if algorithm else None
+    parts = [Part("compare", n_splits, competitor_splits, algorithms, first_split)]
     reading = labels, label_sep, drop, kind, sep, encoding
     how: dict[str, Any] = {"n_bits": bits, "stratified": stratified}
     _run("compare", parts, data, reading, cost, out, jobs, quick, report_only, **how)

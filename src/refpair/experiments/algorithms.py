@@ -1,8 +1,8 @@
 """The algorithms of the paper's comparison by name, and what is searched for each.
 
 The base learners of the competitors are forests, those of CSRPE single trees; both are grown by the same tree
-bank. What is searched is the shape of the trees: the size of their leaves where many trees vote on the same
-question; depth and the features that a split looks at where each bit counts for itself, as in the paper.
+bank. What is searched is the shape of the trees: the size of their leaves in forests; depth and the features
+that a split looks at where each bit counts for itself, as in the paper.
 """
 
 from __future__ import annotations
@@ -72,7 +72,6 @@ class Algorithm:
     grid: Callable[[Any], Grid] = field(default=lambda X: [{}])  # what to choose from, the default first
     draft: Parameters = field(default_factory=dict)  # parameters that make the search shorter
     fit_each: FitEach = fit_each
-    out_of_bag: bool = False  # oob_cost_ of fitted models is what is chosen by: no folds, no drafts
     one_fit: bool = False  # one fitted model answers for all costs
 
     def answer(self, model: Any, X: Any, cost: Cost) -> Any:
@@ -85,12 +84,6 @@ class Algorithm:
 
 def _forest_grid(X: Any) -> Grid:
     return [{"estimator__min_samples_leaf": n_rows} for n_rows in _LEAVES]
-
-
-def _voting_grid(X: Any) -> Grid:
-    """Return the settings of trees whose bits vote: the default, and larger leaves as in forests."""
-    few = 1 / 3 if sp.issparse(X) else "auto"
-    return [{"min_samples_leaf": n, "max_features": f} for n, f in zip(_LEAVES, ("auto", few), strict=True)]
 
 
 def _tree_grid(X: Any) -> Grid:
@@ -112,8 +105,12 @@ def _make_filter_tree(cost: Cost, settings: Settings, n_labels: int) -> Condense
     return CondensedFilterTree(Forest(settings.n_trees), cost=cost, n_rounds=n_rounds)
 
 
-def _make_csrpe(decoder: Any, cost: Cost, settings: Settings, n_labels: int) -> CSRPEClassifier:
-    return CSRPEClassifier(cost, n_bits=settings.n_bits, decoder=decoder)
+def _make_nearest(cost: Cost, settings: Settings, n_labels: int) -> CSRPEClassifier:
+    return CSRPEClassifier(cost, n_bits=settings.most_bits, decoder="nearest")
+
+
+def _make_posterior(cost: Cost, settings: Settings, n_labels: int) -> CSRPEClassifier:
+    return CSRPEClassifier(cost, n_bits="auto" if settings.n_bits is None else settings.n_bits)
 
 
 COMPETITORS: dict[str, Algorithm] = {
@@ -127,10 +124,8 @@ COMPETITORS: dict[str, Algorithm] = {
     ),
 }
 ALGORITHMS: dict[str, Algorithm] = COMPETITORS | {
-    NEAREST: Algorithm(
-        partial(_make_csrpe, "nearest"), _tree_grid, draft={"n_bits": _DRAFT_BITS}, fit_each=fit_and_cut
-    ),
-    POSTERIOR: Algorithm(partial(_make_csrpe, "posterior"), _voting_grid, out_of_bag=True),
+    NEAREST: Algorithm(_make_nearest, _tree_grid, draft={"n_bits": _DRAFT_BITS}, fit_each=fit_and_cut),
+    POSTERIOR: Algorithm(_make_posterior),  # it chooses by itself, out of bag
 }
 
 

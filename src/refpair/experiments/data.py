@@ -18,6 +18,8 @@ from refpair.experiments.names import find_cost, is_own
 from refpair.tables import Table, TableOptions, TableVectorizer
 from refpair.tables.labels import label_columns, labelled_rows, read_labels
 
+_SPARSE = 0.2  # of the cells are not 0, at most
+
 
 @dataclass(frozen=True)
 class Source:
@@ -96,11 +98,28 @@ def _digest(table: MultiLabelData) -> str:
 def read_numeric(data: str, options: TableOptions) -> MultiLabelData:
     """Read a file or a data set by its name, as numbers.
 
-    In ARFF files, nominal values become numbers by their places, as in the paper's experiments.
+    In ARFF files, nominal values become numbers by their places, as in the paper's experiments. An .npz file
+    has two arrays: features X, and labels Y of 0 and 1.
     """
+    if Path(data).suffix.lower() == ".npz":
+        return _read_arrays(Path(data))
     if Path(data).suffix.lower() == ".arff":
         return read_arff(data, options.labels, drop=options.drop)
     return numeric_data(read_data(data, options.labels, **options.reading), options)
+
+
+def _read_arrays(path: Path) -> MultiLabelData:
+    """Read X and Y; features of which less than a fifth are not zero become sparse."""
+    with np.load(path, allow_pickle=False) as arrays:
+        if not {"X", "Y"} <= {*arrays}:
+            raise ValueError(f"{path}: the arrays X and Y are expected, and there are {', '.join(arrays)}")
+        X, Y = arrays["X"], arrays["Y"]
+    if X.ndim != 2 or Y.ndim != 2 or len(X) != len(Y) or not np.isin(Y, (0, 1)).all():
+        raise ValueError(f"{path}: X and Y must be tables of as many rows, Y of 0 and 1")
+    X = X.astype(np.float64)
+    names = [f"x{place}" for place in range(X.shape[1])], [f"y{place}" for place in range(Y.shape[1])]
+    is_sparse = np.count_nonzero(X) < _SPARSE * X.size
+    return MultiLabelData(path.stem, sp.csr_array(X) if is_sparse else X, Y.astype(np.uint8), *names)
 
 
 def numeric_data(table: Table, options: TableOptions) -> MultiLabelData:

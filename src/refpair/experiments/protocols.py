@@ -107,21 +107,9 @@ class Evaluation:
     def choose(self, costs: Mapping[str, Cost], **given: Any) -> SearchResult:
         """Choose the parameters for each cost, besides those given."""
         settings = self.task.settings
-        if self.algorithm.out_of_bag and settings.search:
-            return self._choose_out_of_bag(costs, given)
         start = time.perf_counter()
         chosen = choose_parameters(self.algorithm, costs, self.X, self.Y, settings, self.task.split)
         return SearchResult(chosen, given, time.perf_counter() - start)
-
-    def _choose_out_of_bag(self, costs: Mapping[str, Cost], given: Parameters) -> SearchResult:
-        """Fit with all parameters, and choose those of the model that is cheapest by its own account."""
-        ((name, cost),) = costs.items()  # the account is of one cost
-        grid = self.algorithm.grid(self.X)
-        fits = [self.fit(cost, **parameters, **given) for parameters in grid]
-        # A model that has seen a single label vector predicts nothing else and has no account.
-        best = int(np.argmin([getattr(fitted.model, "oob_cost_", 0.0) for fitted in fits]))
-        others = sum(fitted.seconds for fitted in fits) - fits[best].seconds
-        return SearchResult({name: grid[best]}, given, others, {json.dumps(grid[best]): fits[best]})
 
     def fit_chosen(self, choice: SearchResult, name: str, cost: Cost) -> Fitted:
         """Fit with what was chosen for a cost, unless such a model is already there."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from refpair.model_selection import MultilabelStratifiedShuffleSplit
 
 LABELS_TIMES_ROUNDS = 500  # of the condensed filter tree, whose time grows with the square of both
+_PAPER_BITS = 3000
 LENGTHS = (50, 100, 200, 500, 1000, 2000, 3000, 4000, 5000)  # of codes, to compare
 
 Rows = npt.NDArray[np.intp]
@@ -53,8 +54,9 @@ class Settings:
 
     Attributes
     ----------
-    n_bits : int
-        The length of codes.
+    n_bits : int or None
+        The length of codes. None is 3000 for "CSRPE-nearest", as in the paper, and what "CSRPE-posterior"
+        finds by itself.
     n_trees : int
         How many trees the forests of the competitors have.
     n_rounds : int
@@ -72,7 +74,7 @@ class Settings:
         How rows are asked for in ``simulate``.
     """
 
-    n_bits: int = 3000
+    n_bits: int | None = None
     n_trees: int = 100
     n_rounds: int = 8
     search: bool = True
@@ -80,6 +82,11 @@ class Settings:
     stratified: bool = False
     lengths: tuple[int, ...] = LENGTHS
     simulation: Simulation = field(default_factory=Simulation)
+
+    @property
+    def most_bits(self) -> int:
+        """The length of codes, at most."""
+        return _PAPER_BITS if self.n_bits is None else self.n_bits
 
     def halves(self, Y: Any, split: int) -> tuple[Rows, Rows]:
         """Return the rows of the training and the test half of a split."""
@@ -98,7 +105,7 @@ class Settings:
             return "; ".join(simulation)
         most_labels = LABELS_TIMES_ROUNDS // self.n_rounds
         parts = [
-            f"codes of up to {self.n_bits} bits, cut from {max(self.lengths)} where lengths are compared",
+            f"codes of up to {self.most_bits} bits, cut from {max(self.lengths)} where lengths are compared",
             f"forests of {self.n_trees} trees",
             f"{self.n_rounds} rounds of CFT, fewer with more than {most_labels} labels",
             "parameters chosen in the training half" if self.search else "default parameters",

@@ -41,12 +41,15 @@ class Part:
     algorithms : tuple of str, optional
         By default all, or both forms of CSRPE where the experiment is about CSRPE. Those of "simulate" are
         strategies.
+    first_split : int
+        The number of the first split, which is the random state that halves are drawn with.
     """
 
     experiment: Experiment
     splits: int = 20
     competitor_splits: int | None = None
     algorithms: tuple[str, ...] | None = None
+    first_split: int = 0
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the algorithms."""
@@ -209,10 +212,11 @@ def plan_tasks(part: Part, sources: Sequence[Source], costs: Sequence[str], sett
     fits_once = {name: _fits_once(part.experiment, name) for name in part.names()}
     fewer = part.splits if part.competitor_splits is None else part.competitor_splits
     tasks = []
-    for split in range(part.splits):
+    for number in range(part.splits):
+        split = part.first_split + number
         for source in sources:
             for algorithm in part.names():
-                if split >= (part.splits if algorithm in EXTENDED else fewer):
+                if number >= (part.splits if algorithm in EXTENDED else fewer):
                     continue
                 together = [tuple(costs)] if fits_once[algorithm] else [(name,) for name in costs]
                 for group in together:

@@ -57,7 +57,7 @@ class Task:
             return [(self.algorithm, length) for length in self.settings.lengths]
         if self.experiment == "simulate":
             return [(self.algorithm, n_labelled) for n_labelled in self.settings.simulation.sizes()]
-        n_bits = self.settings.n_bits if self.algorithm in EXTENDED else 0
+        n_bits = self.settings.most_bits if self.algorithm in EXTENDED else 0
         if self.experiment == "relevant-set":
             return [(self.algorithm, n_bits), (EXTENDED[self.algorithm], n_bits)]
         return [(self.algorithm, n_bits)]
@@ -98,4 +98,4 @@ def _used_by(experiment: Experiment, algorithm: str, settings: Settings) -> dict
         return used | {"n_trees": settings.n_trees, "n_rounds": n_rounds}
     if experiment == "code-length":
         return used | {"lengths": settings.lengths}
-    return used | {"n_bits": settings.n_bits}
+    return used | {"n_bits": settings.n_bits if algorithm == POSTERIOR else settings.most_bits}
