@@ -20,7 +20,7 @@ $(VENV)/installed-dev: $(VENV)/installed-base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-demo: $(VENV)/installed-base  ## two models on pictures of digits, each best on its own cost
+demo: $(VENV)/installed-base  ## pictures of digits: a model and a random forest, made for two costs
 	$(BIN)/refpair demo
 
 compare: $(VENV)/installed-base  ## eight algorithms on the same pictures: a report in two minutes

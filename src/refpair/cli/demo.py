@@ -1,4 +1,4 @@
-"""What is there to try: ``refpair datasets``, and ``demo``, a model and a random forest made for two costs."""
+"""What is there to try: ``refpair datasets``, and ``demo``, two costs and what is made for them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ _CLEAR = 2.0  # standard errors
 
 @dataclass(frozen=True)
 class Result:
-    """What one model reached by each cost, and what each test row cost; it may be made for one of them."""
+    """What one model reached by each cost, and what each test row cost."""
 
     name: str
-    made_for: str | None
     scores: dict[str, float]
     rows: dict[str, npt.NDArray[np.float64]]
     seconds: float
@@ -48,8 +47,8 @@ def demo() -> None:
         "Pictures of one to three handwritten digits, one over the other: which digits are there? Models "
         f"learn from {half:,} pictures and are tested on {len(digits.Y) - half:,} others, by two costs: F1, "
         "and a price of 3 for each digit that is not there and 1 for each one missed. A random forest of "
-        f"{N_TREES} trees is taken as it is, with thresholds for each label that are tuned by five folds, and "
-        "with calibrated Bayes decisions.\n"
+        f"{N_TREES} trees is taken as it is, with a threshold for each label that is tuned by five folds, "
+        "and with calibrated Bayes decisions.\n"
     )
     costs = {"F1": get_cost("f1"), "price": Cost.per_label(false_positive=3, false_negative=1)}
     with Progress(
@@ -59,7 +58,7 @@ def demo() -> None:
         console=Output(stderr=True),
     ) as steps:
 
-        def try_out(name: str, made_for: str | None, model: Any) -> Result:
+        def try_out(name: str, model: Any) -> Result:
             task = steps.add_task(name, total=1)
             started = time.perf_counter()
             predicted = model.fit(digits.X[train], digits.Y[train]).predict(digits.X[test])
@@ -67,7 +66,7 @@ def demo() -> None:
             steps.advance(task)
             scores = {key: cost.mean(digits.Y[test], predicted) for key, cost in costs.items()}
             rows = {key: cost.rows(digits.Y[test], predicted) for key, cost in costs.items()}
-            return Result(name, made_for, scores, rows, seconds)
+            return Result(name, scores, rows, seconds)
 
         def forest(n_trees: int) -> RandomForestClassifier:
             return RandomForestClassifier(n_trees, random_state=0, n_jobs=-1)
@@ -81,15 +80,15 @@ def demo() -> None:
         # Ten bits need the same kernels as thousands, so that no model's time has the compiler's in it.
         small = [model for name in costs for model in (csrpe(name, 10), bayes(name, 5))]
         for number, model in enumerate(small, 1):
-            try_out(f"compiling kernels, once ({number} of {len(small)})", None, model)
-        results = [try_out("random forest", None, forest(N_TREES))]
+            try_out(f"compiling kernels, once ({number} of {len(small)})", model)
+        results = [try_out("random forest", forest(N_TREES))]
+        for name, cost in costs.items():
+            tuned = ForestWithThresholds(forest(N_TREES), cost)
+            results.append(try_out(f"forest, thresholds for {name}", tuned))
         for name in costs:
-            tuned = ForestWithThresholds(forest(N_TREES), costs[name])
-            results.append(try_out(f"forest, thresholds for {name}", name, tuned))
+            results.append(try_out(f"forest, Bayes decisions for {name}", bayes(name, N_TREES)))
         for name in costs:
-            results.append(try_out(f"forest, Bayes decisions for {name}", name, bayes(name, N_TREES)))
-        for name in costs:
-            results.append(try_out(f"CSRPE for {name}", name, csrpe(name, N_BITS)))
+            results.append(try_out(f"CSRPE for {name}", csrpe(name, N_BITS)))
     columns = ("F1\nhigher is better", "price\nlower is better", "seconds")
     table = new_table("model", *columns, numbers=columns)
     table.caption = "* best in its column"
