@@ -1,4 +1,5 @@
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -61,6 +62,51 @@ def test_parts():
     assert len(whole) == 3
     with pytest.raises(ValueError, match="consecutive"):
         whole[::2]
+
+
+@st.composite
+def distributions_to_mix(draw):
+    """Distributions of the same rows on vectors of which some are the same, and shares that sum to 1."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rows, n_labels, n_parts = (
+        draw(st.integers(0, 3)),
+        draw(st.sampled_from([2, 9, 70])),
+        draw(st.integers(1, 3)),
+    )
+    pool = np.unique(rng.integers(0, 2, (6, n_labels), dtype=np.uint8), axis=0)
+    parts = []
+    for _ in range(n_parts):
+        vectors = rng.permutation(pool)[: rng.integers(1, len(pool) + 1)]
+        weights = rng.random((n_rows, len(vectors))) * (rng.random((n_rows, len(vectors))) < 0.6)
+        weights[:, rng.integers(len(vectors))] += 0.1
+        parts.append(LabelDistribution.from_dense(vectors, weights))
+    shares = rng.dirichlet(np.ones(n_parts)) if draw(st.booleans()) else np.eye(n_parts)[0]
+    return parts, shares.tolist()
+
+
+def as_dicts(p):
+    """The weight of each vector, row by row."""
+    ways = [slice(*ends) for ends in pairwise(p.start.tolist())]
+    return [
+        {tuple(p.vectors[i].tolist()): w for i, w in zip(p.index[one], p.weight[one].tolist(), strict=True)}
+        for one in ways
+    ]
+
+
+@settings(deadline=None, max_examples=80)
+@given(distributions_to_mix())
+def test_mixed_distributions_are_those_of_the_loop(case):
+    parts, shares = case
+    expected = [Counter() for _ in range(len(parts[0]))]
+    for part, share in zip(parts, shares, strict=True):
+        for row, weights in zip(expected, as_dicts(part), strict=True):
+            for vector, weight in weights.items():
+                row[vector] += share * weight
+    mixed = LabelDistribution.mix(parts, shares)
+    assert len(np.unique(mixed.vectors, axis=0)) == len(mixed.vectors)
+    for found, row in zip(as_dicts(mixed), expected, strict=True):
+        assert found == pytest.approx({vector: weight for vector, weight in row.items() if weight})
+    assert len(mixed.index) == sum(map(len, as_dicts(mixed))), "no vector is there twice"
 
 
 def test_labels_of_vectors():

@@ -21,6 +21,7 @@ class Fake(Source):
 
     def learn(self, training, rng):
         self.drawn = rng.random(3)
+        rng.random(len(self.said))  # those of more steps draw more
         for answer in self.said:
             self.n_steps += 1
             yield answer
