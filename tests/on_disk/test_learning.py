@@ -29,7 +29,7 @@ def assert_same_model(model, other, X):
             getattr(model.bits_.trees_, field.name), getattr(other.bits_.trees_, field.name)
         )
     np.testing.assert_array_equal(model.bits_.bins_.edges, other.bits_.bins_.edges)
-    assert model.posterior_.settings == other.posterior_.settings
+    assert model.posterior_.sources[0].settings == other.posterior_.sources[0].settings
     assert model.oob_cost_ == other.oob_cost_
     np.testing.assert_array_equal(model.predict(X), other.predict(X))
     np.testing.assert_array_equal(model.predict_proba(X), other.predict_proba(X))
@@ -39,7 +39,7 @@ def assert_same_model(model, other, X):
 @pytest.mark.parametrize("name", [*NAMES, "memmap"])
 def test_the_model_is_the_same(digits, name, max_samples, tmp_path):
     X, Y = digits
-    how = {"n_bits": 30, "max_samples": max_samples, "random_state": 0}
+    how = {"n_bits": 30, "max_samples": max_samples, "sources": ("code", "labels"), "random_state": 0}
     named = name in ("X.parquet", "folder")
     features = pd.DataFrame(X, columns=[f"f{i}" for i in range(64)]) if named else X
     expected = CSRPEClassifier(**how).fit(features, Y)
@@ -73,7 +73,7 @@ def test_bins_of_many_rows_are_the_same(digits, name, tmp_path, monkeypatch):
     X = X.copy()
     X[:, 5] = 1.0
     X[799, 5] = np.nan  # a missing value that is not looked at
-    how = {"n_bits": 10, "max_samples": 0.9, "random_state": 0}
+    how = {"n_bits": 10, "max_samples": 0.9, "sources": ("code", "labels"), "random_state": 0}
     expected = CSRPEClassifier(**how).fit(X, Y)
     assert expected.bits_.bins_.has_missing[5]
     assert_same_model(CSRPEClassifier(**how).fit(write(X, tmp_path / name), Y), expected, X)

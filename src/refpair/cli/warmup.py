@@ -73,6 +73,7 @@ def _steps() -> Iterator[Callable[[], object]]:
         yield partial(use, of.CSRPEClassifier(cost, n_bits=60), dense)
         yield partial(use, of.BayesDecisionClassifier(of.BinaryRelevance(forest), cost=cost), dense)
     yield partial(use, of.BayesDecisionClassifier(RandomForestClassifier(3)), dense)
+    yield lambda: of.CSRPEClassifier("f1", n_bits=60, random_state=0).fit(dense, Y).expected_cost(dense)
     yield lambda: of.LabelPowerset(forest, random_state=0).fit(dense, Y).predict_proba(dense)
     asked = np.where(np.arange(N_ROWS)[:, None] < N_ROWS // 2, Y, np.nan)
     yield lambda: active.RepresentativeUncertainty(n_bits=60, random_state=0).query(dense, asked)
