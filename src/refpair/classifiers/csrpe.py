@@ -70,7 +70,7 @@ class CSRPEClassifier(SavableCSRPE):
         What the posterior is made of, "code" and any of:
 
         - "labels": trees that ask for one label alone, up to 100 for each,
-        - "leaves": up to 500 trees, in whose leaves training samples vote by their label vectors,
+        - "leaves": up to 400 trees, in whose leaves training samples vote by their label vectors,
         - "linear": a logistic regression for each label,
         - a classifier of scikit-learn: what it says of labels, learnt with the others and asked out of fold.
 
