@@ -19,9 +19,9 @@ from threadpoolctl import threadpool_limits
 from benchmarks.common import PAPER_SETS, dense_float32, half_split, load, print_machine, print_table
 from refpair.bits.problem import BitProblems
 from refpair.bits.trees import TreeBank
-from refpair.posterior.distinct_labels import distinct_labels
 from refpair.coding import draw_code
 from refpair.costs import get_cost
+from refpair.posterior.distinct_labels import distinct_labels
 
 
 def measure(name: str, depth: int | None, n_bits: int, seconds: float) -> list[object]:

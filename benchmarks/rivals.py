@@ -44,7 +44,7 @@ def logistic(random_state: int | None = None) -> BayesDecisionClassifier:
 
 def lightgbm(random_state: int | None = None) -> BayesDecisionClassifier:
     """Return boosted trees for each label, with Bayes decisions."""
-    from lightgbm import LGBMClassifier
+    from lightgbm import LGBMClassifier  # noqa: PLC0415  (the others do without it)
 
     learner = partial(LGBMClassifier, n_jobs=1, verbose=-1, random_state=random_state)
     return BayesDecisionClassifier(OneForEachLabel(learner), calibrate=False)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from refpair._parallel import one_blas_thread
 from refpair._saved import Savable
 from refpair.posterior.distribution import Bytes, Floats
 
@@ -72,7 +73,8 @@ class LogOddsPool(Savable):
             return float(value), np.append(x.T @ slope + _PULL * off, slope.sum() + at[-1])
 
         bounds = [(0.0, _LARGEST)] * len(equal) + [(-_LARGEST, _LARGEST)]
-        found = minimize(loss, np.append(equal, 0.0), jac=True, method="L-BFGS-B", bounds=bounds).x
+        with one_blas_thread():
+            found = minimize(loss, np.append(equal, 0.0), jac=True, method="L-BFGS-B", bounds=bounds).x
         return cls(found[:-1].reshape(-1, 2), float(found[-1]), least)
 
     def __call__(self, probabilities: Sequence[Floats]) -> Floats:

@@ -20,7 +20,7 @@ from refpair._kernels import code_words
 from refpair._kernels.code_words import pack_bits, pack_signs, unpack_bits
 from refpair._kernels.jit import Words
 from refpair._kernels.posterior import partial_agreements, weigh
-from refpair._parallel import even_chunks, run_chunks
+from refpair._parallel import even_chunks, one_blas_thread, run_chunks
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
 from refpair.bits.problem import BitLearner, BitProblems
@@ -294,7 +294,8 @@ class _Learning:
         best = np.inf
         for seen in self._out_of_bag():
             for temperature in TEMPERATURES:
-                p = np.clip(seen.weigh(temperature, some) @ vectors, 0.0, 1.0)
+                with one_blas_thread():
+                    p = np.clip(seen.weigh(temperature, some) @ vectors, 0.0, 1.0)
                 loss = float(log_loss(LogOddsPool.fit([p], truths)([p]), truths).mean())
                 if loss < best:
                     best, self.chosen = loss, seen
