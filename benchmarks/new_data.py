@@ -49,8 +49,10 @@ def run(given: argparse.Namespace) -> pd.DataFrame:
 def gains(results: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each set and cost: the mean scores, the best rival, and our gain in percent of it."""
     means = results.groupby(["cost", "data", "algorithm"], sort=False)["score"].mean().unstack()
-    shown = means[list(NAMES.values())].loc[[cost for cost in COSTS if cost in means.index.levels[0]]]
-    signs = pd.Series([1 if get_cost(cost).greater_is_better else -1 for cost, _ in shown.index], shown.index)
+    known = [cost for cost in COSTS if cost in {*results["cost"]}]
+    shown = means[list(NAMES.values())].loc[known]
+    cost_of = shown.index.get_level_values("cost")
+    signs = pd.Series([1 if get_cost(cost).greater_is_better else -1 for cost in cost_of], shown.index)
     rivals = shown[list(RIVALS.values())].mul(signs, axis=0)
     best = rivals.max(axis=1)
     gain = 100 * (shown["refpair"] * signs - best) / best.abs()
@@ -82,7 +84,7 @@ def describe(results: pd.DataFrame) -> str:
             "| data | " + " | ".join(NAMES.values()) + " | best rival | gain, % |",
         ]
         lines += ["|---|" + "--:|" * len(NAMES) + "---|--:|"]
-        for (_, data), row in part.iterrows():
+        for data, row in part.droplevel("cost").iterrows():
             scores = " | ".join(f"{row[name]:.4g}" for name in NAMES.values())
             lines.append(f"| {data} | {scores} | {row['best']} | {row['gain']:+.1f} |")
     seconds = results.groupby(["data", "algorithm"], sort=False)["seconds_fit"].mean().unstack()

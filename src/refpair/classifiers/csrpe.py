@@ -147,8 +147,8 @@ class CSRPEClassifier(SavableCSRPE):
     -----
     Cells of X may be missing (NaN): a tree sends them to the better side.
 
-    ``decide(X, cost=...)`` answers for another cost with the same fitted model. The bits and the settings
-    were made for the first one, though: a model fitted for that other cost is better, as a rule.
+    ``decide(X, cost=...)`` answers for another cost with the same fitted model, by the same distribution. The
+    code was drawn for the first cost, which makes little difference on average.
 
     With ``decoder="nearest"`` ties between equally near code words go to the more frequent label vector, and
     there are no probabilities. ``cost="zero_one"`` is then out of reach if there are many label vectors.
@@ -459,5 +459,5 @@ def surrogates(cost: Cost) -> list[Cost]:
     A pair of label vectors tells little of a label that is right or wrong by itself, and nothing of a vector
     that is neither of the two: pairs under Jaccard's cost may tell more, which is found out of bag.
     """
-    is_single = isinstance(cost, PerLabelCost) or cost in (get_cost("hamming"), get_cost("zero_one"))
-    return [get_cost("jaccard")] if is_single else []
+    is_named = cost in map(get_cost, ("hamming", "rank", "zero_one"))
+    return [get_cost("jaccard")] if is_named or isinstance(cost, PerLabelCost) else []

@@ -1,0 +1,65 @@
+"""The source of the code: its steps, what it learns bits for, and its temperature beside other sources."""
+
+import numpy as np
+import pytest
+
+from refpair.coding import draw_code
+from refpair.costs import get_cost
+from refpair.posterior.code import BATCHES, CodeSource
+from tests.posterior.training import make_training, some_samples
+
+X, Y = some_samples(200)
+TRAINING = make_training(X, Y)
+
+
+def make_source(*costs, n_bits=None, in_batches=False):
+    n_bits = sum(BATCHES) if n_bits is None else n_bits
+    rng = np.random.default_rng(0)
+    codes = [draw_code(get_cost(cost), Y, n_bits, "mixed", rng=rng) for cost in costs or ("f1",)]
+    return CodeSource(codes, in_batches=in_batches, may_be_cut=True)
+
+
+def learn(source):
+    return list(source.learn(TRAINING, np.random.default_rng(1)))
+
+
+def test_all_bits_are_learnt_at_once_if_their_number_is_given():
+    source = make_source(n_bits=40)
+    (told,) = learn(source)
+    assert len(source.bits) == len(source.code) == 40
+    assert told.shape == (200, len(TRAINING.vectors))
+    np.testing.assert_allclose(told.sum(axis=1), 1)
+
+
+def test_batches_end_with_the_useful_pairs(monkeypatch):
+    monkeypatch.setattr("refpair.posterior.code.BATCHES", (30, 30, 60, 60))
+    source = make_source(n_bits=100, in_batches=True)
+    seen = [len(source.bits) for _ in source.learn(TRAINING, np.random.default_rng(1))]
+    assert seen == [30, 60, 100]
+
+
+@pytest.mark.parametrize("in_batches", [False, True])
+def test_the_code_goes_on_whose_bits_say_most(monkeypatch, in_batches):
+    monkeypatch.setattr("refpair.posterior.code.BATCHES", (15, 15, 30))
+    source = make_source("zero_one", "jaccard", n_bits=60, in_batches=in_batches)
+    learn(source)
+    assert source.code.cost == get_cost("jaccard")  # a pair tells only its own two vectors from others
+    assert len(source.bits) == len(source.code) == 60
+
+
+def test_it_settles_the_temperature_by_the_loss_it_is_given():
+    for wanted in (1, 2, 4):
+        source = make_source(n_bits=40)
+        (told,) = learn(source)
+        first, kind = source.settings.temperature, source.settings.compared_with
+        expected = source._seen.weigh(wanted * first)
+
+        def loss(answer, expected=expected):
+            return float(np.abs(answer - expected).sum())
+
+        settled = source.settle(loss)
+        np.testing.assert_array_equal(settled, expected)
+        assert source.settings.temperature == wanted * first
+        assert source.settings.compared_with == kind
+        assert not hasattr(source, "_seen"), "what was only needed to choose is gone"
+        assert (wanted == 1) == np.array_equal(settled, told)
