@@ -2,7 +2,8 @@
 
 - ```` ```python ```` runs; a plain block right below it is what it prints, exactly.
 - ```` ```console ```` runs the lines behind ``$``, and what stands below such a line is what it prints: … is
-  any text of a line, or, alone in a line, any lines. Where nothing stands below, it only has to succeed.
+  any text of a line, or, alone in a line, any lines; blanks before it that fill a column are part of it.
+  Where nothing stands below, it only has to succeed.
 - ```` ```python no-test ```` and ```` ```sh ```` are for what needs another package, a person or an hour.
 
 After a change, ``python -m tests.pages docs/quick-start.md …`` writes what is printed now into the pages.
@@ -88,6 +89,7 @@ def run_page(page):
 def fits(shown, printed):
     """Whether what is printed is what is shown, … standing for any text of a line, or for any lines."""
     lines = shown.splitlines(keepends=True)
+    lines = [re.sub(r"  +…", " …", line) for line in lines]
     parts = [r"(?:.*\n)*" if line == "…\n" else re.escape(line).replace("…", ".*") for line in lines]
     return re.fullmatch("".join(parts), printed) is not None
 

@@ -71,6 +71,8 @@ def test_pages_are_found_and_wrong_ones_are_told(tmp_path):
     [
         ("took … s\n", "took 1.5 s\n", True),
         ("took … s\n", "took 1.5 s\nand more\n", False),
+        ("│     … │\n", "│  12.5 │\n", True),
+        ("│     … │\n", "│x 12.5 │\n", False),
         ("…\nend\n", "one\ntwo\nend\n", True),
         ("…\nend\n", "one\nthe end\n", False),
     ],

@@ -68,13 +68,13 @@ def test_the_verdict_admits_defeat_a_draw_and_chance():
 
     low, high = [0.6, 0.7, 0.6, 0.7], [0.8, 0.8, 0.9, 0.9]
     assert verdict(high, low, low) == (
-        "By F1, A comes first: 0.850, then B with 0.650. They differ by 0.200 ± 0.035."
+        "By F1, A comes first: 0.850, then B with 0.650.\nThey differ by 0.200 ± 0.035."
     )
     assert verdict(low, low, high) == (
-        "By F1, A does not come first: 0.650, and C has 0.850. They differ by 0.200 ± 0.035."
+        "By F1, A does not come first: 0.650, and C has 0.850.\nThey differ by 0.200 ± 0.035."
     )
     assert verdict(low, low, low) == (
-        "By F1, A does not come first: 0.650, and B has 0.650. They differ by 0.000 ± 0.000; "
+        "By F1, A does not come first: 0.650, and B has 0.650.\nThey differ by 0.000 ± 0.000; "
         "that is within chance."
     )
     assert "comes first: 0.675, then B with 0.650" in (close := verdict([0.8, 0.5, 0.8, 0.6], low, low))

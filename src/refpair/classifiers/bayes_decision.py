@@ -166,7 +166,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     cost : str, Cost or callable, default="f1"
         What a prediction costs; see :func:`get_cost`.
     calibrate : bool, default=True
-        Whether to calibrate the probabilities of labels, by a line in their log odds that all labels share.
+        Whether to calibrate the probabilities of labels, by a beta calibration that all labels share.
         It is learnt from the rows that the trees of a forest did not draw, if it has a bootstrap and 100
         trees or more; else from the rows of five folds, each by a clone that is fitted on the other four,
         which takes five times as long again. Fewer than 20 rows are too few.

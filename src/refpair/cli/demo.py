@@ -116,7 +116,7 @@ def verdict(cost: str, name: str, results: Sequence[Result]) -> str:
     else:
         outcome = f"comes first: {mine:.3f}, then {other.name} with {theirs:.3f}."
     clear = "" if abs(lead) > _CLEAR * error else "; that is within chance"
-    return f"By {cost}, {name} {outcome} They differ by {abs(lead):.3f} ± {error:.3f}{clear}."
+    return f"By {cost}, {name} {outcome}\nThey differ by {abs(lead):.3f} ± {error:.3f}{clear}."
 
 
 def _best(cost: str, results: Sequence[Result]) -> Result:
