@@ -1,4 +1,4 @@
-"""The source of the code: its steps, what it learns bits for, and its temperature beside other sources."""
+"""The source of the code: its steps, and what it learns bits for."""
 
 import numpy as np
 import pytest
@@ -45,21 +45,3 @@ def test_the_code_goes_on_whose_bits_say_most(monkeypatch, in_batches):
     learn(source)
     assert source.code.cost == get_cost("jaccard")  # a pair tells only its own two vectors from others
     assert len(source.bits) == len(source.code) == 60
-
-
-def test_it_settles_the_temperature_by_the_loss_it_is_given():
-    for wanted in (1, 2, 4):
-        source = make_source(n_bits=40)
-        (told,) = learn(source)
-        first, kind = source.settings.temperature, source.settings.compared_with
-        expected = source._seen.weigh(wanted * first)
-
-        def loss(answer, expected=expected):
-            return float(np.abs(answer - expected).sum())
-
-        settled = source.settle(loss)
-        np.testing.assert_array_equal(settled, expected)
-        assert source.settings.temperature == wanted * first
-        assert source.settings.compared_with == kind
-        assert not hasattr(source, "_seen"), "what was only needed to choose is gone"
-        assert (wanted == 1) == np.array_equal(settled, told)

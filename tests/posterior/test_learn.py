@@ -144,31 +144,3 @@ def test_random_numbers_of_a_source_do_not_depend_on_the_others():
     assert drawn(Fake(FIRST)) == [first]
     assert drawn(Fake(*better_and_better(PARTS[0])), Fake(USELESS), Fake(SECOND))[:2] == [first, second]
     assert drawn(Fake(FIRST), seed=1) != [first]
-
-
-class Reading(Fake):
-    """May say one thing or another."""
-
-    def __init__(self, *readings):
-        super().__init__(readings[0])
-        self.readings = readings
-
-    def settle(self, loss):
-        return min(self.readings, key=loss)
-
-
-def test_a_source_settles_what_it_says_beside_the_others():
-    alone, beside = sigmoid(PARTS[0] + 0.9 * PARTS[1]), sigmoid(PARTS[1])
-    losses = {}
-
-    class Asked(Reading):
-        def settle(self, loss):
-            losses.update({place: loss(answer) for place, answer in enumerate(self.readings)})
-            return super().settle(loss)
-
-    found = learn_sources(
-        [Fake(FIRST), Asked(FIRST, alone, beside)], TRAINING, np.random.default_rng(0), may_drop=False
-    )
-    assert found[1].told[0] is (alone if losses[1] < losses[2] else beside)
-    assert losses[0] > 1.05 * max(losses[1], losses[2])
-    assert [one.told[0] is FIRST for one in found] == [True, False]

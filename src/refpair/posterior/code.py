@@ -4,12 +4,12 @@
 
 The known codes are the code words of the label vectors, or the codes that the training samples themselves are
 predicted to have. Which of them, τ, and the depth of the trees are chosen out of bag: so that the
-probabilities of labels, once calibrated, say most; τ once more beside the other sources.
+probabilities of labels, once calibrated, say most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -36,7 +36,6 @@ CodeKind = Literal["words", "rows"]
 Agreement = npt.NDArray[np.float32]
 
 TEMPERATURES = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0)
-_SHARPER = (1.0, 2.0, 4.0)  # times the temperature that is best alone
 SHALLOW = 6  # the depth that is tried besides the full one
 BATCHES = (500, 500, 1000, 1000)  # bits, where their number is to be found
 
@@ -180,21 +179,13 @@ class CodeSource(Source):
             if best.learn_more(n_more):
                 yield self._take(best)
 
-    def settle(self, loss: Callable[[Floats], float]) -> Floats:
-        """Choose the temperature: beside other sources a higher one may say more than the best one alone."""
-        seen: OutOfBagCodes = self.__dict__.pop("_seen")
-        told = {t: seen.weigh(t) for t in self.settings.temperature * np.array(_SHARPER)}
-        best = min(told, key=lambda temperature: loss(told[temperature]))
-        self.settings = replace(self.settings, temperature=float(best))
-        return told[best]
-
     def _take(self, best: _Learning) -> Floats:
         """Answer as one that has learnt says, from now on; return what it says of the training rows."""
         training = best.training
         self.code, self.bits, self.settings = best.code[: best.n_bits], best.bits, best.settings
         if isinstance(self.bits, TreeBank) and self.settings.max_depth is not None:
             self.bits = self.bits.cut(self.settings.max_depth)
-        self.known, self._seen = best.chosen.codes, best.chosen
+        self.known = best.chosen.codes
         if self.bits.bags_ is None:  # those of folds were compared with others
             kind = self.settings.compared_with
             self.known = known_codes(kind, self.bits, training, best.code_rows, self.code)

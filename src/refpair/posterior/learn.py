@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from refpair.posterior.calibrate import LEAST, LogOddsPool, log_loss
+from refpair.posterior.calibrate import LogOddsPool, log_loss
 from refpair.posterior.distribution import Bytes, Floats
-from refpair.posterior.select import LEASTS, Told, labels_of
+from refpair.posterior.select import Told, labels_of
 from refpair.posterior.source import Source, Training
 
 _CELLS, _FEWEST_ROWS = 100_000, 200  # labels of training rows that are looked at
@@ -31,23 +31,9 @@ class Learner:
         answer = next(self._steps, None)
         if answer is None:
             return False
-        self._say(answer)
-        return True
-
-    def settle(self, learners: Sequence[Learner], truths: Bytes) -> None:
-        """Let the source choose how it answers, beside all of these."""
-
-        def loss(answer: Floats) -> float:
-            self._say(answer)
-            return min(float(_loss(learners, truths, least).mean()) for least in LEASTS)
-
-        answer = self.source.settle(loss)
-        if answer is not None:
-            self._say(answer)
-
-    def _say(self, answer: Floats) -> None:
         self.told: Told = answer, self.source.tells_vectors
         self.labels = labels_of(self.told, self._vectors)
+        return True
 
 
 def learn_sources(
@@ -56,8 +42,8 @@ def learn_sources(
     """Learn sources until none gets clearly better, and return those that are of use.
 
     All take a first step. One without which their pooled labels would be as good takes no other. The rest
-    take turns, for as long as the next step is worth it. In the end they settle how they answer, and those
-    that bring nothing are left out, if they may be: never the first.
+    take turns, for as long as the next step is worth it. In the end those that bring nothing are left out, if
+    they may be: never the first.
     """
     learners = [
         Learner(source, training, child)
@@ -78,9 +64,6 @@ def learn_sources(
                 if _is_clear(before, loss, 2 * _STEP):
                     continue
             going_on.remove(one)
-    for one in learners:
-        one.settle(learners, truths)
-    loss = _loss(learners, truths)
     for one in reversed(learners[1:] if may_drop else []):
         without = _loss_without(one, learners, truths)
         if without.mean() - loss.mean() < _WORTH * loss.mean():
@@ -89,10 +72,10 @@ def learn_sources(
     return learners
 
 
-def _loss(learners: Sequence[Learner], truths: Bytes, least: float = LEAST) -> Floats:
+def _loss(learners: Sequence[Learner], truths: Bytes) -> Floats:
     """Return the log loss of each row by the pooled labels."""
     labels = [one.labels[: len(truths)] for one in learners]
-    return log_loss(LogOddsPool.fit(labels, truths, least)(labels), truths)
+    return log_loss(LogOddsPool.fit(labels, truths)(labels), truths)
 
 
 def _loss_without(left_out: Learner, learners: Sequence[Learner], truths: Bytes) -> Floats:

@@ -34,7 +34,7 @@ from refpair.posterior.distribution import (
 )
 from refpair.posterior.source import Source, Training
 
-LEASTS = (LEAST, 1e-3)  # what probabilities are taken as at least
+_LEASTS = (LEAST, 1e-3)  # what probabilities are taken as at least
 _KEPT = 1e-3  # label vectors with less than this part of a row's largest weight are left out
 _EQUAL = 2.0  # samples that speak for equal weights
 _STEPS = 200
@@ -132,7 +132,7 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
     vectors, truths, cost = training.vectors, training.truths, training.cost
     weights = likeliest_weights([one for one, tells_vectors in told if tells_vectors], training)
     labels = [labels_of(one, vectors) for one in told]
-    pools = [LogOddsPool.fit(labels, truths, least) for least in LEASTS]
+    pools = [LogOddsPool.fit(labels, truths, least) for least in _LEASTS]
     shares = dict.fromkeys((new_share(training), 1.0) if may_be_new else (0.0,))
     tried = []
     for mixture in (Mixture(weights, pool, share) for share in shares for pool in pools):

@@ -83,14 +83,6 @@ class Source(Savable, ABC):
         of them the source is ready to answer: it may be that no further one is asked for.
         """
 
-    def settle(self, loss: Callable[[Floats], float]) -> Floats | None:
-        """Choose how to answer from now on, once all sources are learnt; return the answers on the rows.
-
-        ``loss`` is what the pooled answer of all sources is worth, if this one says that; lower is better.
-        None means that there is nothing to choose.
-        """
-        return None
-
     @abstractmethod
     def answer(self, X: Matrix, n_jobs: int | None) -> Floats:
         """Return weights (n, n_vectors) that sum to 1 in each row, or probabilities (n, n_labels)."""
