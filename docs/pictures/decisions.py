@@ -20,12 +20,13 @@ COSTS = {
 
 
 def numbers() -> Numbers:
-    """Of the pictures with five different answers or more, take the one that the model is surest of."""
+    """Of pictures with five different answers or more, three digits at most under F1, take the surest."""
     X, Y, X_test = digits()
     model = CSRPEClassifier("f1", n_bits=300, random_state=0).fit(X, Y)
     answers = np.stack([model.decide(X_test, cost) for cost in COSTS.values()])
     n_different = np.array([len(np.unique(answers[:, row], axis=0)) for row in range(len(X_test))])
-    row = np.where(n_different >= 5, model.expected_cost(X_test), np.inf).argmin()
+    fits = (n_different >= 5) & (answers[list(COSTS).index("F1")].sum(axis=1) <= 3)
+    row = np.where(fits, model.expected_cost(X_test), np.inf).argmin()
     return {
         "picture": X_test[row].tolist(),
         "probabilities": model.predict_proba(X_test[row : row + 1])[0].round(3).tolist(),
