@@ -55,7 +55,7 @@ def test_it_is_the_nearest_code_word_of_the_predicted_bits(small, cost):
 def test_bits_that_ask_for_single_labels_are_twice_as_many_but_bounded(small, monkeypatch, n_bits, votes):
     X, Y = small
     monkeypatch.setattr(_code_bits, "_MOST_VOTES", 5)
-    model = CSRPEClassifier(n_bits=n_bits, random_state=1).fit(X, Y)
+    model = CSRPEClassifier(n_bits=n_bits, sources=("code", "labels"), random_state=1).fit(X, Y)
     (labels,) = (source for source in model.posterior_.sources if source.name == "labels")
     assert (len(model.bits_.trees_), len(labels.bits)) == (n_bits, 4 * votes)
 

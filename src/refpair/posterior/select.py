@@ -173,5 +173,8 @@ def likeliest_weights(answers: Sequence[Floats], training: Training) -> Floats:
 
 def _is_clear(gains: Floats, n_errors: float) -> bool:
     """Whether costs are lower by more than so many standard errors."""
-    n = len(gains)
-    return bool(n > 1 and gains.mean() > n_errors * gains.std(ddof=1) / n**0.5)
+    n, largest = len(gains), np.abs(gains).max(initial=0.0)
+    if n < 2 or largest == 0:
+        return False
+    gains = gains / largest  # squares of tiny costs are 0
+    return bool(gains.mean() > n_errors * gains.std(ddof=1) / n**0.5)
