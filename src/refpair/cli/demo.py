@@ -7,12 +7,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal
 
 from refpair.cli.printing import Output, new_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 BEST = {"F1": max, "price": min}
 N_BITS: int | Literal["auto"] = "auto"
