@@ -11,7 +11,7 @@ from numba.core.registry import CPUDispatcher
 
 from refpair import CSRPEClassifier
 
-MOST_MODULES = 20
+MOST_MODULES = 28  # of them 12 are the sources, and what learns them
 RUNNER = "refpair._parallel"  # calls back what it is given to run: a loop, not a visit
 
 
@@ -97,14 +97,14 @@ def test_from_the_call_to_the_kernels_and_back(data):
     for walk in (fit, predict):
         assert not walk.back, told(walk)
     assert len({*fit.modules, *predict.modules}) <= MOST_MODULES, told(fit) + "\n\n" + told(predict)
-    assert len(predict.modules) <= 13, told(predict)
+    assert len(predict.modules) <= 19, told(predict)
 
 
 def test_the_way_ends_at_few_kernels(data):
     X, Y = data
     model = CSRPEClassifier("f1", n_bits=60, random_state=0).fit(X, Y)
     called = kernels_called(lambda: model.fit(X, Y).predict(X))
-    assert 1 < len(called) <= 8, sorted(called)
+    assert 1 < len(called) <= 9, sorted(called)
     assert all(name.startswith("refpair._kernels.") for name in called)
 
 

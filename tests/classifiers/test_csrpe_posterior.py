@@ -12,6 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from refpair import Cost, CSRPEClassifier, load, save
+from refpair.classifiers import csrpe
+from refpair.classifiers._code_bits import learn_bits
 from refpair.datasets import load_dataset
 from refpair.posterior.code import TEMPERATURES, _Learning
 
@@ -161,10 +163,7 @@ def test_the_first_mixture_is_taken_unless_another_one_is_cheaper(small, max_sam
 def test_bits_learnt_from_all_rows_are_judged_by_folds(small, monkeypatch):
     X, Y = small
     learnt = []
-    learn = CSRPEClassifier._learn
-    monkeypatch.setattr(
-        CSRPEClassifier, "_learn", lambda model, *given: learnt.append(1) or learn(model, *given)
-    )
+    monkeypatch.setattr(csrpe, "learn_bits", lambda *given: learnt.append(1) or learn_bits(*given))
     for max_samples, n_banks in ((None, 4), (1.0, 4), (120, 4), ("auto", 1), (119, 1)):
         learnt.clear()
         model = fit(X, Y, max_samples=max_samples, sources=("code",))

@@ -39,9 +39,11 @@ def test_batches_end_with_the_useful_pairs(monkeypatch):
 
 
 @pytest.mark.parametrize("in_batches", [False, True])
-def test_the_code_goes_on_whose_bits_say_most(monkeypatch, in_batches):
+@pytest.mark.parametrize(("clearly", "chosen"), [(0.0, "jaccard"), (0.5, "zero_one")])
+def test_bits_for_another_cost_must_say_clearly_more(monkeypatch, in_batches, clearly, chosen):
     monkeypatch.setattr("refpair.posterior.code.BATCHES", (15, 15, 30))
+    monkeypatch.setattr("refpair.posterior.code._CLEARLY", clearly)
     source = make_source("zero_one", "jaccard", n_bits=60, in_batches=in_batches)
     learn(source)
-    assert source.code.cost == get_cost("jaccard")  # a pair tells only its own two vectors from others
+    assert source.code.cost == get_cost(chosen)
     assert len(source.bits) == len(source.code) == 60

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from refpair.posterior import leaves
-from refpair.posterior.leaves import BATCHES, LeafSource, _leaves, _NearestReference, _normed
+from refpair.posterior.leaves import BATCHES, LeafSource, _NearestReference, _normed
 from tests import naive
 from tests.posterior.training import make_training, some_samples
 
@@ -33,8 +33,9 @@ def counted(trees, node):
 
 def test_leaves_hold_the_vectors_of_the_samples_of_their_bag():
     training = make_training(*some_samples())
-    trees, bags = grown(training)
-    reached = _leaves(trees, learnt(training)[0].trees.bins_, training.X, None)
+    bank, bags = grown(training)
+    trees = bank.trees_
+    reached = bank.find_leaves(training.X)
     assert (bags.n_rows, bags.n_sampled) == (120, 96)
     for tree in range(len(trees)):
         expected = {}
@@ -51,8 +52,8 @@ def test_samples_whose_vector_is_not_relevant_do_not_vote():
     X, Y = some_samples()
     training = make_training(X, Y)
     few = make_training(X, Y, vectors=training.vectors[[2, 5]])
-    trees, bags = grown(few, 3)
-    reached = _leaves(trees, learnt(few)[0].trees.bins_, X, None)
+    bank, bags = grown(few, 3)
+    trees, reached = bank.trees_, bank.find_leaves(X)
     n_empty = 0
     for tree in range(3):
         rows = bags.rows(tree)
@@ -77,7 +78,7 @@ def test_answers_are_the_mean_frequencies_in_the_leaves():
     source, _ = learnt(training)
     new = some_samples(30, seed=5)[0]
     trees = source.trees.trees_
-    reached = _leaves(trees, source.trees.bins_, new, None)
+    reached = source.trees.find_leaves(new)
     expected = np.zeros((30, len(training.vectors)))
     for row, tree in np.ndindex(reached.shape):
         counts = counted(trees, reached[row, tree])
@@ -91,8 +92,8 @@ def test_out_of_bag_each_tree_speaks_of_the_samples_it_does_not_know():
     source, answers = learnt(training, seed=1)
     rng = np.random.default_rng(1)  # the same trees again, with their bags
     nearest = _NearestReference(training, rng)
-    trees, bags = source._grow(BATCHES[0], training, source.trees.bins_, nearest, rng)
-    reached = _leaves(trees, source.trees.bins_, training.X, None)
+    bank, bags = source._grow(BATCHES[0], training, source.trees.bins_, nearest, rng)
+    trees, reached = bank.trees_, bank.find_leaves(training.X)
     for told, row in zip(answers, training.rows, strict=True):
         votes = np.zeros(len(training.vectors))
         unknowing = [tree for tree in range(BATCHES[0]) if row not in bags.rows(tree)]

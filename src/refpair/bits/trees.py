@@ -17,7 +17,7 @@ from refpair._kernels.grow import grow_trees
 from refpair._kernels.grow_classes import grow_class_trees
 from refpair._kernels.packed import Limits, field_widths
 from refpair._kernels.rng import draw_rows
-from refpair._kernels.walk import MOST_FEATURES, ask_trees, class_votes, most_voted
+from refpair._kernels.walk import MOST_FEATURES, ask_trees, class_votes, find_leaves, most_voted
 from refpair._parallel import chunks_of, even_chunks, run_chunks
 from refpair._saved import Savable, require
 from refpair.bits.binning import Bins, Features, Matrix, bin_for_training, find_bins
@@ -281,6 +281,12 @@ class ClassTreeBank(_TreeBank):
         votes = np.empty((X.shape[0], self.n_classes_[problem]))
         self._walk(X, lambda codes, rows: class_votes(codes, problem, *trees, votes[rows]))
         return votes
+
+    def find_leaves(self, X: Matrix) -> npt.NDArray[np.int32]:
+        """Return which of all nodes each row reaches in each tree."""
+        leaves = np.empty((X.shape[0], len(self.trees_)), np.int32)
+        self._walk(X, lambda codes, rows: find_leaves(codes, self.trees_.nodes, leaves[rows]))
+        return leaves
 
     def predict(self, X: Matrix) -> npt.NDArray[np.int32]:
         """Return the most probable class of each row in each problem, the first one if they are several."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, Self, cast
 
 import numpy as np
@@ -14,9 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from refpair._fitting import all_or_nothing
 from refpair._parallel import is_lazy
-from refpair.bits.problem import BitLearner, BitProblems
 from refpair.classifiers._base import check_amount, check_count, check_running
-from refpair.classifiers._code_bits import check_bit_learner, count_votes, make_bank
+from refpair.classifiers._code_bits import check_bit_learner, count_votes, learn_bits
 from refpair.classifiers._csrpe_saved import SavableCSRPE
 from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._estimator_source import EstimatorSource
@@ -33,16 +33,12 @@ from refpair.posterior.learn import learn_sources
 from refpair.posterior.leaves import LeafSource
 from refpair.posterior.linear import LinearSource
 from refpair.posterior.select import Posterior, choose_mixture
-from refpair.posterior.source import Source, Training, in_threads
+from refpair.posterior.source import Learn, Source, Training, in_threads
 from refpair.tables.labels import LabelMatrix
 
 SOURCES = ("code", "labels", "leaves", "linear")
 _MOST_ROWS = 1000  # whose answers out of bag are looked at
 MOST_VECTORS = 20_000  # that a posterior weighs: each sample is compared with all of them
-
-# Shares of the samples. Of many, fewer out-of-bag bits each are enough to choose by, and larger bags help.
-_BAG, _LARGE_BAG, _MANY_ROWS = 0.632, 0.8, 2000
-_LARGEST_BAG = 100_000  # samples: of a million, a tenth is better than most of them, and much faster
 
 _PAIRS = ("auto", "uniform", "density", "mixed", "observed")
 _TREE_ONLY = {"max_depth": "auto", "min_samples_leaf": 1, "max_features": "auto", "max_bins": 64}
@@ -238,15 +234,16 @@ class CSRPEClassifier(SavableCSRPE):
             self.__dict__.pop(name, None)  # of an earlier fit
         self.cost_ = cost
         self.relevant_set_, self.relevant_counts_ = relevant
+        learn = self._make_learn()
         if self.decoder == "posterior" and len(code) > 0:  # of a single vector there is nothing to learn
             codes = [self._draw_code(other, labels, distinct, for_pairs) for other in surrogates(cost)]
             rows = for_rows.permutation(X.shape[0])[:_MOST_ROWS]
-            training = Training(X, distinct, *relevant, rows, cost, self._learn, self.n_jobs, self.verbose)
+            training = Training(X, distinct, *relevant, rows, cost, learn, self.n_jobs, self.verbose)
             self._fit_posterior([code, *codes], training, for_sources)
         else:
             seeds = for_sources.integers(2**63, size=len(code), dtype=np.uint64)
             self.code_ = code
-            self.bits_ = self._learn(X, bit_problems(code, distinct.vectors, distinct.of_row, seeds))
+            self.bits_ = learn(X, bit_problems(code, distinct.vectors, distinct.of_row, seeds))
             self._make_code_book()
         return self
 
@@ -306,21 +303,18 @@ class CSRPEClassifier(SavableCSRPE):
             order = order[:MOST_VECTORS]
         return vectors[order], counts[order]
 
-    def _learn(self, X: Any, problems: BitProblems) -> BitLearner:
-        """Learn bits from samples, by what the parameters say."""
-        n, nearest = X.shape[0], self.decoder == "nearest"
+    def _make_learn(self) -> Learn:
+        """Return what learns bits from samples, by what the parameters say."""
+        nearest = self.decoder == "nearest"
         of_trees = {
             "max_depth": None if self.max_depth == "auto" else self.max_depth,
             "min_samples_leaf": self.min_samples_leaf,
             "max_features": None if nearest and self.max_features == "auto" else self.max_features,
             "max_bins": self.max_bins,
         }
-        max_samples = self.max_samples
-        if max_samples == "auto":
-            larger = _LARGE_BAG if _LARGE_BAG * n <= _LARGEST_BAG else _LARGEST_BAG
-            max_samples = None if nearest else _BAG if n < _MANY_ROWS else larger
-        how: dict[str, Any] = {"max_samples": max_samples, "n_jobs": self.n_jobs, "verbose": self.verbose}
-        return make_bank(self.estimator, of_trees=of_trees, **how).fit(X, problems)
+        max_samples = None if nearest and self.max_samples == "auto" else self.max_samples
+        how = {"max_samples": max_samples, "n_jobs": self.n_jobs, "verbose": self.verbose}
+        return partial(learn_bits, self.estimator, of_trees, how)
 
     def shorten(self, n_bits: int) -> Self:
         """Return a copy with a part of the code; nothing is learnt anew.

@@ -63,7 +63,9 @@ def fit(
     ] = None,
     sep: Sep = None,
     encoding: Encoding = None,
-    n_bits: Annotated[int, typer.Option(help="The length of the code.")] = 3000,
+    n_bits: Annotated[
+        int | None, typer.Option(help="The length of the code.", min=1, show_default="found out of bag")
+    ] = None,
     max_depth: Annotated[
         int | None, typer.Option(help="The depth of the trees.", show_default="auto")
     ] = None,
@@ -128,7 +130,7 @@ def fit(
     )
     classifier = CSRPEClassifier(
         cost_of(cost, false_positive, false_negative, [str(name) for name in form.classes]),
-        n_bits=n_bits,
+        n_bits="auto" if n_bits is None else n_bits,
         max_depth="auto" if max_depth is None else max_depth,
         min_samples_leaf=min_samples_leaf,
         max_features=amount(max_features),

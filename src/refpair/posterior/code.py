@@ -45,6 +45,7 @@ _MOST_CODES = 20_000  # training samples that codes are compared with: beyond, i
 _MOST_IN_A_FILE = 1 << 20
 _CHOOSING_ROWS = 400
 _BITS_A_FOLD = 400
+_CLEARLY = 0.01  # of the log loss: by so much bits for another cost must say more
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,10 @@ class CodeSource(Source):
         n_first = BATCHES[0] if self._in_batches else n_all if len(tried) == 1 else max(1, n_all // 4)
         for one in tried:
             one.learn_more(n_first)
-        best = min(tried, key=lambda one: one.loss)
+        best, *others = tried
+        for one in others:
+            if one.loss < (1 - _CLEARLY) * best.loss:
+                best = one
         if not self._in_batches:
             best.learn_more(len(best.code))
         yield self._take(best)

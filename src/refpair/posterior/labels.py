@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -12,8 +11,9 @@ import numpy.typing as npt
 from refpair._kernels.posterior import sum_votes
 from refpair._saved import require
 from refpair.bits.binning import Matrix
-from refpair.bits.problem import BitLearner, BitProblems
-from refpair.posterior.distribution import Bytes, Floats
+from refpair.bits.problem import BitLearner
+from refpair.coding.problems import label_problems
+from refpair.posterior.distribution import Floats
 from refpair.posterior.source import Source, Training, in_threads
 
 N_FOLDS = 3
@@ -46,7 +46,7 @@ class LabelSource(Source):
         """Learn more bits of each label; return what all of them say out of bag."""
         seeds = rng.integers(2**63, size=n_votes * self.n_labels, dtype=np.uint64)
         vectors, of_row, rows = training.distinct.vectors, training.distinct.of_row, training.rows
-        bits = training.learn(training.X, _problems(vectors, of_row, seeds))
+        bits = training.learn(training.X, label_problems(vectors, of_row, seeds))
         self.bits = self.bits.with_more(bits) if hasattr(self, "bits") else bits
         if self.bits.bags_ is not None:
             told = self._mean(self.bits.values(training.X[rows]), self.bits.bags_.leave_out(rows))
@@ -57,7 +57,7 @@ class LabelSource(Source):
                 others, mine = np.flatnonzero(fold != number), fold[rows] == number
                 if len(others) and mine.any():
                     some = seeds[: VOTES_A_FOLD * self.n_labels]
-                    bank = training.learn(training.X[others], _problems(vectors, of_row[others], some))
+                    bank = training.learn(training.X[others], label_problems(vectors, of_row[others], some))
                     told[mine] = self._mean(bank.values(training.X[rows[mine]]))
         return np.where(np.isnan(told), training.frequencies, told)  # where no bit speaks of a label
 
@@ -83,13 +83,3 @@ class LabelSource(Source):
         right = self.n_labels == n_labels and n_bits > 0 == n_bits % n_labels
         require(right, "there is not one learner for each bit")
         self.bits.check_n_features(n_features)
-
-
-def _problems(vectors: Bytes, of_row: npt.NDArray[np.int32], seeds: npt.NDArray[np.uint64]) -> BitProblems:
-    """Return what the bits have to learn: each is the pair of one label and of nothing, for Hamming."""
-    return BitProblems(of_row, len(seeds), partial(_differences, vectors), seeds)
-
-
-def _differences(vectors: Bytes, bits: slice) -> Floats:  # not a closure: other processes are given it
-    labels = np.arange(bits.start, bits.stop) % vectors.shape[1]
-    return np.asarray(2.0 * vectors[:, labels] - 1.0, np.float64)

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from refpair._kernels.walk import find_leaves, leaf_votes
+from refpair._kernels.walk import leaf_votes
 from refpair._saved import require
 from refpair.bits.binning import Bins, Matrix, find_bins
 from refpair.bits.nodes import ClassTrees
@@ -25,7 +25,7 @@ from refpair.posterior.source import Source, Training, in_threads
 
 N_REFERENCES = 32  # of a tree
 BATCHES = (100, 100, 200)  # trees
-_BAG, _LARGEST_BAG = 0.8, 100_000  # of the samples, for each tree
+_BAG, _LARGEST_BAG = 0.8, 20_000  # of the samples, for each tree; leaves hold all of them
 _POOL, _CELLS = 512, 1 << 24  # vectors that references are drawn from; costs that are kept of them
 _TIES = 1e-6  # costs that differ by less are told apart at random, for each vector
 
@@ -49,8 +49,9 @@ class LeafSource(Source):
         parts: list[ClassTrees] = []
         votes, n_votes = np.zeros((len(training.rows), n_vectors)), np.zeros(len(training.rows))
         for n_more in BATCHES:
-            trees, bags = self._grow(n_more, training, bins, nearest, rng)
-            leaves = _leaves(trees, bins, training.X[training.rows], training.n_jobs)
+            grown, bags = self._grow(n_more, training, bins, nearest, rng)
+            trees = grown.trees_
+            leaves = grown.find_leaves(training.X[training.rows])
             unknown = bags.leave_out(training.rows)
             leaf_votes(leaves, unknown, trees.held, votes)
             n_votes += unknown.sum(axis=1)
@@ -66,7 +67,7 @@ class LeafSource(Source):
         bins: Bins,
         nearest: _NearestReference,
         rng: np.random.Generator,
-    ) -> tuple[ClassTrees, Bags]:
+    ) -> tuple[ClassTreeBank, Bags]:
         """Grow a batch of trees; return them with label vectors in their leaves, and what they know."""
         n = training.X.shape[0]
         classes = np.column_stack([nearest.draw(rng) for _ in range(n_trees)])
@@ -77,8 +78,10 @@ class LeafSource(Source):
             max_features="sqrt", max_samples=n_sampled, n_jobs=training.n_jobs, verbose=training.verbose
         ).fit(training.X, problems, bins)
         bags = Bags(seeds, n, n_sampled)
-        leaves = _leaves(bank.trees_, bins, training.X, training.n_jobs)
-        return _with_vectors(bank.trees_, leaves, bags, training.vector_of_row, len(training.vectors)), bags
+        leaves = bank.find_leaves(training.X)
+        counted = training.vector_of_row, len(training.vectors)
+        bank.trees_ = _with_vectors(bank.trees_, leaves, bags, *counted)
+        return bank, bags
 
     def answer(self, X: Matrix, n_jobs: int | None) -> Floats:
         """Return the weights of label vectors."""
@@ -107,15 +110,6 @@ class _NearestReference:
         costs = self.costs[:, chosen]
         costs += rng.random(costs.shape, np.float32) * np.float32(_TIES)
         return np.asarray(costs.argmin(axis=1)[self.of_row], np.int32)
-
-
-def _leaves(trees: ClassTrees, bins: Bins, X: Matrix, n_jobs: int | None) -> npt.NDArray[np.int32]:
-    """Return which of all nodes each sample reaches in each tree."""
-    bank = ClassTreeBank(n_jobs=n_jobs)
-    bank.bins_, bank.trees_ = bins, trees
-    out = np.empty((X.shape[0], len(trees)), np.int32)
-    bank._walk(X, lambda codes, rows: find_leaves(codes, trees.nodes, out[rows]))
-    return out
 
 
 def _with_vectors(

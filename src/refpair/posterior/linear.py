@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,12 +14,13 @@ from refpair._parallel import chunks_of, run_chunks
 from refpair._saved import check_weights, require
 from refpair.bits.binning import Matrix
 from refpair.bits.logistic import LogisticBank
-from refpair.bits.problem import BitProblems
+from refpair.coding.problems import label_problems
 from refpair.posterior.calibrate import log_loss
-from refpair.posterior.distribution import Bytes, Floats
+from refpair.posterior.distribution import Floats
 from refpair.posterior.source import Source, Training
 
 _STRENGTHS = (0.01, 0.1, 1.0, 10.0)  # that C is chosen from
+_ENOUGH = 10_000  # samples, to choose it
 _FOLDS = 5
 _TOL = 1e-2
 _SURE = 20.0  # log odds: of labels that all samples agree on
@@ -54,17 +54,9 @@ class LinearSource(Source):
         C = 0.0
         for number in range(n_folds):
             learnt_from, others = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            learn = partial(_learn, X[learnt_from], training, learnt_from)
             if number == 0:
-                truths = training.distinct.vectors[training.distinct.of_row[others]]
-                banks = {strength: learn(strength) for strength in _STRENGTHS}
-                losses = {
-                    c: log_loss(_probabilities(bank, X[others]), truths).mean() for c, bank in banks.items()
-                }
-                C = min(losses, key=lambda c: losses[c])
-                bank = banks[C]
-            else:
-                bank = learn(C)
+                C = _choose_strength(X, training, learnt_from, others)
+            bank = _learn(X, training, learnt_from, C)
             mine = fold[training.rows] == number
             told[mine] = _probabilities(bank, X[training.rows[mine]])
             weights.append(bank.coef_ / scale)
@@ -94,16 +86,23 @@ class LinearSource(Source):
             check_weights(numbers)
 
 
+def _choose_strength(
+    X: Matrix, training: Training, learnt_from: npt.NDArray[np.intp], others: npt.NDArray[np.intp]
+) -> float:
+    """Return the C of the smallest log loss on other samples; of very many samples, some are enough."""
+    some, judged = (rows[:: -(-len(rows) // _ENOUGH)] for rows in (learnt_from, others))
+    truths = training.distinct.vectors[training.distinct.of_row[judged]]
+    losses = {
+        C: log_loss(_probabilities(_learn(X, training, some, C), X[judged]), truths).mean()
+        for C in _STRENGTHS
+    }
+    return min(losses, key=lambda C: losses[C])
+
+
 def _learn(X: Matrix, training: Training, rows: npt.NDArray[np.intp], C: float) -> LogisticBank:
-    n_labels, distinct = training.n_labels, training.distinct
-    differences = partial(_differences, distinct.vectors)
-    problems = BitProblems(distinct.of_row[rows], n_labels, differences, np.arange(n_labels, dtype=np.uint64))
+    distinct, unused = training.distinct, np.zeros(training.n_labels, np.uint64)
     bank = LogisticBank(C, tol=_TOL, n_jobs=training.n_jobs)
-    return bank.fit(X, problems)
-
-
-def _differences(vectors: Bytes, labels: slice) -> Floats:  # not a closure: other processes are given it
-    return np.asarray(2.0 * vectors[:, labels] - 1.0, np.float64)
+    return bank.fit(X[rows], label_problems(distinct.vectors, distinct.of_row[rows], unused))
 
 
 def _probabilities(bank: LogisticBank, X: Matrix) -> Floats:

@@ -1,10 +1,10 @@
 """One posterior of several sources: what each counts, chosen on samples that they were learnt without.
 
     W(y | x)        =  Σ_s w_s · p_s(y | x)                              over the sources that tell of vectors
-    log odds P_k(x) =  Σ_s a_s · log odds of p_sk(x) + b                 over all sources
+    log odds P_k(x) =  Σ_s a_s · log p_sk(x) − c_s · log (1 − p_sk(x)) + b            over all sources
     p(y | x)        =  the distribution nearest to (1 − ν) W + ν Π P whose labels have the probabilities P
 
-The weights w have the largest likelihood, a and b calibrate the labels. ν is the chance of a label vector
+The weights w have the largest likelihood; a, b and c calibrate the labels. ν is the chance of a label vector
 that no training sample has: its labels are taken as independent, with the probabilities P. All answers of a
 model tell of this one distribution.
 """
@@ -22,6 +22,7 @@ from refpair._kernels.posterior import keep_large, sum_labels
 from refpair._parallel import chunks_of, even_chunks, run_chunks
 from refpair._saved import Savable
 from refpair.bits.binning import Matrix
+from refpair.costs import PerLabelCost
 from refpair.decision.decide import decide
 from refpair.posterior.calibrate import LEAST, LogOddsPool, log_loss
 from refpair.posterior.distribution import (
@@ -132,7 +133,8 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
     vectors, truths, cost = training.vectors, training.truths, training.cost
     weights = likeliest_weights([one for one, tells_vectors in told if tells_vectors], training)
     labels = [labels_of(one, vectors) for one in told]
-    pools = [LogOddsPool.fit(labels, truths, least) for least in _LEASTS]
+    leasts = _LEASTS[::-1] if isinstance(cost, PerLabelCost) else _LEASTS  # prices may ask for what is seldom
+    pools = [LogOddsPool.fit(labels, truths, least) for least in leasts]
     shares = dict.fromkeys((new_share(training), 1.0) if may_be_new else (0.0,))
     tried = []
     for mixture in (Mixture(weights, pool, share) for share in shares for pool in pools):
