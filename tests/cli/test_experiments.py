@@ -236,10 +236,10 @@ def test_the_parts_of_each_command(given, parts, n_data, monkeypatch):
 @pytest.mark.parametrize(
     ("command", "defaults"),
     [
-        ("compare", ["digits", "f1, hamming", "5, with --quick 2", "3000, with --quick 500"]),
+        ("compare", ["digits", "f1, hamming", "5, with --quick 2", "3000; CSRPE-posterior finds it; with --quick 500"]),
         ("code-length", ["digits", "f1, hamming", "5, with --quick 2"]),
-        ("relevant-set", ["digits", "f1, hamming", "5, with --quick 2", "3000, with --quick 500"]),
-        ("paper", ["the paper's ten", "f1, jaccard, hamming, rank", "20, with --quick 2;", "3000, with"]),
+        ("relevant-set", ["digits", "f1, hamming", "5, with --quick 2", "3000; CSRPE-posterior finds it; with --quick 500"]),
+        ("paper", ["the paper's ten", "f1, jaccard, hamming, rank", "20, with --quick 2;", "3000; CSRPE-posterior finds it"]),
     ],
 )
 def test_the_help_tells_the_defaults_of_each_command(command, defaults):

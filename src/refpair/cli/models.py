@@ -64,7 +64,7 @@ def fit(
     sep: Sep = None,
     encoding: Encoding = None,
     n_bits: Annotated[
-        int | None, typer.Option(help="The length of the code.", min=1, show_default="found out of bag")
+        int | None, typer.Option(help="The length of the code.", show_default="found out of bag")
     ] = None,
     max_depth: Annotated[
         int | None, typer.Option(help="The depth of the trees.", show_default="auto")
