@@ -233,13 +233,16 @@ def test_the_parts_of_each_command(given, parts, n_data, monkeypatch):
     assert f"{n_data} {parts}" in refuses(*given)
 
 
+BITS = "3000; CSRPE-posterior finds it; with --quick 500"
+
+
 @pytest.mark.parametrize(
     ("command", "defaults"),
     [
-        ("compare", ["digits", "f1, hamming", "5, with --quick 2", "3000; CSRPE-posterior finds it; with --quick 500"]),
+        ("compare", ["digits", "f1, hamming", "5, with --quick 2", BITS]),
         ("code-length", ["digits", "f1, hamming", "5, with --quick 2"]),
-        ("relevant-set", ["digits", "f1, hamming", "5, with --quick 2", "3000; CSRPE-posterior finds it; with --quick 500"]),
-        ("paper", ["the paper's ten", "f1, jaccard, hamming, rank", "20, with --quick 2;", "3000; CSRPE-posterior finds it"]),
+        ("relevant-set", ["digits", "f1, hamming", "5, with --quick 2", BITS]),
+        ("paper", ["the paper's ten", "f1, jaccard, hamming, rank", "20, with --quick 2;", "3000; CSRPE-posterior"]),
     ],
 )
 def test_the_help_tells_the_defaults_of_each_command(command, defaults):
