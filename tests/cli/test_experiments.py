@@ -242,7 +242,7 @@ BITS = "3000; CSRPE-posterior finds it; with --quick 500"
         ("compare", ["digits", "f1, hamming", "5, with --quick 2", BITS]),
         ("code-length", ["digits", "f1, hamming", "5, with --quick 2"]),
         ("relevant-set", ["digits", "f1, hamming", "5, with --quick 2", BITS]),
-        ("paper", ["the paper's ten", "f1, jaccard, hamming, rank", "20, with --quick 2;", "3000; CSRPE-posterior"]),
+        ("paper", ["the paper's ten", "f1, jaccard, hamming, rank", "20, with --quick 2;", BITS]),
     ],
 )
 def test_the_help_tells_the_defaults_of_each_command(command, defaults):
