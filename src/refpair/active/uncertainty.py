@@ -13,6 +13,7 @@ from refpair.active._classifier import WrappedClassifier, check_classifier
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import LearningStrategy
 from refpair.bits.binning import Matrix
+from refpair.bits.code_problems import bit_problems
 from refpair.bits.logistic import LogisticBank, check_finite
 from refpair.bits.problem import BitLearner, BitProblems
 from refpair.classifiers import BinaryRelevance, Logistic
@@ -21,7 +22,6 @@ from refpair.classifiers._base_learners import as_base_learner
 from refpair.classifiers._code_bits import check_bit_learner, make_bank
 from refpair.coding import ReferencePairCode, draw_code
 from refpair.coding.nearest import CodeBook
-from refpair.coding.problems import bit_problems
 from refpair.costs import get_cost
 from refpair.posterior.distinct_labels import distinct_labels
 

@@ -11,10 +11,11 @@ import pandas as pd
 from refpair._saved import IfThere, claim_room, require
 from refpair.bits.problem import BitLearner
 from refpair.classifiers._base import MultiLabelClassifier
+from refpair.classifiers._mixture_choice import SEARCH
 from refpair.coding import ReferencePairCode
 from refpair.coding.nearest import CodeBook
 from refpair.posterior.code import CodeSource
-from refpair.posterior.select import SEARCH, Mixture, Posterior
+from refpair.posterior.mixture import Mixture, Posterior
 from refpair.posterior.source import Source
 
 _MOST_VECTORS = 1 << 20  # that get code words when a file is read

@@ -15,13 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from refpair._fitting import all_or_nothing
 from refpair._parallel import is_lazy
+from refpair.bits.code_problems import bit_problems
 from refpair.classifiers._base import check_amount, check_count, check_running
 from refpair.classifiers._code_bits import check_bit_learner, count_votes, learn_bits
 from refpair.classifiers._csrpe_saved import SavableCSRPE
 from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._estimator_source import EstimatorSource
+from refpair.classifiers._mixture_choice import choose_mixture
 from refpair.coding import ReferencePairCode, draw_code
-from refpair.coding.problems import bit_problems
 from refpair.costs import Cost, PerLabelCost, get_cost
 from refpair.decision.decide import decide_blocks
 from refpair.on_disk import RowsOnDisk
@@ -32,7 +33,7 @@ from refpair.posterior.labels import LabelSource
 from refpair.posterior.learn import learn_sources
 from refpair.posterior.leaves import LeafSource
 from refpair.posterior.linear import LinearSource
-from refpair.posterior.select import Posterior, choose_mixture
+from refpair.posterior.mixture import Posterior
 from refpair.posterior.source import Learn, Source, Training, in_threads
 from refpair.tables.labels import LabelMatrix
 

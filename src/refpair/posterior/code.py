@@ -23,10 +23,10 @@ from refpair._kernels.posterior import partial_agreements, weigh
 from refpair._parallel import even_chunks, one_blas_thread, run_chunks
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
+from refpair.bits.code_problems import bit_problems
 from refpair.bits.problem import BitLearner, BitProblems
 from refpair.bits.trees import TreeBank
 from refpair.coding import ReferencePairCode
-from refpair.coding.problems import bit_problems
 from refpair.posterior.calibrate import LogOddsPool, log_loss
 from refpair.posterior.distribution import Bytes, Floats, Longs
 from refpair.posterior.labels import N_FOLDS

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from refpair._kernels.posterior import sum_votes
 from refpair._saved import require
 from refpair.bits.binning import Matrix
+from refpair.bits.code_problems import label_problems
 from refpair.bits.problem import BitLearner
-from refpair.coding.problems import label_problems
 from refpair.posterior.distribution import Floats
 from refpair.posterior.source import Source, Training, in_threads
 

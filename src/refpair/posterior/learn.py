@@ -8,7 +8,7 @@ import numpy as np
 
 from refpair.posterior.calibrate import LogOddsPool, log_loss
 from refpair.posterior.distribution import Bytes, Floats
-from refpair.posterior.select import Told, labels_of
+from refpair.posterior.mixture import Told, labels_of
 from refpair.posterior.source import Source, Training
 
 _CELLS, _FEWEST_ROWS = 100_000, 200  # labels of training rows that are looked at

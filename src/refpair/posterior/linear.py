@@ -13,8 +13,8 @@ from scipy.special import expit
 from refpair._parallel import chunks_of, run_chunks
 from refpair._saved import check_weights, require
 from refpair.bits.binning import Matrix
+from refpair.bits.code_problems import label_problems
 from refpair.bits.logistic import LogisticBank
-from refpair.coding.problems import label_problems
 from refpair.posterior.calibrate import log_loss
 from refpair.posterior.distribution import Floats
 from refpair.posterior.source import Source, Training

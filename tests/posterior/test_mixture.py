@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from refpair.classifiers import _mixture_choice
+from refpair.classifiers._mixture_choice import choose_mixture
 from refpair.costs import get_cost
-from refpair.posterior import IndependentLabels, LabelDistribution, select
+from refpair.posterior import IndependentLabels, LabelDistribution
 from refpair.posterior.calibrate import LogOddsPool
-from refpair.posterior.select import (
+from refpair.posterior.mixture import (
     Mixture,
     Posterior,
-    choose_mixture,
     labels_of,
     likeliest_weights,
     new_share,
@@ -166,7 +167,7 @@ def test_mixed_labels_have_the_probabilities_of_the_pool():
 
 @pytest.mark.parametrize("new_share", [0.0, 0.2])
 def test_mixed_vectors_are_tilted_ones_of_the_weighted_sources(new_share, monkeypatch):
-    monkeypatch.setattr(select, "_KEPT", 0.0)
+    monkeypatch.setattr("refpair.posterior.mixture._KEPT", 0.0)
     told = some_told(vectors=ALL)
     mixture = mixture_of(new_share)
     found = mixture.mix(told, ALL)
@@ -214,7 +215,7 @@ class Says:
 @pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.parametrize("n", [0, 1, 300])
 def test_blocks_follow_one_another(n, n_jobs, monkeypatch):
-    monkeypatch.setattr(select, "_ROWS", 128)
+    monkeypatch.setattr("refpair.posterior.mixture._ROWS", 128)
     told = some_told(n)
     X = np.hstack([answer for answer, _ in told])
     sources = Says(slice(0, 5), True), Says(slice(5, 8), False), Says(slice(8, 13), True)
@@ -245,7 +246,7 @@ def choose(monkeypatch, wrong, *, may_be_new=True, counts=(1,) * 4 + (24,) * 4):
         asked.append(p)
         return z
 
-    monkeypatch.setattr(select, "decide", decide)
+    monkeypatch.setattr(_mixture_choice, "decide", decide)
     told = some_told(100, training.vectors)
     return choose_mixture(training, told, may_be_new=may_be_new)
 
@@ -283,7 +284,7 @@ def test_with_a_given_relevant_set_no_vector_is_new(monkeypatch):
 
 def test_where_all_vectors_are_new_labels_are_independent(monkeypatch):
     Y = np.array(naive.all_vectors(7), np.uint8)[:100]
-    monkeypatch.setattr(select, "decide", lambda p, cost, n_jobs: np.zeros((100, 7), np.uint8))
+    monkeypatch.setattr(_mixture_choice, "decide", lambda p, cost, n_jobs: np.zeros((100, 7), np.uint8))
     training = make_training(np.zeros((100, 1)), Y, np.arange(100), cost="hamming")
     choice = choose_mixture(training, some_told(100, training.vectors), may_be_new=True)
     assert choice.search["new_share"].tolist() == [1.0, 1.0]
@@ -305,5 +306,5 @@ def test_what_is_chosen_is_of_the_largest_likelihood():
     marginals = np.clip(p.marginals(), 1e-6, 1 - 1e-6)
     loss = -(truths * np.log(marginals) + (1 - truths) * np.log(1 - marginals)).sum(axis=1).mean()
     assert found.loc[at, "log_loss"] == pytest.approx(loss)
-    cost = get_cost("f1").rows(truths, select.decide(p, get_cost("f1"), n_jobs=None)).mean()
+    cost = get_cost("f1").rows(truths, _mixture_choice.decide(p, get_cost("f1"), n_jobs=None)).mean()
     assert found.loc[at, "cost"] == pytest.approx(cost) == choice.cost
