@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from PIL import Image
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -315,3 +316,11 @@ def test_names_of_any_kind():
     assert vectorizer.transform(frame).shape == (3, 2)
     with pytest.raises(ValueError, match="the training table had named columns"):
         vectorizer.transform(frame.to_numpy())
+
+
+def test_trees_of_scikit_learn_take_its_sparse_features():
+    texts = pd.DataFrame({"text": [f"word{i % 7} and word{i % 5} or another one" for i in range(60)]})
+    texts["kind"] = [f"k{i % 40}" for i in range(60)]
+    X = TableVectorizer(kinds={"text": "text", "kind": "category"}).fit_transform(texts)
+    assert sp.issparse(X)
+    RandomForestClassifier(3).fit(X, np.arange(60) % 7 == 0)

@@ -25,7 +25,7 @@ from refpair._fitting import all_or_nothing
 from refpair._saved import IfThere, Savable, require
 from refpair._sparse import check_sparse
 
-from ._cells import Matrix, dense, frame_of_matrix, from_polars, is_missing, listed
+from ._cells import Matrix, dense, frame_of_matrix, from_polars, is_missing, listed, with_short_indices
 from ._encoders import (
     BooleanEncoder,
     CategoryEncoder,
@@ -311,7 +311,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
     def _joined(self, blocks: Sequence[Matrix]) -> Any:
         scaled = [block * weight for block, weight in zip(blocks, self._weights, strict=True)]
         if self._sparse:
-            X = sp.csr_array(sp.hstack([sp.csr_array(block) for block in scaled], format="csr"))
+            X = with_short_indices(sp.hstack([sp.csr_array(block) for block in scaled], format="csr"))
             X.eliminate_zeros()
             return X
         return np.hstack([dense(block) for block in scaled])
