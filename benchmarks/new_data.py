@@ -95,8 +95,9 @@ def describe(results: pd.DataFrame) -> str:
         lines.append(f"| {data} | " + " | ".join(f"{second:.1f}" for second in row) + " |")
     lines += [
         "",
-        "One fit of refpair is for one cost, one of a rival for all. The forests' fits include what their "
-        "calibration takes: nothing for the random forest, five more fits for extra trees.",
+        "The machine was also doing other things. One fit of refpair is for one cost, one of a rival for "
+        "all. The forests' fits include what their calibration takes: nothing for the random forest, five "
+        "more fits for extra trees.",
         "",
     ]
     return "\n".join(lines)
