@@ -67,7 +67,7 @@ def assert_same_model(one, other, X):
         assert mine.dtype == theirs.dtype
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
     if one.decoder == "posterior":
-        assert one.posterior_.settings == other.posterior_.settings
+        assert one.posterior_.sources[0].settings == other.posterior_.sources[0].settings
         assert one.oob_cost_ == other.oob_cost_
         np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
 
@@ -82,7 +82,8 @@ def test_a_fit_is_the_same_as_at_home(client, data, learner):
 
 def test_workers_open_rows_on_disk_by_themselves(client, data, tmp_path):
     np.save(tmp_path / "X.npy", data[0])
-    model = CSRPEClassifier("f1", n_bits=120, max_samples=100, random_state=0)
+    sources = ("code", "labels")
+    model = CSRPEClassifier("f1", n_bits=120, max_samples=100, sources=sources, random_state=0)
     home = clone(model).fit(*data)
     with on_cluster():
         assert_same_model(home, clone(model).fit(open_rows(tmp_path / "X.npy"), data[1]), data[0])

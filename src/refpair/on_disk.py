@@ -112,7 +112,8 @@ def open_rows(path: str | os.PathLike[str], *, columns: Sequence[str] | None = N
 
     Give it to :meth:`refpair.CSRPEClassifier.fit` in place of X, with ``max_samples=100_000``, say: each bit
     reads its own rows from the disk, and no more than these are ever in memory. The model is the same as that
-    of X in memory. ``predict`` reads it block by block.
+    of X in memory with ``sources=("code", "labels")``: others need all rows. ``predict`` reads it block by
+    block.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ def open_rows(path: str | os.PathLike[str], *, columns: Sequence[str] | None = N
     ...     print(f"{X.shape[0]} rows, {X.shape[1]} features")
     ...     model = CSRPEClassifier(**how).fit(X, digits.Y)
     3000 rows, 64 features
-    >>> in_memory = CSRPEClassifier(**how).fit(digits.X, digits.Y)
+    >>> in_memory = CSRPEClassifier(**how, sources=("code", "labels")).fit(digits.X, digits.Y)
     >>> (model.predict(digits.X) == in_memory.predict(digits.X)).all()
     np.True_
     """

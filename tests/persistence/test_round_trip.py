@@ -15,8 +15,8 @@ from sklearn.base import clone
 
 import refpair
 from refpair import Cost, CSRPEClassifier
+from refpair.classifiers import _mixture_choice
 from refpair.persistence import load, save
-from refpair.posterior import select
 
 LABELS = ["joy", "anger", "calm"]
 
@@ -106,7 +106,7 @@ def test_parameters_come_back(how, data, tmp_path):
 
 
 def test_labels_that_are_independent_stay_so(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(select, "new_share", lambda training: 1.0)
+    monkeypatch.setattr(_mixture_choice, "new_share", lambda training: 1.0)
     model = CSRPEClassifier(n_bits=20, random_state=0).fit(*data)
     assert model.posterior_.mixture.new_share == 1
     loaded = round_trip(model, tmp_path)

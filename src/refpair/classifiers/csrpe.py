@@ -274,7 +274,7 @@ class CSRPEClassifier(SavableCSRPE):
                 sources.append(LabelSource(training.n_labels, count_votes(len(codes[0]), training.n_labels)))
             else:
                 sources.append(LeafSource() if wanted == "leaves" else LinearSource())
-        may_drop = isinstance(self.sources, str)
+        may_drop = isinstance(self.sources, str) and not isinstance(training.X, RowsOnDisk)
         learners = learn_sources(sources, training, rng, may_drop=may_drop)
         told = [one.told for one in learners]
         chosen = choose_mixture(training, told, may_be_new=self.relevant_set is None)

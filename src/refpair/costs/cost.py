@@ -105,7 +105,7 @@ class Cost(ABC):
         >>> round(scorer(BinaryRelevance("tree", random_state=0).fit(X, Y), X_test, Y_test), 2)
         0.63
         >>> round(scorer(CSRPEClassifier("f1", n_bits=100, random_state=0).fit(X, Y), X_test, Y_test), 2)
-        0.79
+        0.84
         """
         return self
 
