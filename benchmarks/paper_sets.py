@@ -4,7 +4,7 @@
 is made anew. The competitors, and CSRPE before it had other sources than code and labels, are those of
 `docs/results`.
 
-    python -m benchmarks.paper_sets --run ../shared/data
+    python -m benchmarks.paper_sets --run FOLDER
 """
 
 from __future__ import annotations
