@@ -65,6 +65,11 @@ def describe(results: pd.DataFrame) -> str:
     n, better, worse = len(found), int((found["gain"] > LEVEL).sum()), int((found["gain"] < -LEVEL).sum())
     splits = sorted(results["split"].unique())
     lines = [
+        "---",
+        "title: On other data than the paper's",
+        "description: CSRPE against forests, logistic regression, boosting and chains on eight data sets.",
+        "---",
+        "",
         "# On other data than the paper's",
         "",
         f"Means over half splits {splits[0]} to {splits[-1]} (their random states). F1 and Jaccard: higher "
