@@ -53,10 +53,6 @@ def lightgbm(random_state: int | None = None) -> BayesDecisionClassifier:
 class _MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns a model for each label; a label that all samples agree on is what they say."""
 
-    def fit(self, X: Any, Y: Any) -> Self:
-        """Learn from samples."""
-        raise NotImplementedError
-
     def _fit_each(self, make: Any, X: Any, Y: Any) -> list[Any]:
         return [make().fit(X, y) if y.min() < y.max() else float(y[0]) for y in Y.T]
 
