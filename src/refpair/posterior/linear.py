@@ -133,7 +133,11 @@ def _scale(X: Any) -> tuple[Matrix, Floats, Floats]:
     X = sp.csr_array((np.where(is_known, X.data, 0.0).astype(np.float64), X.indices, X.indptr), shape=X.shape)
     scale = np.asarray(abs(X).max(axis=0).toarray()).ravel()
     scale = np.where(scale > 0, scale, 1.0)
-    return sp.csr_array(X @ sp.diags_array(1.0 / scale)), np.zeros(n_features), scale
+    return (
+        sp.csr_array((X.data / scale[X.indices], X.indices, X.indptr), shape=X.shape),
+        np.zeros(n_features),
+        scale,
+    )
 
 
 def _filled(X: Any, centre: Floats) -> Any:
