@@ -237,8 +237,9 @@ def test_a_forest_is_calibrated_out_of_bag(small, monkeypatch):
     monkeypatch.setattr(BayesDecisionClassifier, "_cross_fit", None)  # not asked
     model = BayesDecisionClassifier(forest).fit(X, Y)
     p = out_of_bag(model.estimator_, X, Y)
-    inside = (p > 0) & (p < 1)
-    expected = LogOddsPool.fit([p[inside]], Y[inside])
+    told = [np.where((p > 0) & (p < 1), p, np.nan)]
+    expected = LogOddsPool.fit(told, Y).fit_labels(told, Y)
+    np.testing.assert_allclose(model._label_model.pool.of_labels, expected.of_labels, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(model._label_model.pool.coefficients, expected.coefficients, rtol=1e-5)
     assert model._label_model.pool.shift == pytest.approx(expected.shift, rel=1e-5)
 

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from refpair import Cost, CSRPEClassifier, load, save
+from refpair import Cost, CSRPEClassifier, get_cost, load, save
 from refpair.datasets import load_dataset
 
 COSTS = ["f1", "f2", "jaccard", "hamming", "rank", "zero_one", Cost.per_label(false_negative=3)]
@@ -62,6 +62,33 @@ def test_the_expected_cost_is_that_of_the_sets(fitted, digits):
     for i in range(len(X)):
         costs = fitted.cost_.rows(vectors[i], np.tile(answer[i], (len(vectors[i]), 1)))
         assert fitted.expected_cost(X[i : i + 1])[0] == pytest.approx(float(costs @ chances[i]), abs=1e-6)
+
+
+def test_costs_that_treat_labels_alike_share_their_sources(digits):
+    X, Y, X_test, _ = digits
+    asked = [Cost.from_counts(lambda tp, fp, fn, tn: fp + 2 * fn), "f1", "hamming", "zero_one"]
+    first, *others = (CSRPEClassifier(cost, n_bits=80, random_state=0).fit(X, Y) for cost in asked)
+    assert first.code_.cost in map(get_cost, ("jaccard", "rank"))
+    told = [source.answer(X_test, None) for source in first.posterior_.sources]
+    for other in others:
+        again = [source.answer(X_test, None) for source in other.posterior_.sources]
+        for one, same in zip(told, again, strict=True):
+            np.testing.assert_array_equal(one, same)
+
+
+def test_a_price_may_have_a_code_of_its_own(digits, monkeypatch):
+    X, Y, _, _ = digits
+    price = Cost.per_label(false_negative=[1, 2, 3, 4, 5, 6, 7])
+    for clearly, chosen in [(-9.0, get_cost("jaccard")), (0.9, price)]:
+        monkeypatch.setattr("refpair.posterior.code._CLEARLY", clearly)
+        model = CSRPEClassifier(price, n_bits=40, sources=("code",), random_state=0).fit(X, Y)
+        assert model.code_.cost == chosen
+
+
+def test_the_paper_has_the_code_of_its_cost(digits):
+    X, Y, _, _ = digits
+    model = CSRPEClassifier("hamming", n_bits=20, decoder="nearest", random_state=0).fit(X, Y)
+    assert model.code_.cost == get_cost("hamming")
 
 
 @pytest.mark.parametrize("n_bits", [1, 30, "auto"])

@@ -97,6 +97,83 @@ def test_impossible_numbers_are_refused(coefficients, shift, least):
         LogOddsPool(coefficients, shift, least)
 
 
+# ---- what each label has of its own ----
+
+
+def simulated_apart(shifts, slopes, n=3000, seed=3):
+    """Return what two sources say of labels, each with a shift and with slopes of its own."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(0, 1.5, (2, n, len(shifts)))
+    p = sigmoid((x * np.transpose(slopes)[:, None]).sum(axis=0) + np.array(shifts))
+    return [sigmoid(one) for one in x], (rng.random(p.shape) < p).astype(np.uint8)
+
+
+def test_labels_that_differ_are_told_apart():
+    shifts, slopes = [-1.0, 0.0, 1.0], [(1.2, 0.3), (0.6, 0.6), (0.2, 1.0)]
+    sources, truths = simulated_apart(shifts, slopes)
+    shared = LogOddsPool.fit(sources, truths)
+    pool = shared.fit_labels(sources, truths)
+    assert pool.of_labels.shape == (3, 3)
+    np.testing.assert_array_equal(pool.coefficients, shared.coefficients)
+    found = pool.coefficients.mean(axis=1) + pool.of_labels[:, 1:]
+    np.testing.assert_allclose(found, slopes, atol=0.25)
+    np.testing.assert_allclose(pool(sources).mean(axis=0), truths.mean(axis=0), atol=0.01)
+    assert log_loss(pool(sources), truths).mean() < 0.95 * log_loss(shared(sources), truths).mean()
+
+
+def test_what_a_label_adds_is_a_ridge_regression():
+    sources, truths = simulated_apart([-1.0, 0.5], [(1.0, 0.4), (0.5, 0.9)], n=200)
+    shared = LogOddsPool.fit(sources, truths)
+    pool = shared.fit_labels(sources, truths)
+    kept = [np.clip(p, LEAST, 1 - LEAST) for p in sources]
+    odds = [np.log(p) - np.log(1 - p) for p in kept]
+    for k in range(2):
+        base = np.log(shared(sources)[:, k]) - np.log(1 - shared(sources)[:, k])
+
+        def penalised(at, k=k, base=base):
+            z = base + at[0] + sum(d * one[:, k] for d, one in zip(at[1:], odds, strict=True))
+            likelihood = np.where(truths[:, k], np.log(sigmoid(z)), np.log(sigmoid(-z))).sum()
+            return -likelihood + 0.5 * (2.0 * at[0] ** 2 + 100.0 * (at[1:] ** 2).sum())
+
+        best = minimize(penalised, np.zeros(3), tol=1e-12).x
+        np.testing.assert_allclose(pool.of_labels[k], best, atol=1e-3)
+
+
+def test_few_samples_leave_labels_as_all_are():
+    sources, truths = simulated_apart([-1.0, 1.0], [(1.0, 0.5)] * 2, n=3)
+    pool = LogOddsPool.fit(sources, truths)
+    assert np.abs(pool.fit_labels(sources, truths)(sources) - pool(sources)).max() < 0.2
+
+
+def test_many_labels_are_taken_in_parts(monkeypatch):
+    sources, truths = simulated_apart(np.linspace(-1, 1, 7), [(0.5, 0.5)] * 7, n=50)
+    pool = LogOddsPool.fit(sources, truths)
+    whole = pool.fit_labels(sources, truths).of_labels
+    monkeypatch.setattr("refpair.posterior.calibrate._CELLS", 2 * 50 * 3)
+    np.testing.assert_allclose(pool.fit_labels(sources, truths).of_labels, whole, atol=1e-9)
+
+
+def test_cells_of_nan_do_not_count():
+    sources, truths = simulated_apart([-1.0, 1.0], [(1.0, 0.5)] * 2, n=300)
+    blank = np.zeros(truths.shape, bool)
+    blank[:120, 0] = True
+    some = [np.where(blank, np.nan, p) for p in sources]
+    pool = LogOddsPool.fit(some, truths).fit_labels(some, truths)
+    other = LogOddsPool.fit(some, np.where(blank, 1 - truths, truths)).fit_labels(some, truths)
+    np.testing.assert_array_equal(pool.coefficients, other.coefficients)
+    first = [p[120:, :1] for p in sources]
+    alone = LogOddsPool(pool.coefficients, pool.shift).fit_labels(first, truths[120:, :1])
+    np.testing.assert_allclose(pool.of_labels[0], alone.of_labels[0], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "own", [np.zeros((2, 2)), np.zeros(3), np.full((2, 3), np.nan), np.full((2, 3), 99.0)]
+)
+def test_impossible_numbers_of_labels_are_refused(own):
+    with pytest.raises(ValueError, match="of_labels must be"):
+        LogOddsPool(np.ones((2, 2)), 0.0, of_labels=own)
+
+
 @pytest.mark.parametrize("shape", [(), (2,), (2, 1), (2, 3), (1, 1, 2)], ids=str)
 def test_coefficients_of_another_shape_are_refused(shape):
     with pytest.raises(ValueError, match="two numbers for each source"):

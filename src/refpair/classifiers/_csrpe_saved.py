@@ -89,10 +89,10 @@ def _posterior(by_code: CodeSource, others: Any, mixture: Any, model: SavableCSR
     require(right and isinstance(mixture, Mixture), "the posterior lacks some of its parts")
     sources = (by_code, *others)
     require(len({source.name for source in sources}) == len(sources), "a source is there twice")
-    right = len(mixture.pool.coefficients) == len(sources)
+    n_labels = model._label_format.n_labels
+    right = mixture.pool.fits(len(sources), n_labels)
     right &= len(mixture.weights) == sum(source.tells_vectors for source in sources)
     require(right, "the mixture is one of other sources")
-    n_labels = model._label_format.n_labels
     for source in sources:
         source.check_shapes(model.n_features_in_, n_labels, len(model.relevant_set_))
     return Posterior(model.relevant_set_, sources, mixture)

@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from refpair.costs import PerLabelCost
 from refpair.decision.decide import decide
-from refpair.posterior.calibrate import LEAST, LogOddsPool, log_loss
+from refpair.posterior.calibrate import LogOddsPool, log_loss
 from refpair.posterior.distribution import Floats
 from refpair.posterior.mixture import Mixture, Told, labels_of, likeliest_weights, new_share
 from refpair.posterior.source import Training
 
-_LEASTS = (LEAST, 1e-3)  # what probabilities are taken as at least
-_CLEAR, _VERY_CLEAR = 1.0, 2.0  # standard errors that others must be better by than the first choice
+_LEAST, _LEAST_PRICED = (
+    3e-3,
+    1e-3,
+)  # what probabilities are taken as at least; prices may ask for what is seldom
+_CLEAR = 2.0  # standard errors that independent labels must be better by
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,41 +32,50 @@ class Choice:
     cost: float
 
 
-SEARCH = {"least": "float64", "new_share": "float64", "cost": "float64", "log_loss": "float64"}
+SEARCH = {"new_share": "float64", "cost": "float64", "log_loss": "float64"}
 
 
 def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool) -> Choice:
     """Choose what sources count by their answers on the training rows, which they were learnt without.
 
     The weights of vectors and the pool have the largest likelihood. What is left to choose by the cost is
-    small: where probabilities next to 0 are cut off, and whether all labels are independent, if vectors
-    `may_be_new`. The first choice stays unless another one is clearly cheaper.
+    small: whether all labels are independent, if vectors `may_be_new`; they are not, unless that is very
+    clearly cheaper. Either half of the rows judges pools that were fitted to the other half.
     """
     vectors, truths, cost = training.vectors, training.truths, training.cost
     weights = likeliest_weights([one for one, tells_vectors in told if tells_vectors], training)
-    labels = [labels_of(one, vectors) for one in told]
-    leasts = _LEASTS[::-1] if isinstance(cost, PerLabelCost) else _LEASTS  # prices may ask for what is seldom
-    pools = [LogOddsPool.fit(labels, truths, least) for least in leasts]
-    shares = dict.fromkeys((new_share(training), 1.0) if may_be_new else (0.0,))
-    tried = []
-    for mixture in (Mixture(weights, pool, share) for share in shares for pool in pools):
-        p = mixture.mix(told, vectors)
-        costs = cost.rows(truths, decide(p, cost, n_jobs=training.n_jobs))
-        tried.append((mixture, costs, float(log_loss(p.marginals(), truths).mean())))
-    first, best = tried[0], tried[0]
-    for one in tried[1:]:
-        n_errors = _CLEAR if one[0].new_share == first[0].new_share else _VERY_CLEAR
-        if one[1].mean() < best[1].mean() and _is_clear(first[1] - one[1], n_errors):
-            best = one
-    rows = [(one.pool.least, one.new_share, float(costs.mean()), loss) for one, costs, loss in tried]
-    search = pd.DataFrame(rows, columns=list(SEARCH)).astype(SEARCH)
-    return Choice(best[0], search, float(best[1].mean()))
+    everything = np.arange(len(truths))
+    halves = [part for part in (everything[::2], everything[1::2]) if len(part)]
+    pools = [_fit_pool(told, training, rows) for rows in halves[::-1]]  # a single row judges itself
+    shares = list(dict.fromkeys((new_share(training), 1.0) if may_be_new else (0.0,)))
+    costs, losses = np.empty((2, len(shares), len(truths)))
+    for place, share in enumerate(shares):
+        for judged, pool in zip(halves, pools, strict=True):
+            p = Mixture(weights, pool, share).mix(_of_rows(told, judged), vectors)
+            costs[place, judged] = cost.rows(truths[judged], decide(p, cost, n_jobs=training.n_jobs))
+            losses[place, judged] = log_loss(p.marginals(), truths[judged])
+    best = int(len(shares) > 1 and _is_clear(costs[0] - costs[1]))
+    found = {"new_share": shares, "cost": costs.mean(axis=1), "log_loss": losses.mean(axis=1)}
+    search = pd.DataFrame(found).astype(SEARCH)
+    mixture = Mixture(weights, _fit_pool(told, training, everything), shares[best])
+    return Choice(mixture, search, float(costs[best].mean()))
 
 
-def _is_clear(gains: Floats, n_errors: float) -> bool:
-    """Whether costs are lower by more than so many standard errors."""
+def _of_rows(told: Sequence[Told], rows: npt.NDArray[np.intp]) -> list[Told]:
+    return [(answer[rows], tells_vectors) for answer, tells_vectors in told]
+
+
+def _fit_pool(told: Sequence[Told], training: Training, rows: npt.NDArray[np.intp]) -> LogOddsPool:
+    labels = [labels_of(one, training.vectors) for one in _of_rows(told, rows)]
+    truths = training.truths[rows]
+    least = _LEAST_PRICED if isinstance(training.cost, PerLabelCost) else _LEAST
+    return LogOddsPool.fit(labels, truths, least).fit_labels(labels, truths)
+
+
+def _is_clear(gains: Floats) -> bool:
+    """Whether costs are lower by more than two standard errors."""
     n, largest = len(gains), np.abs(gains).max(initial=0.0)
     if n < 2 or largest == 0:
         return False
     gains = gains / largest  # squares of tiny costs are 0
-    return bool(gains.mean() > n_errors * gains.std(ddof=1) / n**0.5)
+    return bool(gains.mean() > _CLEAR * gains.std(ddof=1) / n**0.5)

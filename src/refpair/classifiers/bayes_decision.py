@@ -94,7 +94,7 @@ class LabelModel(Savable):
             require(fits, "the leaves are those of other labels")
         elif isinstance(self.reading, ChainSamples):
             require(len(self.reading.links) == self.fitted.sum(), "the chain is one of other labels")
-        right = self.pool is None or len(self.pool.coefficients) == 1
+        right = self.pool is None or self.pool.fits(1, n_labels)
         require(right, "the model is calibrated by what other models say")
 
     def distributions(self, X: Any, n_jobs: int | None) -> Iterator[Distribution]:
@@ -106,9 +106,10 @@ class LabelModel(Savable):
         marginals = np.empty((_num_samples(X), 0))
         if self.model is not None:
             marginals = _label_probabilities(self.model, X, int(self.fitted.sum()))
-            if self.pool is not None:
-                marginals = self.pool([marginals])
-        yield IndependentLabels(self._with_constants(marginals))
+        marginals = self._with_constants(marginals)
+        if self.pool is not None:
+            marginals = np.where(self.fitted, self.pool([marginals]), marginals)
+        yield IndependentLabels(marginals)
 
     def _told(
         self, reading: LeafVectors | ChainSamples, X: Any, n_jobs: int | None
@@ -121,7 +122,7 @@ class LabelModel(Savable):
                 yield replace(drawn, vectors=self._with_constants(drawn.vectors))
 
     def told_and_true(self, told: Distribution, labels: LabelMatrix) -> tuple[Floats, Bytes]:
-        """Return the probabilities that calibration can change, and whether the label is there.
+        """Return the probabilities, NaN where calibration cannot change them, and which labels are there.
 
         The labels that were kept from the model stay as they are. So do those that all label vectors of a row
         have, or none: no weights of these would have any other probability.
@@ -131,7 +132,7 @@ class LabelModel(Savable):
         if not told.is_independent:
             changes &= (p > _ROUNDING) & (p < 1.0 - _ROUNDING)
         truths = np.asarray(labels.toarray() if sp.issparse(labels) else labels, dtype=np.uint8)
-        return p[changes], truths[changes]
+        return np.where(changes, p, np.nan), truths
 
     def _with_constants(self, varying: npt.NDArray[Number]) -> npt.NDArray[Number]:
         values = np.tile(self.constant.astype(varying.dtype), (len(varying), 1))
@@ -166,7 +167,8 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     cost : str, Cost or callable, default="f1"
         What a prediction costs; see :func:`get_cost`.
     calibrate : bool, default=True
-        Whether to calibrate the probabilities of labels, by a beta calibration that all labels share.
+        Whether to calibrate the probabilities of labels, by a beta calibration that labels share, and a line
+        of its own for each label that is pulled towards it.
         It is learnt from the rows that the trees of a forest did not draw, if it has a bootstrap and 100
         trees or more; else from the rows of five folds, each by a clone that is fitted on the other four,
         which takes five times as long again. Fewer than 20 rows are too few.
@@ -275,7 +277,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     def _fit_pool(
         self, estimator: Any, learnt: LabelModel, X: Any, labels: LabelMatrix, rng: np.random.Generator
     ) -> LogOddsPool | None:
-        """Return the line that calibrates a model, by what rows are said that it was learnt without."""
+        """Return what calibrates a model, by what it says of rows that it was learnt without."""
         if learnt.model is None or labels.shape[0] < _FEWEST_ROWS:
             return None
         rows, forest = rng.permutation(labels.shape[0]), _last_step(learnt.model)
@@ -301,7 +303,9 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
                 )
                 return None
         p, truths = (np.concatenate(cells) for cells in zip(*parts, strict=True))
-        return LogOddsPool.fit([p], truths) if len(p) else None
+        if not np.isfinite(p).any():
+            return None
+        return LogOddsPool.fit([p], truths).fit_labels([p], truths)
 
     def _cross_fit(
         self, estimator: Any, X: Any, labels: LabelMatrix, folds: list[Rows], rng: np.random.Generator

@@ -23,7 +23,7 @@ from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._estimator_source import EstimatorSource
 from refpair.classifiers._mixture_choice import choose_mixture
 from refpair.coding import ReferencePairCode, draw_code
-from refpair.costs import Cost, PerLabelCost, get_cost
+from refpair.costs import Cost, CountCost, get_cost
 from refpair.decision.decide import decide_blocks
 from refpair.on_disk import RowsOnDisk
 from refpair.posterior.code import BATCHES, CodeSource
@@ -144,8 +144,11 @@ class CSRPEClassifier(SavableCSRPE):
     -----
     Cells of X may be missing (NaN): a tree sends them to the better side.
 
-    ``decide(X, cost=...)`` answers for another cost with the same fitted model, by the same distribution. The
-    code was drawn for the first cost, which makes little difference on average.
+    ``decide(X, cost=...)`` answers for another cost with the same fitted model, by the same distribution.
+    With ``decoder="nearest"`` pairs are compared by the cost itself, as in the paper. For the posterior, all
+    costs that treat labels alike share one code, by Jaccard's cost or the rank loss, whichever says more out
+    of bag: such a cost counts in the decisions, and in which mixture of the sources is chosen. Prices of
+    single labels, and functions of your own, have their own code, or Jaccard's if that says clearly more.
 
     With ``decoder="nearest"`` ties between equally near code words go to the more frequent label vector, and
     there are no probabilities. ``cost="zero_one"`` is then out of reach if there are many label vectors.
@@ -230,18 +233,22 @@ class CSRPEClassifier(SavableCSRPE):
 
         drawn = check_random_state(self.random_state).randint(2**31, size=4, dtype=np.int64)
         for_pairs, for_sources, for_rows = map(np.random.default_rng, np.random.SeedSequence(drawn).spawn(3))
-        code = self._draw_code(cost, labels, distinct, for_pairs)
+        posterior = self.decoder == "posterior"
+        codes = [
+            self._draw_code(one, labels, distinct, for_pairs)
+            for one in (code_costs(cost) if posterior else [cost])
+        ]
         for name in ("posterior_", "oob_search_", "oob_cost_", "_code_book"):
             self.__dict__.pop(name, None)  # of an earlier fit
         self.cost_ = cost
         self.relevant_set_, self.relevant_counts_ = relevant
         learn = self._make_learn()
-        if self.decoder == "posterior" and len(code) > 0:  # of a single vector there is nothing to learn
-            codes = [self._draw_code(other, labels, distinct, for_pairs) for other in surrogates(cost)]
+        if posterior and len(codes[0]) > 0:  # of a single vector there is nothing to learn
             rows = for_rows.permutation(X.shape[0])[:_MOST_ROWS]
             training = Training(X, distinct, *relevant, rows, cost, learn, self.n_jobs, self.verbose)
-            self._fit_posterior([code, *codes], training, for_sources)
+            self._fit_posterior(codes, training, for_sources)
         else:
+            (code, *_) = codes
             seeds = for_sources.integers(2**63, size=len(code), dtype=np.uint64)
             self.code_ = code
             self.bits_ = learn(X, bit_problems(code, distinct.vectors, distinct.of_row, seeds))
@@ -448,11 +455,13 @@ class CSRPEClassifier(SavableCSRPE):
             raise ValueError(f'sources must be "auto" or a tuple with "code", of {allowed}, not {given!r}')
 
 
-def surrogates(cost: Cost) -> list[Cost]:
-    """Return other costs that bits may be learnt for, to decide for this one.
+def code_costs(cost: Cost) -> list[Cost]:
+    """Return the costs that the bits of a posterior may be learnt for, to decide for this one.
 
-    A pair of label vectors tells little of a label that is right or wrong by itself, and nothing of a vector
-    that is neither of the two: pairs under Jaccard's cost may tell more, which is found out of bag.
+    The second code goes on if its first bits say clearly more out of bag. For costs that treat labels alike
+    the choice is always between the same two: which of these costs the pairs are compared by makes no
+    difference on average, and so all of them have the same posterior. Prices of single labels, and functions
+    of one's own, may ask for other pairs.
     """
-    is_named = cost in map(get_cost, ("hamming", "rank", "zero_one"))
-    return [get_cost("jaccard")] if is_named or isinstance(cost, PerLabelCost) else []
+    jaccard = get_cost("jaccard")
+    return [jaccard, get_cost("rank")] if isinstance(cost, CountCost) else [cost, jaccard]

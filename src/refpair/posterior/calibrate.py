@@ -1,17 +1,18 @@
 """Calibrated probabilities of labels, from what several sources say.
 
-    log odds of P_k(x)  =  Σ_s a_s · log p_sk(x)  −  c_s · log (1 − p_sk(x))  +  b        a_s, c_s ≥ 0
+    log odds of P_k(x)  =  Σ_s a_s · log p_sk(x) − c_s · log (1 − p_sk(x)) + b                a_s, c_s ≥ 0
+                           + Σ_s d_sk · log odds of p_sk(x) + e_k
 
-Of a single source that is beta calibration; a line in log odds, if a is c. All labels share the few numbers
-a, b and c: some of its own would have too few positives on most data (half of medical's labels have fewer
-than five training samples). Probabilities next to 0 are taken as `least`: how far
-below it they are is noise, as few trees speak of a training sample that they were grown without.
+Of a single source the first line is beta calibration; a line in log odds, if a is c. All labels share the few
+numbers a, b and c. What a label has of its own, d and e, is pulled towards 0, as if some samples spoke for
+that: half of medical's labels have fewer than five training samples. Probabilities next to 0 are taken as
+`least`: how far below it they are is noise, as few trees speak of a sample that they were grown without.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -25,6 +26,9 @@ from refpair.posterior.distribution import Bytes, Floats
 
 LEAST = 1e-2
 _PULL = 5.0  # as many cells speak for what was there before: the mean of the sources
+_SHIFT_PULL, _SLOPE_PULL = 2.0, 100.0  # and as many for what all labels share, against e and d
+_NEWTON_STEPS, _LONGEST, _NEAR = 20, 1.0, 1e-4
+_CELLS = 1 << 18  # of labels that are looked at at a time
 _LARGEST = 50.0  # coefficient: no more than rounding is lost
 _SURE = 30.0  # log odds, at most: what is far beyond is 1 by rounding
 
@@ -36,28 +40,36 @@ class LogOddsPool(Savable):
     coefficients: npt.NDArray[np.float64]  # (n_sources, 2): a and c
     shift: float
     least: float = LEAST
+    of_labels: npt.NDArray[np.float64] | None = None  # (n_labels, 1 + n_sources): e, and d of each source
 
     def __post_init__(self) -> None:
         if self.coefficients.ndim != 2 or self.coefficients.shape[1] != 2:
             raise ValueError("coefficients must be two numbers for each source")
         if not ((np.abs(self.coefficients) <= _LARGEST).all() and abs(self.shift) <= _LARGEST):
             raise ValueError("coefficients and shift must be finite numbers, and none of them large")
+        if self.of_labels is not None:
+            if self.of_labels.ndim != 2 or self.of_labels.shape[1] != 1 + len(self.coefficients):
+                raise ValueError("of_labels must be a number for each label, and one for each of its sources")
+            if not (np.abs(self.of_labels) <= _LARGEST).all():
+                raise ValueError("of_labels must be finite numbers, and none of them large")
         if not 0 < self.least < 0.5:
             raise ValueError(f"least is {self.least}, which is not between 0 and ½")
 
     @classmethod
     def fit(cls, probabilities: Sequence[Floats], truths: Bytes, least: float = LEAST) -> Self:
-        """Return the pool of largest likelihood, pulled a little towards the mean of the log odds.
+        """Return the pool of largest likelihood that all labels share, pulled a little towards the mean.
 
         Parameters
         ----------
         probabilities : sequence of arrays of shape (n, n_labels)
-            What each source says of samples that it was learnt without.
+            What each source says of samples that it was learnt without; cells of NaN do not count.
         truths : array of shape (n, n_labels)
         least : float
         """
-        x = np.stack([logs.ravel() for p in probabilities for logs in _logs(p, least)], axis=1)
-        y, n = truths.ravel().astype(np.float64), np.ones(truths.size)
+        counts = ~np.isnan(probabilities[0])
+        x = np.stack([logs[counts] for p in probabilities for logs in _logs(p, least)], axis=1)
+        y = truths[counts].astype(np.float64)
+        n = np.ones(len(y))
         # Most cells of many labels are as low as can be by all sources: they are one, counted often.
         low = (x[:, ::2] <= np.log(least)).all(axis=1)
         if low.any():
@@ -77,14 +89,57 @@ class LogOddsPool(Savable):
             found = minimize(loss, np.append(equal, 0.0), jac=True, method="L-BFGS-B", bounds=bounds).x
         return cls(found[:-1].reshape(-1, 2), float(found[-1]), least)
 
+    def fit_labels(self, probabilities: Sequence[Floats], truths: Bytes) -> Self:
+        """Return the pool with what each label has of its own, by the samples that :meth:`fit` was given.
+
+        It is what a ridge regression of each label adds to the log odds that all labels share.
+        """
+        counts = ~np.isnan(probabilities[0])
+        shared = np.where(counts, self._log_odds(probabilities), 0.0)
+        x = np.stack([np.ones(truths.shape), *(sum(_logs(p, self.least)) for p in probabilities)], axis=2)
+        x[~counts] = 0.0
+        step = max(1, _CELLS // max(1, len(truths) * x.shape[2]))
+        labels = [slice(first, first + step) for first in range(0, truths.shape[1], step)]
+        with one_blas_thread():
+            found = [_ridge(x[:, some], shared[:, some], truths[:, some]) for some in labels]
+        return replace(self, of_labels=np.clip(np.concatenate(found), -_LARGEST, _LARGEST))
+
+    def fits(self, n_sources: int, n_labels: int) -> bool:
+        """Whether it pools so many sources of so many labels."""
+        own = self.of_labels
+        return len(self.coefficients) == n_sources and (own is None or len(own) == n_labels)
+
     def __call__(self, probabilities: Sequence[Floats]) -> Floats:
         """Return the calibrated probabilities, all within (0, 1)."""
+        return np.asarray(expit(np.clip(self._log_odds(probabilities), -_SURE, _SURE)))
+
+    def _log_odds(self, probabilities: Sequence[Floats]) -> Floats:
         total = np.full(probabilities[0].shape, self.shift)
-        for (of_p, of_rest), p in zip(self.coefficients, probabilities, strict=True):
-            if of_p != 0 or of_rest != 0:
+        own = np.zeros((1, 1 + len(probabilities))) if self.of_labels is None else self.of_labels
+        total += own[:, 0]
+        for coefficients, of_odds, p in zip(self.coefficients, own[:, 1:].T, probabilities, strict=True):
+            if coefficients.any() or of_odds.any():
                 log_p, minus_log_rest = _logs(p, self.least)
-                total += of_p * log_p + of_rest * minus_log_rest
-        return np.asarray(expit(np.clip(total, -_SURE, _SURE)))
+                of_p, of_rest = coefficients
+                total += (of_p + of_odds) * log_p + (of_rest + of_odds) * minus_log_rest
+        return total
+
+
+def _ridge(x: Floats, shared: Floats, truths: Bytes) -> Floats:
+    """Return by Newton's method what x, of shape (n, n_labels, m), adds to the log odds of each label."""
+    n_numbers = x.shape[2]
+    pull = np.full(n_numbers, _SLOPE_PULL)
+    pull[0] = _SHIFT_PULL
+    at = np.zeros((truths.shape[1], n_numbers))
+    for _ in range(_NEWTON_STEPS):
+        p = expit(shared + np.einsum("nkm,km->nk", x, at))
+        slope = np.einsum("nkm,nk->km", x, p - truths) + pull * at
+        curvature = np.einsum("nkl,nkm->klm", x * (p * (1.0 - p))[:, :, None], x) + np.diag(pull)
+        step = np.clip(np.linalg.solve(curvature, slope[:, :, None])[:, :, 0], -_LONGEST, _LONGEST)
+        at -= step
+        if np.abs(step).max() < _NEAR:
+            break
+    return at
 
 
 def _logs(p: Floats, least: float) -> tuple[Floats, Floats]:
