@@ -8,6 +8,19 @@ from pathlib import Path
 import pytest
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--first-cases", action="store_true", help="run only the first case of each test")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--first-cases"):
+        return
+    first: dict[str, pytest.Item] = {}
+    others = [item for item in items if first.setdefault(item.nodeid.partition("[")[0], item) is not item]
+    config.hook.pytest_deselected(items=others)
+    items[:] = first.values()
+
+
 @pytest.fixture(scope="session")
 def paper_data() -> Path:
     """The folder of the ten data sets of the paper, which are not part of the project."""
