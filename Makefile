@@ -32,8 +32,8 @@ label: $(VENV)/installed-base  ## a page to label pictures of digits in, the one
 test: $(VENV)/installed-dev  ## all tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-test-fast: $(VENV)/installed-dev  ## the first case of each test that is not marked slow: below a minute
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --first-cases -m "not slow" --durations 10 --durations-min 0.5 tests
+test-fast: $(VENV)/installed-dev  ## the first case of each test that is not slow, for less than a minute
+	$(BIN)/python -m pytest --numprocesses 2 --seconds 45 --durations 5 --durations-min 3 tests
 
 coverage: $(VENV)/installed-dev  ## all tests, and which lines they run; fails below the floor in pyproject.toml
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report term:skip-covered

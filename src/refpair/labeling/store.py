@@ -278,7 +278,8 @@ class AnswerStore:
         with self._lock, writing(self._connection) as connection:
             connection.execute(
                 "INSERT INTO rounds (event, n_labelled, expected_cost, sample, predictions, at) "
-                "SELECT ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM rounds WHERE event = ? AND sample = ?)",
+                "SELECT ?, ?, ?, ?, ?, ? "
+                "WHERE NOT EXISTS (SELECT 1 FROM rounds WHERE event = ? AND sample = ?)",
                 [*one, _now(), one.event, one.sample],
             )
 
