@@ -5,10 +5,10 @@ PYTHON ?= $(firstword $(foreach name,python3.12 python3.13 python3.11 python3,\
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help demo compare label test minimum lint format docs fuzz bench clean
+.PHONY: help demo compare label test test-fast coverage minimum lint format hooks docs wheel fuzz bench clean
 
 help:  ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 11
 
 $(VENV)/installed-base: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "refpair needs Python 3.11 or newer: make PYTHON=/path/to/python $(MAKECMDGOALS)"; exit 2; }
@@ -31,6 +31,12 @@ label: $(VENV)/installed-base  ## a page to label pictures of digits in, the one
 
 test: $(VENV)/installed-dev  ## all tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+test-fast: $(VENV)/installed-dev  ## the first case of each test that is not slow, for less than a minute
+	$(BIN)/python -m pytest --numprocesses 2 --seconds 45 --durations 5 --durations-min 3 tests
+
+coverage: $(VENV)/installed-dev  ## all tests, and which lines of Python they run; kernels are not counted
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report term:skip-covered
 
 # Python 3.11 is the oldest that is declared; the commands, every estimator and their files.
 MINIMUM := .venv-minimum
@@ -57,8 +63,16 @@ format: $(VENV)/installed-dev  ## rewrite the files in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+hooks: $(VENV)/installed-dev  ## lint before each commit and types before each push
+	$(BIN)/pre-commit install --hook-type pre-commit --hook-type pre-push
+
 docs: $(VENV)/installed-dev  ## the pages of the documentation, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+wheel: $(VENV)/installed-dev  ## the wheel and the source distribution in dist/, tried out elsewhere
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python .ci/try_wheel.py dist
 
 fuzz: $(VENV)/installed-dev  ## 100,000 hostile inputs for each reader of files and for costs: half an hour
 	$(BIN)/python -m fuzz
@@ -67,5 +81,5 @@ bench: $(VENV)/installed-dev  ## ratios against peers; see benchmarks/README.md
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) $(MINIMUM) dist site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(MINIMUM) dist site .coverage .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -183,10 +183,7 @@ def _fields(cls: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     hints = typing.get_type_hints(cls.__init__)
     parameters = {name: hints.get(name, Any) for name in inspect.signature(cls).parameters}
     own = {
-        name
-        for base in cls.__mro__
-        if issubclass(base, Savable)
-        for name in vars(base).get("__annotations__", ())
+        name for base in cls.__mro__ if issubclass(base, Savable) for name in inspect.get_annotations(base)
     }
     learnt = {
         name: hint
@@ -229,6 +226,8 @@ def _fits(value: Any, hint: Any) -> bool:
         return any(_fits(value, choice) for choice in arguments)
     if origin is Literal:
         return any(type(value) is type(choice) and value == choice for choice in arguments)
+    if hasattr(origin, "__value__"):  # an alias, as NDArray is of NumPy 2.5 on
+        return _fits(value, origin.__value__[arguments])
     if origin is np.ndarray:
         (scalar,) = typing.get_args(arguments[1])
         kind = np.generic if scalar is Any else typing.get_origin(scalar) or scalar

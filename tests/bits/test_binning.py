@@ -31,6 +31,7 @@ def with_stored_zeros(X):
 
 @given(matrices(), st.sampled_from([2, 3, 5, 64, 255]))
 @settings(deadline=None, max_examples=200)
+@pytest.mark.slow
 def test_bins_are_those_of_the_naive_way(X, max_bins):
     for given_X in (X, np.asfortranarray(X), sp.csr_array(X), with_stored_zeros(X)):
         bins = find_bins(given_X, max_bins)
@@ -42,6 +43,7 @@ def test_bins_are_those_of_the_naive_way(X, max_bins):
 
 @given(matrices(), st.sampled_from([2, 5, 255]))
 @settings(deadline=None, max_examples=150)
+@pytest.mark.slow
 def test_values_fall_into_their_bins(X, max_bins):
     """In training and in prediction, dense and sparse."""
     bins = find_bins(X, max_bins)

@@ -130,6 +130,7 @@ def tasks(draw):
     st.sampled_from([2, 4, 64]),
     st.floats(0.3, 1.0),
 )
+@pytest.mark.slow
 def test_trees_are_the_naive_ones_node_for_node(
     task, seed, max_features, max_depth, min_samples_leaf, max_bins, share
 ):
@@ -290,6 +291,7 @@ def test_a_thousand_classes():
     np.testing.assert_array_equal(bank.predict(np.tile(X, (3, 1))), np.tile(bank.predict(X), (3, 1)))
 
 
+@pytest.mark.slow
 def test_marks_are_renewed(monkeypatch):
     """Where the marks of nodes would grow too large they start anew, which changes nothing."""
     X = np.random.default_rng(7).integers(0, 2, (40, 9)).astype(float) * (np.arange(9) > 1)

@@ -333,6 +333,7 @@ def test_expected_costs_and_other_costs(small, name):
         model.expected_cost(X[90:], Y)
 
 
+@pytest.mark.slow
 def test_it_is_better_by_the_cost_than_the_model_alone():
     digits = load_dataset("digits")
     X, Y = digits.X[:700] / 16, digits.Y[:700]

@@ -123,6 +123,7 @@ def test_a_model_is_best_on_its_own_cost(decoder):
     assert table[1][1] < 0.8 * table[0][1]
 
 
+@pytest.mark.slow
 def test_any_learner_with_sample_weight(small):
     X, Y = small
     model = CSRPEClassifier(n_bits=60, estimator=LogisticRegression(), random_state=0).fit(X[:90], Y[:90])

@@ -57,6 +57,7 @@ def test_a_search_takes_the_better_model_whichever_way_the_cost_is_reported(smal
     assert abs(search.best_score_) == pytest.approx(means[better])
 
 
+@pytest.mark.slow
 def test_a_search_over_costs_and_learners(small):
     X, Y = small
     grid = {"cost": ["f1", "hamming"], "estimator": ["tree", LogisticRegression()], "n_bits": [20]}
@@ -133,6 +134,7 @@ def test_a_pickle_is_loaded_in_a_new_process(small, tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "predicted.npy"), model.predict(X).to_numpy())
 
 
+@pytest.mark.slow
 def test_processes_instead_of_threads(small):
     X, Y = small
     expected = classifier(n_bits=130).fit(X, Y).predict(X)

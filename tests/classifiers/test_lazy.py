@@ -221,6 +221,7 @@ def test_methods_are_as_they_were(csrpe, small):
         nearest.expected_cost  # noqa: B018
 
 
+@pytest.mark.slow
 def test_nothing_imports_dask():
     code = """
 import sys

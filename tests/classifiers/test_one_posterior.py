@@ -109,6 +109,7 @@ def test_some_sources_do(digits, sources):
     assert model.score(X_test, Y_test) > 0.5
 
 
+@pytest.mark.slow
 def test_a_classifier_of_ones_own_is_a_source(digits, tmp_path):
     X, Y, X_test, _ = digits
     sources = ("code", LogisticRegression(C=1e-3, max_iter=2000), GaussianNB())
@@ -132,6 +133,7 @@ def test_bad_sources_are_named(digits, sources):
         CSRPEClassifier(sources=sources).fit(*digits[:2])
 
 
+@pytest.mark.slow
 def test_labels_are_calibrated():
     digits = load_dataset("digits")
     X, Y = digits.X, digits.Y

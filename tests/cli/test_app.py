@@ -68,6 +68,7 @@ def process(script, **how):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_code_130_and_without_a_traceback():
     running = process("time.sleep(60)")
     assert running.stdout.readline() == "ready\n"
@@ -77,6 +78,7 @@ def test_ctrl_c_ends_with_code_130_and_without_a_traceback():
 
 
 @pytest.mark.parametrize("n_lines", [1, 10**6])
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_is_no_error(n_lines):
     """Neither when a write fails nor when a few lines are flushed at the end."""
     script = f"sys.stdin.readline(), [print('line') for _ in range({n_lines})]"
@@ -90,6 +92,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(n_lines):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.slow
 def test_a_full_disk_is_told():
     script = "import sys\nfrom refpair.cli import main\nsys.argv = ['refpair', 'datasets']\nmain()"
     with open("/dev/full", "w") as full:
@@ -100,6 +103,7 @@ def test_a_full_disk_is_told():
     assert ended.stderr == "error: no space left on device\n"
 
 
+@pytest.mark.slow
 def test_the_command_is_installed(folder):
     command = os.path.join(os.path.dirname(sys.executable), "refpair")
     subprocess.run([command, "fit", "songs.csv", *FIT], check=True, stdout=subprocess.DEVNULL)

@@ -15,6 +15,7 @@ from tests.cli.running import works
 PRICE = Cost.per_label(false_positive=3)
 
 
+@pytest.mark.slow
 def test_demo_shows_what_it_has_computed(monkeypatch):
     monkeypatch.setattr(demo_module, "N_BITS", 60)
     monkeypatch.setattr(demo_module, "N_TREES", 5)

@@ -112,6 +112,7 @@ def expected_at(weights, vectors, z, costs):
 
 @settings(deadline=None, max_examples=150)
 @given(st.integers(2, 6), st.integers(1, 8), st.sampled_from([-1, 0, 1]), st.integers(0, 2**32 - 1))
+@pytest.mark.slow
 def test_the_best_swap_is_that_of_all_pairs(n_labels, n_vectors, bend, seed):
     # Costs without any order, and some that bend all one way: what pairs take back is of either sign.
     rng = np.random.default_rng(seed)

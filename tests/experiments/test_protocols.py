@@ -96,6 +96,7 @@ def test_lengths_are_those_of_one_longer_model(table):
         assert json.loads(result.chosen) == noted, "without a search nothing was chosen"
 
 
+@pytest.mark.slow
 def test_the_posterior_s_longest_code_is_cut_short(table):
     task = make_task("code-length", "CSRPE-posterior", lengths=(5, 30), n_bits=9)
     short, long = run(task, table).values()

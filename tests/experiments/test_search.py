@@ -98,6 +98,7 @@ def test_halves_are_disjoint_and_those_of_a_seed():
     np.testing.assert_array_equal([*some, *others], [*train, *test][:4])
 
 
+@pytest.mark.slow
 def test_stratified_halves_have_equally_many_samples_of_each_label():
     Y = np.repeat(np.eye(3, dtype=int), [4, 6, 10], axis=0)
     train, test = Settings(stratified=True).halves(Y, 3)

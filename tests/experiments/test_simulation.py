@@ -47,6 +47,7 @@ def study(tmp_path_factory):
     return made
 
 
+@pytest.mark.slow
 def test_all_points_of_all_curves_are_stored(study):
     results = study.results("simulate")
     assert study.count() == (48, 48)  # 3 strategies, 2 costs, 2 runs, 4 points
@@ -100,6 +101,7 @@ def test_unknown_strategies_are_told(tmp_path):
         find_strategy("math:pi")
 
 
+@pytest.mark.slow
 def test_more_queries_than_rows_end_with_all_rows(tmp_path):
     settings = Settings(max_rows=30, simulation=Simulation(n_start=10, n_queries=40, test_each=10))
     part = Part("simulate", 1, algorithms=("random",))
@@ -110,6 +112,7 @@ def test_more_queries_than_rows_end_with_all_rows(tmp_path):
     assert results["score"].iloc[1:].nunique() == 1  # 15 rows, all labelled
 
 
+@pytest.mark.slow
 def test_csrpe_as_the_classifier(tmp_path):
     simulation = Simulation(n_start=15, n_queries=2, n_bits=40, classifier="CSRPE")
     part = Part("simulate", 1, algorithms=("random", "representative"))

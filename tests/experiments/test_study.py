@@ -82,6 +82,7 @@ def make_study(folder, table, *algorithms, splits=2, costs=("f1", "hamming"), se
     return Study(folder, [part], [str(table)], costs, table=BOTH, settings=settings)
 
 
+@pytest.mark.slow
 def test_each_cell_is_what_python_gives(tmp_path, table):
     study = make_study(tmp_path, table, CONSTANT, "CC")
     assert study.run() == []
@@ -96,6 +97,7 @@ def test_each_cell_is_what_python_gives(tmp_path, table):
     assert study.count() == (8, 8)
 
 
+@pytest.mark.slow
 def test_a_second_run_only_adds_what_is_missing(tmp_path, table):
     first = make_study(tmp_path, table, CONSTANT)
     first.run()
@@ -146,6 +148,7 @@ def test_the_digest_of_the_sources_is_that_of_the_files(tmp_path, monkeypatch):
     assert digest() != first
 
 
+@pytest.mark.slow
 def test_a_failure_is_told_and_the_rest_goes_on(tmp_path, table):
     study = make_study(tmp_path, table, FAILING, CONSTANT)
     failures = study.run(jobs=2)
@@ -272,6 +275,7 @@ def test_mistakes_are_told_before_anything_runs(tmp_path, table):
     assert not (tmp_path / "store.sqlite").exists()
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_table(tmp_path, table):
     undisturbed = make_study(tmp_path / "calm", table, SLOW, AWARE, splits=24)
     undisturbed.run(jobs=2)
@@ -306,6 +310,7 @@ def _wait_for_more_results(study, process, n_more):
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_two_commands_share_the_work(tmp_path, table):
     code = (
         "from tests.experiments.test_study import *\n"

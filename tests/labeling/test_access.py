@@ -172,6 +172,7 @@ subprocess.run([{chromium!r}, "--headless", *{arguments!r}, "--virtual-time-budg
 
 
 @pytest.mark.skipif(CHROMIUM is None or not Path("/proc").exists(), reason="needs chromium and /proc")
+@pytest.mark.slow
 def test_no_process_has_the_token_among_its_arguments(tmp_path):
     """The command opens a real browser, which comes to the page; all arguments are looked at meanwhile."""
     browser = tmp_path / "browser"

@@ -9,9 +9,12 @@ import time
 
 import httpx
 import pandas as pd
+import pytest
 
 from refpair.labeling import Session
 from tests.labeling.browser import Server
+
+pytestmark = pytest.mark.slow
 
 KILLS = int(os.environ.get("REFPAIR_KILLS", "4"))  # 200 before a release
 LABELS = ["joy", "anger", "calm"]

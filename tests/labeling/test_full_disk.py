@@ -18,6 +18,8 @@ from tests.labeling.browser import PATIENCE, Server, chromium
 from tests.labeling.requests import LabelServer
 from tests.labeling.sessions import LABELS, QUICK, Costly, open_quick
 
+pytestmark = pytest.mark.slow
+
 FULL = "the disk is full: nothing was written; free some space"
 CSV = "id,tempo\n" + "".join(f"{i},{i * 7 % 5}\n" for i in range(60))
 

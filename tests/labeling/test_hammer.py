@@ -11,9 +11,12 @@ from collections import Counter
 
 import httpx
 import pandas as pd
+import pytest
 
 from refpair.labeling import Session
 from tests.labeling.browser import Server
+
+pytestmark = pytest.mark.slow
 
 SECONDS = float(os.environ.get("REFPAIR_HAMMER", "5"))  # 60 before a release
 LABELS = ["joy", "anger", "calm"]

@@ -94,7 +94,7 @@ def test_all_kinds_of_cells(tmp_path):
         (np.nan, None),
         (pd.NA, None),
         (pd.NaT, None),
-        (np.datetime64("NaT"), None),
+        (np.datetime64("NaT", "s"), None),
         (np.float32(0.5), 0.5),
         (np.int8(3), 3),
         (np.bool_(True), True),

@@ -12,6 +12,8 @@ from refpair.datasets import load_dataset
 from refpair.labeling import Session
 from tests.labeling.browser import PATIENCE, Server, chromium
 
+pytestmark = pytest.mark.slow
+
 LAPTOP, PHONE = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
 
 

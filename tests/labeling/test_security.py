@@ -18,6 +18,8 @@ from refpair.labeling import Session
 from tests.labeling.browser import PATIENCE, Server, chromium
 from tests.labeling.test_shown import HOSTILE, png
 
+pytestmark = pytest.mark.slow
+
 TOKEN = "a-token-for-tests-only"
 LABELS = ["joy", "<img src=x onerror=alert(1)>", '"><script>alert(2)</script>', "\u202egnp", "=1+1"]
 NAME = "<b onmouseover=alert(3)>name</b>"

@@ -156,6 +156,7 @@ def get(port, target, host, **headers):
         connection.close()
 
 
+@pytest.mark.slow
 def test_the_command_serves_the_page_and_ends_by_ctrl_c(serving):
     process, port, address = serving()
     assert address.startswith(f"http://127.0.0.1:{port}/?token=")
@@ -279,6 +280,7 @@ def without_the_extra(code, folder):
     )
 
 
+@pytest.mark.slow
 def test_everything_but_the_page_is_there_without_the_extra(tmp_path):
     answered = CSV.replace("said\n", "said,joy,anger\n").replace("so 0\n", "so 0,1,0\n")
     (tmp_path / "pool.csv").write_text(re.sub(r"(so \d)\n", r"\1,,\n", answered))

@@ -372,6 +372,7 @@ def is_valid(body):
 @given(
     body=st.fixed_dictionaries({}, optional=FIELDS) | st.dictionaries(st.text(max_size=4), JSON, max_size=3)
 )
+@pytest.mark.slow
 def test_no_object_breaks_it_and_only_valid_answers_are_noted(shared, body):
     before = shared.n_events()
     answer = shared.post("/api/answer", json.dumps(body).encode())

@@ -24,6 +24,8 @@ WRITER = """
 import os, sys
 from refpair.labeling import Session
 
+pytestmark = pytest.mark.slow
+
 def say(*words):
     os.write(1, (" ".join(map(str, words)) + "\\n").encode())  # the whole line or nothing
 

@@ -278,9 +278,9 @@ class AnswerStore:
         with self._lock, writing(self._connection) as connection:
             connection.execute(
                 "INSERT INTO rounds (event, n_labelled, expected_cost, sample, predictions, at) "
-                "SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
-                "WHERE NOT EXISTS (SELECT 1 FROM rounds WHERE event = ?1 AND sample = ?4)",
-                [*one, _now()],
+                "SELECT ?, ?, ?, ?, ?, ? "
+                "WHERE NOT EXISTS (SELECT 1 FROM rounds WHERE event = ? AND sample = ?)",
+                [*one, _now(), one.event, one.sample],
             )
 
     def rounds(self) -> list[StoredRound]:
