@@ -20,9 +20,9 @@ import numpy as np  # noqa: F401  # its library is found only once it is loaded,
 import scipy.linalg  # noqa: F401  # loaded for the same reason
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
-from rich import progress
-from rich.console import Console
 from threadpoolctl import ThreadpoolController
+
+from refpair._progress import progress
 
 _FEW = 128  # rows that are not worth a second thread
 _MOST_VAIN = 3  # times that the work is sent again although no chunk was done the last time
@@ -61,28 +61,11 @@ def run_chunks(
     if verbose == 0 and (len(chunks) < 2 or (in_place and n_jobs in (None, 1))):
         return [work(chunk) for chunk in chunks]  # threads and a bar take longer to start than many a chunk
     done: dict[int, Result] = {}
-    with progress_bar(visible=verbose > 0) as bar:
-        task = bar.add_task(title, total=chunks[-1].stop if chunks else 0)
+    with progress(title, chunks[-1].stop if chunks else 0, visible=verbose > 0) as advance:
         for place, result in _run_all(work, chunks, n_jobs, in_place):
             done[place] = result
-            bar.advance(task, chunks[place].stop - chunks[place].start)
+            advance(chunks[place].stop - chunks[place].start)
     return [done[place] for place in range(len(chunks))]
-
-
-def progress_bar(*, visible: bool, left: progress.ProgressColumn | None = None) -> progress.Progress:
-    """Return a progress bar on standard error that shows the time left, by a column of its own if given."""
-    return progress.Progress(
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TextColumn("left"),
-        left or progress.TimeRemainingColumn(),
-        console=Console(
-            stderr=True, quiet=not visible
-        ),  # before rich 14.3, a disabled bar prints an empty line
-        disable=not visible,
-    )
 
 
 def is_lazy(X: object) -> bool:

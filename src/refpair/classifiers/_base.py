@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, get_tags
@@ -20,6 +19,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from refpair._extras import is_dataframe, pd
 from refpair._parallel import in_memory, is_lazy
 from refpair._saved import IfThere, Savable, require
 from refpair._sparse import check_sparse
@@ -92,7 +92,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         allowed = self.__sklearn_tags__().input_tags
         X = in_memory(X)
         check_sparse(X, "X")
-        if isinstance(X, pd.DataFrame):
+        if is_dataframe(X):
             refuse_texts(self, X)
         X = validate_data(
             self,
@@ -222,7 +222,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         else:
             marginals = np.concatenate([p.marginals() for _, p in self._distributions(read, None)])
         told = self._label_format.write_probabilities(np.clip(marginals, _NEVER, 1.0 - _NEVER))
-        index = X.index if isinstance(X, pd.DataFrame) else None
+        index = X.index if is_dataframe(X) else None
         return pd.DataFrame(told, index, self.classes_) if as_frame else told
 
     @_if_knows("_distributions")

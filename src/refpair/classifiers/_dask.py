@@ -8,11 +8,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
+from refpair._extras import pd
 from refpair._parallel import Pickled, is_lazy
 
 

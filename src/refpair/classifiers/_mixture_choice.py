@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from refpair.costs import PerLabelCost
 from refpair.decision.decide import decide
@@ -24,11 +23,11 @@ class Choice:
     """The mixture that was chosen, all that were tried, and what its decisions cost out of bag."""
 
     mixture: Mixture
-    search: pd.DataFrame
+    search: dict[str, Floats]
     cost: float
 
 
-SEARCH = {"least": "float64", "new_share": "float64", "cost": "float64", "log_loss": "float64"}
+SEARCH = ("least", "new_share", "cost", "log_loss")
 
 
 def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool) -> Choice:
@@ -55,7 +54,7 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
         if one[1].mean() < best[1].mean() and _is_clear(first[1] - one[1], n_errors):
             best = one
     rows = [(one.pool.least, one.new_share, float(costs.mean()), loss) for one, costs, loss in tried]
-    search = pd.DataFrame(rows, columns=list(SEARCH)).astype(SEARCH)
+    search = {name: np.array(column) for name, column in zip(SEARCH, zip(*rows, strict=True), strict=True)}
     return Choice(best[0], search, float(best[1].mean()))
 
 

@@ -13,12 +13,12 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
+from refpair._extras import is_dataframe, is_series, pd
 from refpair._saved import Savable, require
 from refpair._sparse import check_sparse
 
@@ -81,7 +81,7 @@ class LabelFormat(Savable):
 
     def write(self, labels: npt.NDArray[np.uint8], X: object) -> Any:
         """Return a 0/1 matrix in this format; rows of a pandas object are named as those of X."""
-        index = X.index if isinstance(X, pd.DataFrame) else None
+        index = X.index if is_dataframe(X) else None
         if self.kind == "classes":
             return self.classes[labels[:, 0]]
         if self.kind == "names":
@@ -208,7 +208,7 @@ def read_labels(
         return _read_sparse(Y, name)
     is_polars = type(Y).__module__.startswith("polars.")
     given = from_polars(Y) if is_polars else Y
-    is_frame = isinstance(given, pd.DataFrame)
+    is_frame = is_dataframe(given)
     column = given.iloc[:, 0] if is_frame and given.shape[1] == 1 else given
     separator = getattr(given, "attrs", {}).get(_SEPARATOR, separator)
     rows = None
@@ -217,7 +217,7 @@ def read_labels(
     if rows is not None:
         names, separator = split_rows(rows, separator)
         matrix, labels = names_matrix(names, classes, getattr(column, "index", None), name)
-        within: Any = "frame" if is_frame else "series" if isinstance(column, pd.Series) else "array"
+        within: Any = "frame" if is_frame else "series" if is_series(column) else "array"
         within = f"polars {within}" if is_polars else "list" if isinstance(column, list) else within
         title = getattr(column, "name", None)
         title = title if isinstance(title, str | int | None) else str(title)

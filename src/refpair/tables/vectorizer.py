@@ -10,7 +10,6 @@ from typing import Any, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import (  # fmt: skip
@@ -21,6 +20,7 @@ from sklearn.utils.validation import (  # fmt: skip
     check_is_fitted,
 )
 
+from refpair._extras import is_dataframe, pd
 from refpair._fitting import all_or_nothing
 from refpair._saved import IfThere, Savable, require
 from refpair._sparse import check_sparse
@@ -265,7 +265,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
     def _read(self, X: Any, *, reset: bool) -> pd.DataFrame:
         """Return a table whose columns have different names."""
         X = from_polars(X)
-        if not isinstance(X, pd.DataFrame):
+        if not is_dataframe(X):
             return self._read_array(X, reset=reset)
         names = [str(name) for name in X.columns]
         for name, times in Counter(names).items():
