@@ -113,3 +113,9 @@ def test_extras_have_what_their_commands_need():
     }  # fmt: skip
     assert "refpair[cli]" in EXTRAS["label"]
     assert all("refpair[tables]" in EXTRAS[one] for one in ("cli", "excel", "image", "parquet", "text"))
+
+
+def test_the_import_waits_for_nothing():
+    script = "import sys, refpair; print({'numpy', 'importlib.metadata', 'email'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
