@@ -10,6 +10,6 @@ def test_time_left_goes_by_the_pace():
 
 def test_nothing_is_shown_unless_it_is_asked_for(capsys):
     for visible, shown in ((False, False), (True, True)):
-        with progress("baking", 3, visible=visible) as advance:
+        with progress("baking", 3, verbose=int(visible)) as advance:
             advance(3)
         assert ("baking" in capsys.readouterr().err) == shown

@@ -21,6 +21,7 @@ from sklearn.utils.validation import (
 
 from refpair._extras import is_dataframe, pd
 from refpair._parallel import in_memory, is_lazy
+from refpair._progress import CallbackSupportMixin
 from refpair._saved import IfThere, Savable, require
 from refpair._sparse import check_sparse
 from refpair.classifiers._dask import answer_lazily
@@ -47,7 +48,7 @@ def _if_knows(*hooks: str) -> Callable[[Method], Method]:
     return cast(Callable[[Method], Method], available_if(knows))
 
 
-class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]
+class MultiLabelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]
     """Base of the package's classifiers.
 
     A subclass sets ``cost_`` in ``fit`` and knows a distribution: ``_distributions(X, cost)`` yields blocks

@@ -109,7 +109,8 @@ class CSRPEClassifier(SavableCSRPE):
     random_state : int, RandomState or None, default=None
         Decides everything random.
     verbose : int, default=0
-        1 shows a progress bar with the time left.
+        1 shows a progress bar with the time left. Since scikit-learn 1.9, its callbacks are told as well:
+        ``set_callbacks(sklearn.callback.ProgressBar())``.
 
     Attributes
     ----------

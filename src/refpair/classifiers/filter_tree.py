@@ -154,7 +154,7 @@ class CondensedFilterTree(ReductionClassifier):
         train = partial(train_round, levels, cost_of=cost_of)
         if needs_only_marginals(self.cost_):
             train = partial(train_round_apart, levels, gains=gains_apart(keys.paths, cost_of))
-        with progress("training levels", n_left * len(place), visible=self.verbose > 0) as advance:
+        with progress("training levels", n_left * len(place), verbose=self.verbose) as advance:
             while n_left > 0:
                 predicted = train(
                     keys=keys, draft=n_left > 1, n_jobs=self.n_jobs, after_level=lambda: advance(1)
@@ -311,7 +311,7 @@ def _reconsider(
 
     if len(looked_at) > 0 and len(row) > 0:
         parts = chunks_of(len(row), _PATHS)
-        run_chunks(reconsider_some, parts, n_jobs=n_jobs, verbose=0, title="following paths", in_place=True)
+        run_chunks(reconsider_some, parts, n_jobs=n_jobs, title="following paths", in_place=True)
 
 
 def _predict(levels: Levels, shape: tuple[int, int], n_jobs: int | None) -> Bytes:
@@ -324,5 +324,5 @@ def _predict(levels: Levels, shape: tuple[int, int], n_jobs: int | None) -> Byte
             predicted[part, k], _ = levels.decide(k, row, predicted[part, :k])
 
     parts = chunks_of(shape[0], _ROWS)
-    run_chunks(predict_some, parts, n_jobs=n_jobs, verbose=0, title="predicting", in_place=True)
+    run_chunks(predict_some, parts, n_jobs=n_jobs, title="predicting", in_place=True)
     return predicted

@@ -24,7 +24,7 @@ def warmup() -> None:
 
     COMPILING.is_told = True  # the bar says it
     before, started, steps = COMPILING.n_kernels, time.perf_counter(), list(_steps())
-    with progress("compiling", len(steps), visible=True) as advance:
+    with progress("compiling", len(steps), verbose=1) as advance:
         for step in steps:
             step()
             advance(1)

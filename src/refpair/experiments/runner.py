@@ -132,7 +132,7 @@ def _watch(
     """Show how far the workers are, until they are done: by a bar, or by lines if there is no terminal."""
     terminal, start, n_at_start = sys.stderr.isatty(), time.monotonic(), len(_open_tasks(store, tasks, run))
     n_shown = len(tasks) - n_at_start
-    with progress("tasks", len(tasks), visible=visible and terminal, done=n_shown) as advance:
+    with progress("tasks", len(tasks), verbose=int(visible and terminal), done=n_shown) as advance:
         while running := [worker.sentinel for worker in workers if worker.is_alive()]:
             ended = connection.wait(running, timeout=_LOOK_EACH if terminal else _TELL_EACH)
             if not visible or (ended and not terminal):

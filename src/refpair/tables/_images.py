@@ -153,7 +153,7 @@ def _read_images(column: pd.Series, folder: Path, verbose: int) -> tuple[Floats,
             ) from error
     different = sorted({path for path in paths if path})
     known: dict[Path, Floats | None] = {}
-    with progress(f"images of {column.name}", len(different), visible=verbose > 0) as advance:
+    with progress(f"images of {column.name}", len(different), verbose=verbose) as advance:
         for one in different:
             known[one] = _outlines_and_light(one, hog)
             advance(1)

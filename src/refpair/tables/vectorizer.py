@@ -22,6 +22,7 @@ from sklearn.utils.validation import (  # fmt: skip
 
 from refpair._extras import is_dataframe, pd
 from refpair._fitting import all_or_nothing
+from refpair._progress import CallbackSupportMixin
 from refpair._saved import IfThere, Savable, require
 from refpair._sparse import check_sparse
 
@@ -44,7 +45,7 @@ _ROW = (str, str, str, int, int)
 _SPARSE_BELOW = 0.3  # of the values are not zero: the features are sparse
 
 
-class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # has no types
+class TableVectorizer(CallbackSupportMixin, Savable, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn a table as people have it into features, for any classifier.
 
     What each column is, is found out: numbers, yes/no, dates, categories, strings of many values, texts and
