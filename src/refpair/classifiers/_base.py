@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from refpair._doc_link import DocLinked
 from refpair._extras import is_dataframe, pd
 from refpair._parallel import in_memory, is_lazy
 from refpair._progress import CallbackSupportMixin
@@ -48,7 +49,7 @@ def _if_knows(*hooks: str) -> Callable[[Method], Method]:
     return cast(Callable[[Method], Method], available_if(knows))
 
 
-class MultiLabelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]
+class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]
     """Base of the package's classifiers.
 
     A subclass sets ``cost_`` in ``fit`` and knows a distribution: ``_distributions(X, cost)`` yields blocks
@@ -63,6 +64,7 @@ class MultiLabelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
     n_features_in_: IfThere[int]
     feature_names_in_: IfThere[npt.NDArray[Any]]
     _label_format: LabelFormat
+    _doc_page = "other-classifiers"
     _needs_n_features: ClassVar[bool] = True
     _refuses_nan: ClassVar[bool] = True  # if its tags do; else that is left to the estimator within
     _distributions: ClassVar[Any]

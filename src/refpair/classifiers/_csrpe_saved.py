@@ -23,6 +23,7 @@ _MOST_VECTORS = 1 << 20  # that get code words when a file is read
 class SavableCSRPE(MultiLabelClassifier):
     """What a fitted CSRPEClassifier has; its posterior is put together of parts that it has anyway."""
 
+    _doc_page = "classifiers"
     decoder: str
     relevant_set: Any
     code_: ReferencePairCode

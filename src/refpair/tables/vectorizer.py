@@ -20,6 +20,7 @@ from sklearn.utils.validation import (  # fmt: skip
     check_is_fitted,
 )
 
+from refpair._doc_link import DocLinked
 from refpair._extras import is_dataframe, pd
 from refpair._fitting import all_or_nothing
 from refpair._progress import CallbackSupportMixin
@@ -45,7 +46,7 @@ _ROW = (str, str, str, int, int)
 _SPARSE_BELOW = 0.3  # of the values are not zero: the features are sparse
 
 
-class TableVectorizer(CallbackSupportMixin, Savable, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TableVectorizer(DocLinked, CallbackSupportMixin, Savable, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn a table as people have it into features, for any classifier.
 
     What each column is, is found out: numbers, yes/no, dates, categories, strings of many values, texts and
@@ -104,6 +105,7 @@ class TableVectorizer(CallbackSupportMixin, Savable, TransformerMixin, BaseEstim
     ['age', 'age is missing', 'said: so']
     """
 
+    _doc_page = "tables"
     n_features_in_: int
     feature_names_in_: IfThere[npt.NDArray[np.object_]]
     _encoders: list[Any]
