@@ -190,8 +190,9 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         Returns
         -------
         Y : of shape (n, n_labels)
-            In the kind that the labels had in ``fit``: array, CSR matrix, or DataFrame with their names. Of
-            Dask: a DataFrame if X is one and the labels have names, an array otherwise.
+            In the kind that the labels had in ``fit``: array, sparse (CSR, as scikit-learn's
+            ``sparse_interface`` says: an array or a matrix), or DataFrame with their names. Of Dask: a
+            DataFrame if X is one and the labels have names, an array otherwise.
         """
         check_is_fitted(self)
         if is_lazy(X):

@@ -8,16 +8,19 @@ import hashlib
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.client import HTTPException
 from importlib import resources
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
+from scipy.sparse import issparse
+
 from refpair._extras import pd
 from refpair._files import written_whole
 from refpair._folders import cache_folder
+from refpair._sparse import sparse_kind
 from refpair.tables import Table, read_table
 from refpair.tables._cells import frame_of_matrix
 from refpair.tables._names import check_known, unknown_name
@@ -126,8 +129,8 @@ def load_dataset(name: str, *, download: bool = True) -> MultiLabelData:
     Returns
     -------
     MultiLabelData
-        The data. Features are a ``scipy.sparse.csr_array`` if the file is sparse or less than 10 % of them
-        are not zero.
+        The data. Features are sparse (CSR, an array or a matrix, as scikit-learn's ``sparse_interface`` says)
+        if the file is, or if less than 10 % of them are not zero.
 
     Raises
     ------
@@ -162,7 +165,8 @@ def load_dataset(name: str, *, download: bool = True) -> MultiLabelData:
     if name == "digits":
         return make_overlaid_digits()
     path = _find(name, REGISTRY[name]) or _bring(name, REGISTRY[name], allowed=download)
-    return read_arff(path)
+    data = read_arff(path)
+    return replace(data, X=sparse_kind()(data.X)) if issparse(data.X) else data
 
 
 def _known() -> dict[str, str]:

@@ -25,7 +25,7 @@ from refpair._extras import is_dataframe, pd
 from refpair._fitting import all_or_nothing
 from refpair._progress import CallbackSupportMixin
 from refpair._saved import IfThere, Savable, require
-from refpair._sparse import check_sparse
+from refpair._sparse import check_sparse, sparse_kind
 
 from ._cells import Matrix, dense, frame_of_matrix, from_polars, is_missing, listed, with_short_indices
 from ._encoders import (
@@ -148,7 +148,8 @@ class TableVectorizer(DocLinked, CallbackSupportMixin, Savable, TransformerMixin
 
         Returns
         -------
-        ndarray or csr_array of shape (n, n_features)
+        ndarray or CSR matrix of shape (n, n_features)
+            An array or a matrix, as scikit-learn's ``sparse_interface`` says.
         """
         frame = self._read(X, reset=True)
         folder = None if self.folder is None else Path(self.folder)
@@ -239,7 +240,8 @@ class TableVectorizer(DocLinked, CallbackSupportMixin, Savable, TransformerMixin
 
         Returns
         -------
-        ndarray or csr_array of shape (n, n_features)
+        ndarray or CSR matrix of shape (n, n_features)
+            An array or a matrix, as scikit-learn's ``sparse_interface`` says.
         """
         check_is_fitted(self)
         frame = self._read(X, reset=False)
@@ -316,7 +318,7 @@ class TableVectorizer(DocLinked, CallbackSupportMixin, Savable, TransformerMixin
         if self._sparse:
             X = with_short_indices(sp.hstack([sp.csr_array(block) for block in scaled], format="csr"))
             X.eliminate_zeros()
-            return X
+            return sparse_kind()(X)
         return np.hstack([dense(block) for block in scaled])
 
     @property
