@@ -1,7 +1,6 @@
 """Cost-sensitive multi-label learning: the classifier that is best for your own cost."""
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
@@ -22,9 +21,9 @@ __all__ = [
     "load",
     "save",
 ]
-__version__ = version("refpair")
 
 if TYPE_CHECKING:
+    __version__: str
     from refpair.classifiers import (
         MLECC,
         BayesDecisionClassifier,
@@ -42,12 +41,14 @@ if TYPE_CHECKING:
     from refpair.persistence import load, save
     from refpair.tables import TableVectorizer
 else:
-    # Imported when first asked for: scikit-learn, pandas and numba take two seconds, which `refpair --help`
-    # should not wait for.
+    # Imported when first asked for: scikit-learn and numba take two seconds, which `refpair --help` should
+    # not wait for.
     _HOMES = {"Cost": "costs", "get_cost": "costs", "TableVectorizer": "tables"}
     _HOMES |= {"load": "persistence", "save": "persistence"}
 
     def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            return import_module("importlib.metadata").version("refpair")
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         globals()[name] = found = getattr(import_module(f"refpair.{_HOMES.get(name, 'classifiers')}"), name)

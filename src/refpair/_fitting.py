@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from refpair._progress import telling_callbacks
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -13,14 +15,16 @@ def all_or_nothing(learn: Method) -> Method:
     """Decorate a method that learns: until it is done, the object stays what it was, fitted before or not.
 
     The method runs on a copy of the object, which shares its parameters. All that it learns becomes the
-    object's in one step: an interruption comes before that or after.
+    object's in one step: an interruption comes before that or after. scikit-learn's callbacks of the object
+    are told how far it is.
     """
+    learn_and_tell = telling_callbacks(learn)
 
     @wraps(learn)
     def learn_aside(self: Any, *given: Any, **named: Any) -> Any:
         aside = object.__new__(type(self))
         vars(aside).update(vars(self))
-        returned = learn(aside, *given, **named)
+        returned = learn_and_tell(aside, *given, **named)
         self.__dict__ = vars(aside)
         return self if returned is aside else returned
 

@@ -20,9 +20,9 @@ import numpy as np  # noqa: F401  # its library is found only once it is loaded,
 import scipy.linalg  # noqa: F401  # loaded for the same reason
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
-from rich import progress
-from rich.console import Console
 from threadpoolctl import ThreadpoolController
+
+from refpair._progress import is_told, progress
 
 _FEW = 128  # rows that are not worth a second thread
 _MOST_VAIN = 3  # times that the work is sent again although no chunk was done the last time
@@ -50,39 +50,24 @@ def run_chunks(
     *,
     n_jobs: int | None,
     title: str,
-    verbose: int = 0,
+    verbose: int | None = None,
     in_place: bool = False,
 ) -> list[Result]:
-    """Return ``work(chunk)`` for each chunk, in order, under a progress bar if that is asked for.
+    """Return ``work(chunk)`` for each chunk, in order, and tell how far it is.
 
+    With `verbose` of at least 1 that is shown; with 0 only callbacks of a fit are told, with None nobody.
     ``joblib.parallel_config`` around the call chooses another backend than threads, unless the work is done
     `in_place`, in memory that another process would not share. A single chunk is run right here.
     """
-    if verbose == 0 and (len(chunks) < 2 or (in_place and n_jobs in (None, 1))):
+    if not is_told(verbose) and (len(chunks) < 2 or (in_place and n_jobs in (None, 1))):
         return [work(chunk) for chunk in chunks]  # threads and a bar take longer to start than many a chunk
     done: dict[int, Result] = {}
-    with progress_bar(visible=verbose > 0) as bar:
-        task = bar.add_task(title, total=chunks[-1].stop if chunks else 0)
+    total = chunks[-1].stop if chunks else 0
+    with progress(title, total, verbose=verbose, n_steps=len(chunks)) as advance:
         for place, result in _run_all(work, chunks, n_jobs, in_place):
             done[place] = result
-            bar.advance(task, chunks[place].stop - chunks[place].start)
+            advance(chunks[place].stop - chunks[place].start)
     return [done[place] for place in range(len(chunks))]
-
-
-def progress_bar(*, visible: bool, left: progress.ProgressColumn | None = None) -> progress.Progress:
-    """Return a progress bar on standard error that shows the time left, by a column of its own if given."""
-    return progress.Progress(
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TextColumn("left"),
-        left or progress.TimeRemainingColumn(),
-        console=Console(
-            stderr=True, quiet=not visible
-        ),  # before rich 14.3, a disabled bar prints an empty line
-        disable=not visible,
-    )
 
 
 def is_lazy(X: object) -> bool:

@@ -1,4 +1,4 @@
-"""Sparse matrices as users give them, checked before compiled code follows their indices."""
+"""Sparse matrices: what users give is checked before compiled code follows its indices; the kind they get."""
 
 from __future__ import annotations
 
@@ -6,8 +6,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import get_config
 
 from refpair._saved import require, starts_in_order
+
+
+def sparse_kind() -> Any:
+    """Return the class of sparse results: arrays or matrices, as scikit-learn's ``sparse_interface`` says.
+
+    It has that option since 1.9; matrices are its default, and all that it returned before.
+    """
+    return sp.csr_array if get_config().get("sparse_interface") == "sparray" else sp.csr_matrix
 
 
 def check_sparse(X: Any, name: str) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from refpair._extras import from_extra
 from refpair._files import written_whole
 from refpair._sparse import check_sparse
 
@@ -237,10 +238,7 @@ class ParquetRows(RowsOnDisk):
     """
 
     def __init__(self, path: Path, columns: list[str] | None = None) -> None:
-        try:
-            import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
-        except ImportError as error:
-            raise ImportError("Parquet files need pyarrow: pip install 'refpair[parquet]'") from error
+        pq = from_extra("pyarrow.parquet", "parquet", "Parquet files need pyarrow")
         self.path = path
         files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
         if not files:

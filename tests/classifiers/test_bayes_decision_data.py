@@ -96,7 +96,7 @@ def test_frames_and_sparse_matrices(small, name):
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[features[::-1]])
     sparse = fit(name, sp.csc_array(X), sp.csr_array(Y))
-    assert isinstance(sparse.predict(sp.csr_matrix(X)), sp.csr_array)
+    assert isinstance(sparse.predict(sp.csr_matrix(X)), sp.csr_matrix)
     assert (sparse.predict(sp.csr_matrix(X)).toarray() == expected).mean() > 0.99  # sums in another order
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.predict(frame), expected)

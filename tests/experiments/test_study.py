@@ -324,8 +324,3 @@ def test_two_commands_share_the_work(tmp_path, table):
         runs = pd.Series([row[0] for row in store._connection.execute("SELECT run FROM results")])
     assert set(runs) == {1, 2}  # each did a part
     assert len(runs) == 80
-
-
-def test_time_left_goes_by_the_pace():
-    assert runner._show_left(10.0, 4, 8) == "0:00:20"
-    assert runner._show_left(10.0, 0, 8) == "?"

@@ -99,7 +99,7 @@ def test_parameters_come_back(how, data, tmp_path):
         np.testing.assert_array_equal(loaded.bits_.bags_.seeds, model.bits_.bags_.seeds)
         np.testing.assert_array_equal(loaded.bits_.bags_.rows(3), model.bits_.bags_.rows(3))
     if hasattr(model, "oob_search_"):
-        pd.testing.assert_frame_equal(loaded.oob_search_, model.oob_search_)
+        np.testing.assert_equal(loaded.oob_search_, model.oob_search_)
         assert loaded.oob_cost_ == model.oob_cost_
         assert loaded.posterior_.sources[0].settings == model.posterior_.sources[0].settings
         np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))

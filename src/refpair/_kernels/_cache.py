@@ -22,6 +22,8 @@ import numba
 from numba import config
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+from refpair._folders import cache_folder
+
 _HERE = Path(__file__).parent
 _DAMAGED = (OSError, EOFError, pickle.UnpicklingError, AttributeError, ImportError)
 
@@ -54,12 +56,8 @@ def _places() -> Iterator[Path]:
     if config.CACHE_DIR:
         yield Path(config.CACHE_DIR) / own
     yield _HERE / "__pycache__"
-    import platformdirs  # noqa: PLC0415  # seldom needed
-
-    with suppress(RuntimeError):  # where nobody knows the user's home; older versions begin with "~" then
-        user = Path(platformdirs.user_cache_dir("refpair"))
-        if user.is_absolute():
-            yield user / own
+    with suppress(RuntimeError):
+        yield cache_folder() / own
     if hasattr(os, "getuid"):
         private = Path(os.environ.get("TMPDIR") or "/tmp") / f"refpair-{os.getuid()}"
         if _is_private(private):

@@ -122,7 +122,7 @@ def variance_removed(
 
     run_chunks(
         remove, chunks_of(len(candidates), _ROWS_A_CALL),
-        n_jobs=n_jobs, verbose=0, title="covering", in_place=True,
+        n_jobs=n_jobs, title="covering", in_place=True,
     )  # fmt: skip
     return removed
 

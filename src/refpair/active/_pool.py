@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples
 
+from refpair._extras import is_dataframe, pd
 from refpair._parallel import chunks_of, in_memory, is_lazy
 from refpair._sparse import check_sparse
 from refpair.bits.binning import Matrix
@@ -137,7 +137,7 @@ def stacked(parts: list[Any]) -> Any:
         return parts[0]
     if sp.issparse(parts[0]):
         return sp.vstack(parts, format="csr")
-    return pd.concat(parts) if isinstance(parts[0], pd.DataFrame) else np.concatenate(parts)
+    return pd.concat(parts) if is_dataframe(parts[0]) else np.concatenate(parts)
 
 
 def read_pool(X: Any, Y: Any, candidates: Any = None) -> Pool:

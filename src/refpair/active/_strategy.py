@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
+from refpair._doc_link import DocLinked
 from refpair.active._coverage import spread_rows, squared_distances
 from refpair.active._pool import Floats, Indices, Pool, read_pool
 from refpair.bits.binning import Matrix
@@ -19,12 +20,14 @@ from refpair.classifiers._base import check_count, check_running, is_integer
 _SHORTLIST = 100  # as many times as are asked for are looked at
 
 
-class QueryStrategy(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+class QueryStrategy(DocLinked, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """Chooses the rows that a person should label next.
 
     All that a strategy goes by is its parameters and what is given to :meth:`query`. What it may keep of the
     last query is only where to begin: answers may differ within the tolerance of what it learns.
     """
+
+    _doc_page, _doc_package = "active", "refpair.active"
 
     def __init__(self, random_state: Any = None) -> None:
         self.random_state = random_state

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import numpy as np
-import pandas as pd
+import numpy.typing as npt
 from sklearn.utils import _safe_indexing
 
 from refpair.active._classifier import WrappedClassifier, check_classifier
@@ -28,7 +28,7 @@ def learning_curve(
     cost: Any = "f1",
     batch_size: int = 1,
     test_each: int = 1,
-) -> pd.DataFrame:
+) -> dict[str, npt.NDArray[Any]]:
     """Ask for rows by a strategy, and score the classifier on other rows after each answer.
 
     Parameters
@@ -54,8 +54,8 @@ def learning_curve(
 
     Returns
     -------
-    DataFrame
-        With the columns n_labelled, score, and seconds: what the queries since the row above took.
+    dict of ndarrays
+        ``n_labelled``, ``score``, and ``seconds``: what the queries since the entry before took.
 
     Examples
     --------
@@ -68,11 +68,8 @@ def learning_curve(
     >>> curve = learning_curve(
     ...     RandomQuery(random_state=0), learner, *halves, start=range(20), n_queries=200, test_each=100
     ... )
-    >>> curve[["n_labelled", "score"]].round(2)
-       n_labelled  score
-    0          20   0.46
-    1         120   0.73
-    2         220   0.74
+    >>> curve["n_labelled"], curve["score"].round(2)
+    (array([ 20, 120, 220]), array([0.46, 0.73, 0.74]))
     """
     check_count("n_queries", n_queries)
     check_count("test_each", test_each)
@@ -83,7 +80,7 @@ def learning_curve(
     labelled = np.asarray(start, np.intp)
     known[labelled] = truth[labelled]
     n_end = min(len(labelled) + n_queries, len(truth))
-    n_next, seconds = len(labelled), 0.0
+    n_next, passed = len(labelled), 0.0
     rows: list[tuple[int, float, float]] = []
     while True:
         n_labelled = len(labelled)
@@ -91,12 +88,13 @@ def learning_curve(
             model = WrappedClassifier(estimator)
             model.fit(_safe_indexing(X, labelled), truth[labelled].astype(np.uint8))
             predicted = model.predict(X_test)
-            rows.append((n_labelled, cost.mean(Y_test, predicted), seconds))
-            n_next, seconds = n_labelled + test_each, 0.0
+            rows.append((n_labelled, cost.mean(Y_test, predicted), passed))
+            n_next, passed = n_labelled + test_each, 0.0
         if n_labelled == n_end:
-            return pd.DataFrame(rows, columns=["n_labelled", "score", "seconds"])
+            sizes, scores, seconds = map(np.array, zip(*rows, strict=True))
+            return {"n_labelled": sizes, "score": scores, "seconds": seconds}
         begin = time.perf_counter()
         asked = strategy.query(X, known, batch_size=min(batch_size, n_end - n_labelled))
-        seconds += time.perf_counter() - begin
+        passed += time.perf_counter() - begin
         known[asked] = truth[asked]
         labelled = np.concatenate([labelled, asked])

@@ -37,7 +37,7 @@ class EstimatorBank(BitLearner):
         *,
         max_samples: int | float | None = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.max_samples = max_samples

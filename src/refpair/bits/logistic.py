@@ -61,7 +61,7 @@ class LogisticBank(BitLearner):
         tol: float = 1e-2,
         max_iter: int = 100,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ) -> None:
         self.C = C
         self.max_samples = max_samples
@@ -168,7 +168,7 @@ class LogisticBank(BitLearner):
 
         run_chunks(
             in_one_thread, chunks_of(n_rows, _ROWS_A_CALL),
-            n_jobs=self.n_jobs, verbose=0, title="deciding", in_place=True,
+            n_jobs=self.n_jobs, title="deciding", in_place=True,
         )  # fmt: skip
 
     def take(self, bits: npt.NDArray[np.intp]) -> Self:

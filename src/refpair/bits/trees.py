@@ -62,7 +62,7 @@ class _TreeBank(Savable):
         max_samples: int | float | None = None,
         max_bins: int = 64,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf

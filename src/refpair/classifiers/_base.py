@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, get_tags
@@ -20,7 +19,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from refpair._doc_link import DocLinked
+from refpair._extras import is_dataframe, pd
 from refpair._parallel import in_memory, is_lazy
+from refpair._progress import CallbackSupportMixin
 from refpair._saved import IfThere, Savable, require
 from refpair._sparse import check_sparse
 from refpair.classifiers._dask import answer_lazily
@@ -47,7 +49,7 @@ def _if_knows(*hooks: str) -> Callable[[Method], Method]:
     return cast(Callable[[Method], Method], available_if(knows))
 
 
-class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]
+class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]
     """Base of the package's classifiers.
 
     A subclass sets ``cost_`` in ``fit`` and knows a distribution: ``_distributions(X, cost)`` yields blocks
@@ -62,6 +64,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
     n_features_in_: IfThere[int]
     feature_names_in_: IfThere[npt.NDArray[Any]]
     _label_format: LabelFormat
+    _doc_page = "other-classifiers"
     _needs_n_features: ClassVar[bool] = True
     _refuses_nan: ClassVar[bool] = True  # if its tags do; else that is left to the estimator within
     _distributions: ClassVar[Any]
@@ -92,7 +95,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         allowed = self.__sklearn_tags__().input_tags
         X = in_memory(X)
         check_sparse(X, "X")
-        if isinstance(X, pd.DataFrame):
+        if is_dataframe(X):
             refuse_texts(self, X)
         X = validate_data(
             self,
@@ -187,8 +190,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         Returns
         -------
         Y : of shape (n, n_labels)
-            In the kind that the labels had in ``fit``: array, CSR matrix, or DataFrame with their names. Of
-            Dask: a DataFrame if X is one and the labels have names, an array otherwise.
+            In the kind that the labels had in ``fit``: array, sparse (CSR, as scikit-learn's
+            ``sparse_interface`` says: an array or a matrix), or DataFrame with their names. Of Dask: a
+            DataFrame if X is one and the labels have names, an array otherwise.
         """
         check_is_fitted(self)
         if is_lazy(X):
@@ -222,7 +226,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator, Savable):  # type: ig
         else:
             marginals = np.concatenate([p.marginals() for _, p in self._distributions(read, None)])
         told = self._label_format.write_probabilities(np.clip(marginals, _NEVER, 1.0 - _NEVER))
-        index = X.index if isinstance(X, pd.DataFrame) else None
+        index = X.index if is_dataframe(X) else None
         return pd.DataFrame(told, index, self.classes_) if as_frame else told
 
     @_if_knows("_distributions")

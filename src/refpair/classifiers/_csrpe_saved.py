@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from refpair._saved import IfThere, claim_room, require
 from refpair.bits.problem import BitLearner
@@ -24,6 +23,7 @@ _MOST_VECTORS = 1 << 20  # that get code words when a file is read
 class SavableCSRPE(MultiLabelClassifier):
     """What a fitted CSRPEClassifier has; its posterior is put together of parts that it has anyway."""
 
+    _doc_page = "classifiers"
     decoder: str
     relevant_set: Any
     code_: ReferencePairCode
@@ -37,12 +37,11 @@ class SavableCSRPE(MultiLabelClassifier):
         if hasattr(self.relevant_set, "to_numpy"):
             saved["relevant_set"] = self.relevant_set.to_numpy()
         if hasattr(self, "posterior_"):
-            search = self.oob_search_.astype(object).where(self.oob_search_.notna(), None)
             by_code, *others = self.posterior_.sources
             saved["posterior_"] = {
                 "code": by_code.get_parts(), "others": list(others), "mixture": self.posterior_.mixture
             }  # fmt: skip
-            saved["oob_search_"] = {name: search[name].tolist() for name in search}
+            saved["oob_search_"] = {name: column.tolist() for name, column in self.oob_search_.items()}
         return saved
 
     @classmethod
@@ -60,10 +59,10 @@ class SavableCSRPE(MultiLabelClassifier):
             relevant = model.relevant_set_, model.relevant_counts_
             by_code = CodeSource.from_parts(parts["code"], model.bits_, model.code_, *relevant)
             model.posterior_ = _posterior(by_code, parts["others"], parts["mixture"], model)
-            right = isinstance(search, dict) and search.keys() == SEARCH.keys()
+            right = isinstance(search, dict) and search.keys() == set(SEARCH)
             require(right, "the search is missing")
             require(len({len(column) for column in search.values()}) == 1, "the search has a wrong shape")
-            model.oob_search_ = pd.DataFrame(search).astype(SEARCH)
+            model.oob_search_ = {name: np.array(search[name], np.float64) for name in SEARCH}
         else:
             model._make_code_book()
         return model

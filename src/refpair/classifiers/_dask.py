@@ -8,12 +8,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
+from refpair._extras import pd
 from refpair._parallel import Pickled, is_lazy
+from refpair._sparse import sparse_kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,22 +24,20 @@ class _Form:
     dtype: Any
     kind: str = "array"
     columns: Any = None
+    make: Any = np.asarray  # of an answer that is no DataFrame
 
     @property
     def empty(self) -> Any:
         """The answer to no rows."""
         if self.kind == "frame":
             return pd.DataFrame(np.empty((0, *self.shape), self.dtype), columns=self.columns)
-        if self.kind != "array":
-            matrix = sp.csr_array if self.kind == "sparse" else sp.csr_matrix
-            return matrix((0, *self.shape), dtype=self.dtype)
-        return np.empty((0, *self.shape), self.dtype)
+        return self.make(np.empty((0, *self.shape), self.dtype))
 
     def of(self, answer: Any, block: Any) -> Any:
         """Return an answer in this form; labels with names may be a DataFrame of another library."""
         if self.kind == "frame":
             return pd.DataFrame(np.asarray(answer), columns=self.columns, index=block.index)
-        return np.asarray(answer) if self.kind == "array" else answer
+        return self.make(answer)
 
 
 def answer_lazily(model: Any, method: str, X: Any, Y: Any = None, **how: Any) -> Any:
@@ -73,8 +71,10 @@ def _forms(
         if labels.kind == "classes":
             return (_Form((), classes.dtype),)
         named = labels.kind in ("pandas", "polars") and of_frame
-        kind = "frame" if named else labels.kind if "sp" in labels.kind else "array"
-        return (_Form((n_labels,), labels.dtype, kind, classes if named else None),)
+        # Workers have a configuration of their own: the kind is that of this one.
+        make = sparse_kind() if labels.kind == "sparse" else np.asarray
+        kind = "frame" if named else "array"
+        return (_Form((n_labels,), labels.dtype, kind, classes if named else None, make),)
     if method == "predict_proba":
         if as_frame and not of_frame:
             raise ValueError("as_frame=True is for a Dask DataFrame: the rows of a Dask array have no index")

@@ -7,7 +7,8 @@ import warnings
 from typing import Any
 
 import numpy as np
-import pandas as pd
+
+from refpair._extras import pd
 
 
 def refuse_texts(model: Any, X: pd.DataFrame) -> None:

@@ -67,7 +67,7 @@ class LeafVectors(Savable):
 
     def _distribution(self, X: Any, n_jobs: int | None) -> LabelDistribution:
         work, chunks = partial(self._sum, X), chunks_of(X.shape[0], _ROWS)
-        parts = run_chunks(work, chunks, n_jobs=n_jobs, verbose=0, title="Leaves", in_place=True)
+        parts = run_chunks(work, chunks, n_jobs=n_jobs, title="Leaves", in_place=True)
         starts, index, weight = zip(*parts, strict=True)
         start = _starts(np.concatenate([np.diff(start) for start in starts]))
         return LabelDistribution(self.vectors, start, np.concatenate(index), np.concatenate(weight))

@@ -155,7 +155,7 @@ class TreeLinks(Savable):
             sum_values(prepared, row[part], own, nodes, trees.value, sums[part])
 
         parts = chunks_of(len(row), _PATHS)
-        run_chunks(follow, parts, n_jobs=self.n_jobs, verbose=0, title="following chains", in_place=True)
+        run_chunks(follow, parts, n_jobs=self.n_jobs, title="following chains", in_place=True)
         return np.clip((1.0 + sums / self.n_trees) / 2.0, 0.0, 1.0)
 
     def labels(self, k: int, prepared: Bytes, row: Rows, paths: Bytes) -> Bytes:

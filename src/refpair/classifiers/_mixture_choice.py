@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from refpair.costs import PerLabelCost
 from refpair.decision.decide import decide
@@ -16,10 +15,8 @@ from refpair.posterior.distribution import Floats
 from refpair.posterior.mixture import Mixture, Told, labels_of, likeliest_weights, new_share
 from refpair.posterior.source import Training
 
-_LEAST, _LEAST_PRICED = (
-    3e-3,
-    1e-3,
-)  # what probabilities are taken as at least; prices may ask for what is seldom
+_LEAST = 3e-3  # what probabilities are taken as at least
+_LEAST_PRICED = 1e-3  # under prices of labels: they may ask for what is seldom
 _CLEAR = 2.0  # standard errors that independent labels must be better by
 
 
@@ -28,11 +25,11 @@ class Choice:
     """The mixture that was chosen, all that were tried, and what its decisions cost out of bag."""
 
     mixture: Mixture
-    search: pd.DataFrame
+    search: dict[str, Floats]
     cost: float
 
 
-SEARCH = {"new_share": "float64", "cost": "float64", "log_loss": "float64"}
+SEARCH = ("new_share", "cost", "log_loss")
 
 
 def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool) -> Choice:
@@ -55,8 +52,8 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
             costs[place, judged] = cost.rows(truths[judged], decide(p, cost, n_jobs=training.n_jobs))
             losses[place, judged] = log_loss(p.marginals(), truths[judged])
     best = int(len(shares) > 1 and _is_clear(costs[0] - costs[1]))
-    found = {"new_share": shares, "cost": costs.mean(axis=1), "log_loss": losses.mean(axis=1)}
-    search = pd.DataFrame(found).astype(SEARCH)
+    columns = (np.array(shares), costs.mean(axis=1), losses.mean(axis=1))
+    search = dict(zip(SEARCH, columns, strict=True))
     mixture = Mixture(weights, _fit_pool(told, training, everything), shares[best])
     return Choice(mixture, search, float(costs[best].mean()))
 

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from refpair._doc_link import DocLinked
 from refpair._fitting import all_or_nothing
 from refpair._saved import IfThere, Savable, check_weights, require
 from refpair._sparse import check_sparse
@@ -25,7 +26,7 @@ _STEPS = 100  # of Newton's method, at most
 Floats = npt.NDArray[np.float64]
 
 
-class Forest(BaseEstimator, Savable):  # type: ignore[misc]  # scikit-learn has no types
+class Forest(DocLinked, BaseEstimator, Savable):  # type: ignore[misc]  # scikit-learn has no types
     """A forest as the base learner of a reduction, with parameters of one's own.
 
     It has nothing but its parameters: a reduction grows the trees of all its problems at once, in one bank,
@@ -62,6 +63,8 @@ class Forest(BaseEstimator, Savable):  # type: ignore[misc]  # scikit-learn has 
     >>> model.fit(digits.X[:1500], digits.Y[:1500]).predict(digits.X[1500:1501])
     array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0]], dtype=uint8)
     """
+
+    _doc_page = "other-classifiers"
 
     def __init__(
         self,
@@ -111,7 +114,7 @@ class Forest(BaseEstimator, Savable):  # type: ignore[misc]  # scikit-learn has 
         return tags
 
 
-class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  # scikit-learn has no types
+class Logistic(DocLinked, ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  # scikit-learn has no types
     """Logistic regression with an L2 penalty, for two classes.
 
     On its own it finds the minimum that scikit-learn's ``LogisticRegression`` finds. As the base learner of a
@@ -141,6 +144,7 @@ class Logistic(ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  
     array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0]], dtype=uint8)
     """
 
+    _doc_page = "other-classifiers"
     classes_: npt.NDArray[Any]
     coef_: Floats
     intercept_: Floats

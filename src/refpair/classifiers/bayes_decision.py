@@ -222,6 +222,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     array([[0, 0, 0, 0, 0, 0, 1, 0, 0, 0]], dtype=uint8)
     """
 
+    _doc_page = "classifiers"
     _label_model: LabelModel
     _needs_n_features: ClassVar[bool] = False  # a pipeline may start with texts
     _refuses_nan: ClassVar[bool] = False

@@ -109,7 +109,8 @@ class CSRPEClassifier(SavableCSRPE):
     random_state : int, RandomState or None, default=None
         Decides everything random.
     verbose : int, default=0
-        1 shows a progress bar with the time left.
+        1 shows a progress bar with the time left. Since scikit-learn 1.9, its callbacks are told as well:
+        ``set_callbacks(sklearn.callback.ProgressBar())``.
 
     Attributes
     ----------
@@ -128,10 +129,10 @@ class CSRPEClassifier(SavableCSRPE):
     posterior_ : Posterior
         What makes distributions over label vectors (if the decoder is "posterior"): its ``sources``, and the
         ``mixture`` of them that was chosen out of bag.
-    oob_search_ : DataFrame
-        The mixtures that were tried: the mean ``cost`` of their decisions on training samples, each seen only
-        by what was learnt without it, and the ``log_loss`` of its labels. The first one was chosen, unless
-        another one is clearly cheaper.
+    oob_search_ : dict of ndarrays
+        The mixtures that were tried, as ``pandas.DataFrame(model.oob_search_)`` shows them: the mean ``cost``
+        of their decisions on training samples, each seen only by what was learnt without it, and the
+        ``log_loss`` of its labels. The first one was chosen, unless another one is clearly cheaper.
     oob_cost_ : float
         The mean cost of the decisions of the one that was chosen: an estimate of what predictions on new rows
         cost.

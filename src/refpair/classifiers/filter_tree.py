@@ -16,7 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import has_fit_parameter
 
-from refpair._parallel import chunks_of, progress_bar, run_chunks
+from refpair._parallel import chunks_of, run_chunks
+from refpair._progress import progress
 from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import Bytes, Floats, Rows
 from refpair.classifiers._chain_search import follow
@@ -153,17 +154,17 @@ class CondensedFilterTree(ReductionClassifier):
         train = partial(train_round, levels, cost_of=cost_of)
         if needs_only_marginals(self.cost_):
             train = partial(train_round_apart, levels, gains=gains_apart(keys.paths, cost_of))
-        with progress_bar(visible=self.verbose > 0) as bar:
-            task = bar.add_task("training levels", total=n_left * len(place))
+        with progress("training levels", n_left * len(place), verbose=self.verbose) as advance:
             while n_left > 0:
                 predicted = train(
-                    keys=keys, draft=n_left > 1, n_jobs=self.n_jobs, after_level=lambda: bar.advance(task)
+                    keys=keys, draft=n_left > 1, n_jobs=self.n_jobs, after_level=lambda: advance(1)
                 )
                 keys = keys.plus(predicted)
                 n_done, n_left = n_done + 1, n_left - 1
                 if len(keys.row) == len(truth):  # no new paths: all rounds would be like this one
-                    n_left = min(n_left, 1)
-                    bar.update(task, total=(n_done + n_left) * len(place))
+                    n_saved = max(n_left - 1, 0)
+                    n_left -= n_saved
+                    advance(n_saved * len(place))
         return n_done
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
@@ -310,7 +311,7 @@ def _reconsider(
 
     if len(looked_at) > 0 and len(row) > 0:
         parts = chunks_of(len(row), _PATHS)
-        run_chunks(reconsider_some, parts, n_jobs=n_jobs, verbose=0, title="following paths", in_place=True)
+        run_chunks(reconsider_some, parts, n_jobs=n_jobs, title="following paths", in_place=True)
 
 
 def _predict(levels: Levels, shape: tuple[int, int], n_jobs: int | None) -> Bytes:
@@ -323,5 +324,5 @@ def _predict(levels: Levels, shape: tuple[int, int], n_jobs: int | None) -> Byte
             predicted[part, k], _ = levels.decide(k, row, predicted[part, :k])
 
     parts = chunks_of(shape[0], _ROWS)
-    run_chunks(predict_some, parts, n_jobs=n_jobs, verbose=0, title="predicting", in_place=True)
+    run_chunks(predict_some, parts, n_jobs=n_jobs, title="predicting", in_place=True)
     return predicted

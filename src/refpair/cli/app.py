@@ -60,11 +60,6 @@ app = typer.Typer(
 )
 
 
-def main() -> None:
-    """Run the command line."""
-    app()
-
-
 def _show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"refpair {refpair.__version__}")

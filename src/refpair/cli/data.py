@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import typer
 from sklearn.pipeline import Pipeline
 
+from refpair._extras import is_dataframe, pd
 from refpair._parallel import chunks_of, run_chunks
 from refpair.costs import Cost, get_cost
 from refpair.datasets.load import read_data
@@ -203,7 +203,7 @@ class TableModel:
         """Return what a method of the model says of a table, by parts of some rows."""
 
         def say(part: slice) -> Any:
-            rows = X.iloc[part] if isinstance(X, pd.DataFrame) else X[part]
+            rows = X.iloc[part] if is_dataframe(X) else X[part]
             if isinstance(self.fitted, Pipeline):
                 rows = self.fitted[:-1].transform(rows)
             return getattr(self.classifier, method)(rows, *more)

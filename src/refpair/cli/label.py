@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from refpair._extras import pd
 from refpair.cli.options import (
     Data,
     Encoding,
@@ -119,8 +120,6 @@ def label(
 
     refpair label digits
     """
-    import pandas as pd
-
     from refpair import get_cost
     from refpair._files import check_output
     from refpair.active import Budget

@@ -11,6 +11,7 @@ import typer
 from rich.filesize import decimal
 from rich.markup import escape
 
+from refpair._extras import pd
 from refpair.cli.options import (
     Data,
     Drop,
@@ -205,8 +206,6 @@ def predict(
 
     refpair predict songs.refpair new.csv --join --proba --expected-cost -o labels.csv
     """
-    import pandas as pd
-
     from refpair import load
     from refpair.cli.data import TableModel
     from refpair.datasets.load import read_data

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-if TYPE_CHECKING:
-    import pandas as pd
+from refpair._extras import pd
 
 _MOST_COLUMNS = 30  # that are told one by one
 

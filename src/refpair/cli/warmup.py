@@ -20,15 +20,14 @@ def warmup() -> None:
     In a Dockerfile: RUN refpair warmup
     """
     from refpair._kernels.compiling import COMPILING
-    from refpair._parallel import progress_bar
+    from refpair._progress import progress
 
     COMPILING.is_told = True  # the bar says it
     before, started, steps = COMPILING.n_kernels, time.perf_counter(), list(_steps())
-    with progress_bar(visible=True) as bar:
-        task = bar.add_task("compiling", total=len(steps))
+    with progress("compiling", len(steps), verbose=1) as advance:
         for step in steps:
             step()
-            bar.advance(task)
+            advance(1)
     seconds = time.perf_counter() - started
     Output().print(f"{COMPILING.n_kernels - before} kernels compiled in {seconds:.0f} s")
 

@@ -25,7 +25,7 @@ class MultiLabelData:
     ----------
     name : str
         The name of the data set.
-    X : ndarray or scipy.sparse.csr_array of shape (n_instances, n_features)
+    X : ndarray or sparse matrix (CSR) of shape (n_instances, n_features)
         The features, float64; missing values are NaN.
     Y : ndarray of shape (n_instances, n_labels)
         The labels, uint8: 1 where a label applies, else 0.

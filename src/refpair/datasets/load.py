@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import csv
 import errno
+import hashlib
 import os
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http.client import HTTPException
 from importlib import resources
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
-import pandas as pd
-import platformdirs
-import pooch
-from rich.console import Console
+from scipy.sparse import issparse
 
+from refpair._extras import pd
+from refpair._files import written_whole
+from refpair._folders import cache_folder
+from refpair._sparse import sparse_kind
 from refpair.tables import Table, read_table
 from refpair.tables._cells import frame_of_matrix
 from refpair.tables._names import check_known, unknown_name
@@ -123,8 +129,8 @@ def load_dataset(name: str, *, download: bool = True) -> MultiLabelData:
     Returns
     -------
     MultiLabelData
-        The data. Features are a ``scipy.sparse.csr_array`` if the file is sparse or less than 10 % of them
-        are not zero.
+        The data. Features are sparse (CSR, an array or a matrix, as scikit-learn's ``sparse_interface`` says)
+        if the file is, or if less than 10 % of them are not zero.
 
     Raises
     ------
@@ -159,7 +165,8 @@ def load_dataset(name: str, *, download: bool = True) -> MultiLabelData:
     if name == "digits":
         return make_overlaid_digits()
     path = _find(name, REGISTRY[name]) or _bring(name, REGISTRY[name], allowed=download)
-    return read_arff(path)
+    data = read_arff(path)
+    return replace(data, X=sparse_kind()(data.X)) if issparse(data.X) else data
 
 
 def _known() -> dict[str, str]:
@@ -221,7 +228,7 @@ def is_file(data: str) -> bool:
 
 def cache_dir() -> Path:
     """Return the folder that downloads go to."""
-    return Path(platformdirs.user_cache_dir("refpair")) / "datasets"
+    return cache_folder() / "datasets"
 
 
 def _files(folder: Path, name: str) -> tuple[Path, Path]:
@@ -239,7 +246,7 @@ def _find(name: str, source: Source) -> Path | None:
 
 
 def _is_intact(path: Path, sha256: str) -> bool:
-    return path.is_file() and pooch.file_hash(str(path), alg="sha256") == sha256
+    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == sha256
 
 
 def _bring(name: str, source: Source, *, allowed: bool) -> Path:
@@ -261,19 +268,26 @@ def _bring(name: str, source: Source, *, allowed: bool) -> Path:
 
 def _fetch(url: str, path: Path, sha256: str) -> None:
     """Bring a file from the URL to the path unless it is there: the whole, right file or nothing."""
-    pooch.get_logger().setLevel("WARNING")
-    download = pooch.HTTPDownloader(chunk_size=1 << 16, timeout=_TIMEOUT)
+    if _is_intact(path, sha256):
+        return
+    if sys.stderr.isatty():
+        print(f"downloading {path.name}", file=sys.stderr)
     try:
-        with Console(stderr=True).status(f"downloading {path.name}"):  # shown on a terminal only
-            pooch.retrieve(url, f"sha256:{sha256}", path.name, path.parent, downloader=download)
-    except ValueError as error:
+        with urlopen(url, timeout=_TIMEOUT) as answer:
+            content = answer.read()
+    except HTTPError as error:
+        answered = f"the server answered {error.code}"
+        raise DatasetUnavailableError(f"downloading {url} failed ({answered})") from error
+    except (OSError, HTTPException) as error:
+        reason = getattr(error, "reason", None) or type(error).__name__
         raise DatasetUnavailableError(
-            f"what {url} sent has the wrong checksum (broken or changed)"
+            f"downloading {url} failed (no connection or a broken transfer: {reason})"
         ) from error
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise DatasetUnavailableError(f"what {url} sent has the wrong checksum (broken or changed)")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with written_whole(path) as file:
+            file.write(content)
     except OSError as error:
-        if not hasattr(error, "response"):  # all errors of requests have one, and texts too long to show
-            raise DatasetUnavailableError(f"cannot write to {path.parent} ({error})") from error
-        reason = f"no connection or a broken transfer: {error.strerror or type(error).__name__}"
-        if error.response is not None:
-            reason = f"the server answered {error.response.status_code}"
-        raise DatasetUnavailableError(f"downloading {url} failed ({reason})") from error
+        raise DatasetUnavailableError(f"cannot write to {path.parent} ({error})") from error

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 
+from refpair._extras import pd
 from refpair.datasets import MultiLabelData, list_datasets
 from refpair.datasets.arff import read_arff
 from refpair.datasets.load import find_data, is_file, read_data

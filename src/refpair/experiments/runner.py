@@ -16,7 +16,7 @@ import time
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.metadata import version
 from multiprocessing import connection, get_context, parent_process
@@ -24,10 +24,9 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from joblib import cpu_count
-from rich.progress import TextColumn
 from threadpoolctl import threadpool_limits
 
-from refpair._parallel import progress_bar
+from refpair._progress import progress, show_left
 from refpair.experiments.data import Source
 from refpair.experiments.protocols import run_task
 from refpair.experiments.store import Failure, Store
@@ -132,17 +131,18 @@ def _watch(
 ) -> None:
     """Show how far the workers are, until they are done: by a bar, or by lines if there is no terminal."""
     terminal, start, n_at_start = sys.stderr.isatty(), time.monotonic(), len(_open_tasks(store, tasks, run))
-    with progress_bar(visible=visible and terminal, left=TextColumn("{task.fields[left]}")) as bar:
-        shown = bar.add_task("tasks", total=len(tasks), left="?")
+    n_shown = len(tasks) - n_at_start
+    with progress("tasks", len(tasks), verbose=int(visible and terminal), done=n_shown) as advance:
         while running := [worker.sentinel for worker in workers if worker.is_alive()]:
             ended = connection.wait(running, timeout=_LOOK_EACH if terminal else _TELL_EACH)
             if not visible or (ended and not terminal):
                 continue
             n_open = len(_open_tasks(store, tasks, run))
-            n_done, seconds = len(tasks) - n_open, time.monotonic() - start
-            left = _show_left(seconds, n_at_start - n_open, n_open)
-            bar.update(shown, completed=n_done, left=left)
+            n_done = len(tasks) - n_open
+            advance(n_done - n_shown)
+            n_shown = n_done
             if not terminal:
+                left = show_left(time.monotonic() - start, n_at_start - n_open, n_open)
                 print(f"{n_done:,} of {len(tasks):,} tasks, {left} left", file=sys.stderr, flush=True)
 
 
@@ -156,11 +156,6 @@ def _check_ends(codes: Sequence[int | None], *, finished: bool) -> None:
     if not finished:
         raise ChildProcessError(f"{what}; what is finished is stored, and the same command goes on")
     print(f"warning: {what}; the others have finished all", file=sys.stderr)
-
-
-def _show_left(seconds: float, n_done: int, n_open: int) -> str:
-    """Return the time left in hours, minutes and seconds, at the pace so far."""
-    return str(timedelta(seconds=round(seconds * n_open / n_done))) if n_done else "?"
 
 
 def describe_machine() -> str:

@@ -112,7 +112,7 @@ def simulate_task(
         test_each=simulation.test_each,
     )
     for place, key in enumerate(task.result_keys(name)):
-        row = curve.iloc[min(place, len(curve) - 1)]
+        row = {name: float(column[min(place, len(column) - 1)]) for name, column in curve.items()}
         if key in missing:
             yield key, Result(row["score"], seconds_search, row["seconds"], 0.0, json.dumps({"C": C}))
 

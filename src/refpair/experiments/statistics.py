@@ -12,10 +12,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from scipy import stats
 from scipy.special import stdtr
 
+from refpair._extras import pd
 from refpair.experiments.names import greater_is_better
 from refpair.inspection._display import mean_and_error
 

@@ -15,8 +15,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple, Self
 
-import pandas as pd
-
+from refpair._extras import pd
 from refpair._sqlite import open_tables, writing
 
 _VERSION = 3  # of the tables; to be raised whenever they change

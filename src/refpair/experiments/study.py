@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pandas as pd
-
+from refpair._extras import pd
 from refpair.experiments.algorithms import ALGORITHMS, find_algorithm
 from refpair.experiments.data import Source, find_sources
 from refpair.experiments.names import name_cost

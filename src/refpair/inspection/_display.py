@@ -6,12 +6,13 @@ matplotlib is imported only when something is drawn.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from refpair._extras import from_extra, pd
 from refpair.costs import Cost
 from refpair.tables.labels import LabelMatrix, read_predictions
 
@@ -109,12 +110,8 @@ def flat_from(
 
 def import_matplotlib() -> Any:
     """Return ``matplotlib`` with its ``figure``, or say how to install it."""
-    try:
-        import matplotlib  # noqa: PLC0415 (an extra)
-        import matplotlib.figure  # noqa: PLC0415 (an extra)
-    except ImportError as error:
-        raise ImportError("plotting needs matplotlib: pip install 'refpair[plot]'") from error
-    return matplotlib
+    from_extra("matplotlib.figure", "plot", "plotting needs matplotlib")
+    return import_module("matplotlib")
 
 
 def import_pyplot() -> Any:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from refpair._extras import pd
 from refpair.costs import get_cost
 from refpair.inspection._display import (
     BEST,

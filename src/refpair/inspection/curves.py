@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from refpair._extras import pd
 from refpair.classifiers import CSRPEClassifier
 from refpair.classifiers._base import check_count
 from refpair.costs import get_cost
@@ -280,7 +280,7 @@ class LearningCurveDisplay(CurveDisplay):
     @classmethod
     def from_curves(
         cls,
-        curves: Sequence[pd.DataFrame],
+        curves: Sequence[Mapping[str, Any]],
         *,
         cost: Any = "f1",
         name: str = "strategy",
@@ -290,7 +290,7 @@ class LearningCurveDisplay(CurveDisplay):
 
         Parameters
         ----------
-        curves : sequence of DataFrame
+        curves : sequence of dict or DataFrame
             As :func:`refpair.active.learning_curve` returns them; those numbers of labelled rows count that
             all have.
         cost : str, Cost or callable, default="f1"
@@ -303,7 +303,10 @@ class LearningCurveDisplay(CurveDisplay):
         if len(curves) == 0:
             raise ValueError("curves must not be empty")
         measure = get_cost(cost)
-        table = pd.concat([curve.set_index("n_labelled")["score"] for curve in curves], axis=1, join="inner")
+        table = pd.concat(
+            [pd.Series(np.asarray(curve["score"]), np.asarray(curve["n_labelled"])) for curve in curves],
+            axis=1, join="inner",
+        )  # fmt: skip
         if table.empty:
             raise ValueError("curves must have some number of labelled rows in common")
         scores, errors = mean_and_error(table.T)

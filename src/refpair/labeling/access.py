@@ -15,9 +15,8 @@ from contextlib import suppress
 from html import escape
 from pathlib import Path
 
-import platformdirs
-
 from refpair._files import make_private_folder, new_private
+from refpair._folders import state_folder
 
 VARIABLE = "REFPAIR_TOKEN"
 _LENGTH = 24  # bytes
@@ -56,7 +55,7 @@ def kept_token(session: Path) -> str:
     It is kept where only the user may read it, not in the session's file, which may be given to others.
     """
     name = hashlib.sha256(str(session.resolve()).encode()).hexdigest()[:32]
-    path = platformdirs.user_state_path("refpair") / "tokens" / name
+    path = state_folder() / "tokens" / name
     try:
         token = path.read_text(encoding="ascii").strip()
         if len(token) >= _LENGTH and _is_private(path):

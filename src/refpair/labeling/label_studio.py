@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, NoReturn
 from xml.sax.saxutils import escape
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
+from refpair._extras import pd
 from refpair._files import check_output, written_whole
 from refpair.labeling.rows import Id, Rows
 from refpair.labeling.session import Session

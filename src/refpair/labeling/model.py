@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
+from refpair._extras import pd
 from refpair._parallel import chunks_of, run_chunks
 from refpair.active import RepresentativeUncertainty, SubSampled
 from refpair.active._classifier import KernelFeatures, WrappedClassifier, check_classifier

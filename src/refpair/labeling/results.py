@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.pipeline import Pipeline
 
+from refpair._extras import pd
 from refpair.active.stopping import Round, StablePredictions, StoppingRule, reason_to_stop
 from refpair.costs import Cost
 from refpair.labeling.model import Fit, Reason, SessionModel

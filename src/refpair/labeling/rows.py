@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from refpair._extras import is_dataframe, pd
 from refpair._sparse import check_sparse
 from refpair.bits.binning import Matrix
 from refpair.tables._names import unknown_name
@@ -148,7 +148,7 @@ def make_ids(
     """
     if ids is not None:
         return _checked(ids, X.shape[0]), IdRule("given")
-    if not isinstance(X, pd.DataFrame):
+    if not is_dataframe(X):
         if id_column is not None:
             raise ValueError(f"id_column {id_column!r}: X has no named columns; give ids=")
         return list(range(X.shape[0])), IdRule("numbers")

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 import numpy as np
-import pandas as pd
 
+from refpair._extras import pd
 from refpair.labeling.rows import Id, Rows, id_key
 from refpair.tables._images import OutsideError, find_file, find_picture
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from refpair._extras import is_dataframe, pd
 from refpair._sparse import check_sparse
 from refpair.labeling.rows import IdRule, Rows, make_ids, read_features
 from refpair.labeling.store import AnswerStore
@@ -110,7 +110,7 @@ class Settings:
 
 def with_text_names(X: Any) -> Any:
     """Return a table whose columns have names that are texts, all different; anything else as it is."""
-    if isinstance(X, pd.DataFrame):
+    if is_dataframe(X):
         names = [str(name) for name in X.columns]
         check_unique(names, "X")
         X = X.set_axis(pd.Index(names, dtype=object), axis=1)
@@ -134,7 +134,7 @@ def read_rows(
         if ids is not None or id_column is not None or features is not None:
             raise ValueError("ids are those of the rows of X: give X, too")
         return Rows(None), None, None, settings
-    if not isinstance(X, pd.DataFrame):
+    if not is_dataframe(X):
         check_sparse(X, "X")
         X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
     without = settings.labels.of(labels)
@@ -143,7 +143,7 @@ def read_rows(
     if features is None and settings.features is not None:
         features = path.parent / settings.features
     rows, kinds = Rows(found), None
-    if isinstance(X, pd.DataFrame):
+    if is_dataframe(X):
         folder = None if settings.folder is None else path.parent / settings.folder
         named = {"given": "id", "index": str(X.index.name or "id")}.get(rule.source)
         columns = [name for name in X.columns if name not in without]
@@ -240,7 +240,7 @@ def _find_labels(
 ) -> tuple[list[str], LabelColumns]:
     """Return all labels, and how the table has them; `known` and `columns` are what the session has."""
     named = None if labels is None else read_names(labels)
-    there = [str(name) for name in X.columns] if isinstance(X, pd.DataFrame) else []
+    there = [str(name) for name in X.columns] if is_dataframe(X) else []
     if named is None or named == [columns.joined]:
         named, column = None, columns.joined
     else:
@@ -306,7 +306,7 @@ def table_answers(X: Any, labels: Sequence[str], columns: LabelColumns) -> tuple
     And how many labels these cells are of: the last ones may have no columns. If others have none, no row
     counts.
     """
-    there = [name for name in columns.of(labels) if isinstance(X, pd.DataFrame) and name in X.columns]
+    there = [name for name in columns.of(labels) if is_dataframe(X) and name in X.columns]
     if not there or (columns.joined is None and there != list(labels[: len(there)])):
         return {}, 0
     some = _filled(X[there].set_axis(range(len(X)), axis=0))

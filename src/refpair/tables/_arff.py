@@ -18,9 +18,10 @@ from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+
+from refpair._extras import pd
 
 from ._arff_header import BRACES, QUOTED, Attribute, Cell, LineError, cell_of, read_header, split_cells
 from ._cells import Floats, Matrix, dense, frame_of_matrix, with_short_indices

@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import scipy.sparse as sp
+
+from refpair._extras import pd
 
 from ._names import TableError, clean_names
 
@@ -30,6 +31,7 @@ _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]
 _NAME_OF_DIGITS = re.compile(r"[+-]?0[0-9]")  # no number is written so
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+(?:,[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _CLEAN = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(bool))
+_NUMBERS_AND_TIMES = (float, complex, Decimal, np.inexact, np.datetime64, np.timedelta64)
 _SCALARS = (str, bool, int, float, dt.date, dt.time, dt.timedelta)  # a datetime is a date
 
 
@@ -176,7 +178,9 @@ def not_a_truth(column: Iterable[Any]) -> int:
 
 def is_empty(cell: Any) -> bool:
     """Whether a cell is missing; a list is not, even if nothing is in it."""
-    return cell is None or (pd.api.types.is_scalar(cell) and bool(pd.isna(cell)))
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):  # of pandas
+        return True
+    return isinstance(cell, _NUMBERS_AND_TIMES) and bool(cell != cell)
 
 
 def _word(cell: Any) -> str | None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Self, cast
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 
+from refpair._extras import pd
 from refpair._saved import Savable, require
 
 from ._cells import Floats, Matrix, dense, is_missing, parsed_numbers, strings_of

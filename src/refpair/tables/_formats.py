@@ -13,9 +13,9 @@ from itertools import islice, zip_longest
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.datasets import load_svmlight_file
 
+from refpair._extras import from_extra, pd
 from refpair.tables._cells import Matrix, clean_frame, frame_of_cells, with_short_indices
 from refpair.tables._names import TableError, clean_names
 from refpair.tables._source import Source, check_cells, check_growth
@@ -241,12 +241,7 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def read_parquet(source: Source) -> pd.DataFrame:
     """Read a Parquet file; an index that has a name is a column."""
-    try:
-        import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise ImportError(
-            f"{source.name}: reading Parquet needs pyarrow: pip install 'refpair[parquet]'"
-        ) from error
+    pq = from_extra("pyarrow.parquet", "parquet", f"{source.name}: reading Parquet needs pyarrow")
     try:
         with source.open() as raw, pq.ParquetFile(raw) as file:
             check_cells(source.n_bytes, file.metadata.num_rows, file.metadata.num_columns, "columns")
@@ -261,12 +256,7 @@ def read_parquet(source: Source) -> pd.DataFrame:
 
 def read_excel(source: Source) -> pd.DataFrame:
     """Read the first sheet of an Excel file; the first row that is not empty names the columns."""
-    try:
-        import openpyxl  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise ImportError(
-            f"{source.name}: reading Excel needs openpyxl: pip install 'refpair[excel]'"
-        ) from error
+    openpyxl = from_extra("openpyxl", "excel", f"{source.name}: reading Excel needs openpyxl")
     rows: list[list[Any]] = []
     n_cells, n_unpacked = 0, 0
     try:

@@ -11,9 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from refpair._parallel import progress_bar
+from refpair._extras import from_extra, pd
+from refpair._progress import progress
 from refpair._saved import require
 
 from ._cells import Floats, Matrix, row_name, strings_of
@@ -140,10 +140,7 @@ class ImageEncoder(Encoder):
 
 def _read_images(column: pd.Series, folder: Path, verbose: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Return outlines and thumbnails of the images that a column names, and which rows have one to read."""
-    try:
-        from skimage import feature  # noqa: PLC0415  (an extra; and slow to import)
-    except ImportError as error:
-        raise ImportError("images need scikit-image: pip install 'refpair[image]'") from error
+    hog = from_extra("skimage.feature", "image", "images need scikit-image").hog
     paths: list[Path | None] = []
     for row, value in enumerate(strings_of(column)):
         try:
@@ -155,9 +152,11 @@ def _read_images(column: pd.Series, folder: Path, verbose: int) -> tuple[Floats,
                 "file, or leave the column out"
             ) from error
     different = sorted({path for path in paths if path})
-    with progress_bar(visible=verbose > 0) as bar:
-        tracked = bar.track(different, description=f"images of {column.name}")
-        known = {path: _outlines_and_light(path, feature.hog) for path in tracked}
+    known: dict[Path, Floats | None] = {}
+    with progress(f"images of {column.name}", len(different), verbose=verbose) as advance:
+        for one in different:
+            known[one] = _outlines_and_light(one, hog)
+            advance(1)
     features, found = np.zeros((len(paths), sum(_SIZES))), np.zeros(len(paths), bool)
     for row, path in enumerate(paths):
         if path is not None and (numbers := known[path]) is not None:

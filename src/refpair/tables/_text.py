@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from refpair._extras import from_extra, pd
 from refpair._saved import require
 
 from ._cells import Floats, Matrix, strings_of
@@ -154,18 +154,14 @@ def _embed_texts(texts: Sequence[str], model: str) -> Floats:
 
 @lru_cache(maxsize=2)
 def _load(model: str) -> Any:
-    try:
-        from sentence_transformers import SentenceTransformer  # noqa: PLC0415  (an extra; and slow to import)
-    except ImportError as error:
-        raise ImportError(
-            "embeddings of texts need sentence-transformers: pip install 'refpair[text]'"
-        ) from error
+    needed = "embeddings of texts need sentence-transformers"
+    transformers = from_extra("sentence_transformers", "text", needed)
     try:
         where = Path(model).expanduser()
         if not where.is_dir() and model.isidentifier() and (package := find_spec(model)) and package.origin:
             where = Path(package.origin).parent / "model"
         name = str(where) if where.is_dir() else model  # it may be in the cache
-        return SentenceTransformer(name, device="cpu", local_files_only=True)
+        return transformers.SentenceTransformer(name, device="cpu", local_files_only=True)
     except (OSError, ValueError) as error:
         raise ValueError(
             f"the text model {model!r} is not on this machine; give the folder of a model of "

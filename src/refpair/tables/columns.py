@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-import pandas as pd
+
+from refpair._extras import pd
 
 from ._cells import Floats, numbers_of, parsed_numbers, strings_of, truth_values
 from ._encoders import date_format

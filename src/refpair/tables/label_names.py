@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+
+from refpair._extras import is_series, pd
 
 from ._cells import is_empty, listed, row_name, truth_values
 
@@ -30,9 +31,9 @@ def rows_of_names(
 
     With `names_first`, lists such as [[0, 1], [1, 0]] are names if `classes` has all of them, not a matrix.
     """
-    if not isinstance(Y, list | tuple | np.ndarray | pd.Series):
+    if not isinstance(Y, list | tuple | np.ndarray) and not is_series(Y):
         return None
-    if isinstance(Y, pd.Series) and pd.api.types.is_numeric_dtype(Y):
+    if is_series(Y) and pd.api.types.is_numeric_dtype(Y):
         return None
     rows = list(Y)
     filled = [row for row in rows if not is_empty(row)]
@@ -117,7 +118,7 @@ def names_matrix(
     for i, row in enumerate(names):
         for one in row:
             if one not in place:
-                number = row_name(index, i) if isinstance(index, pd.Index) else i
+                number = i if index is None or callable(index) else row_name(index, i)
                 raise ValueError(
                     f"{what}, row {number}: there is no label {one!r}; the labels are "
                     + listed(list(map(str, known)), most=8)

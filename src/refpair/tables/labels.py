@@ -13,19 +13,19 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
+from refpair._extras import is_dataframe, is_series, pd
 from refpair._saved import Savable, require
-from refpair._sparse import check_sparse
+from refpair._sparse import check_sparse, sparse_kind
 
 from ._cells import from_polars, is_empty, is_present, listed, not_a_truth, row_name, truth_values
 from .label_names import CONTAINERS, Container, container_of, names_matrix, rows_of_names, split_rows
 
-Kind = Literal["classes", "array", "sparse", "spmatrix", "pandas", "polars", "names"]
+Kind = Literal["classes", "array", "sparse", "pandas", "polars", "names"]
 Within = Literal["list", "array", "series", "frame", "polars series", "polars frame"]
 LabelMatrix: TypeAlias = Any  # an ndarray of uint8 or a csr_array of ones, which carries no types
 
@@ -40,7 +40,7 @@ class LabelFormat(Savable):
     A matrix says by ``values`` how each column writes [absent, present], unless that is 0 and 1. Names are
     held ``within`` a list, array, Series or DataFrame of one column, called ``name``; those of one sample are
     in a ``container``, or joined to one string by the ``separator``. Of a one-dimensional y, ``classes`` are
-    its one or two classes, of all else the names of the labels. "spmatrix" is SciPy's older kind of matrices.
+    its one or two classes, of all else the names of the labels.
     """
 
     kind: Kind
@@ -81,7 +81,7 @@ class LabelFormat(Savable):
 
     def write(self, labels: npt.NDArray[np.uint8], X: object) -> Any:
         """Return a 0/1 matrix in this format; rows of a pandas object are named as those of X."""
-        index = X.index if isinstance(X, pd.DataFrame) else None
+        index = X.index if is_dataframe(X) else None
         if self.kind == "classes":
             return self.classes[labels[:, 0]]
         if self.kind == "names":
@@ -90,8 +90,8 @@ class LabelFormat(Savable):
         if self.values is not None:
             columns = [np.array(pair, self.dtype)[labels[:, i]] for i, pair in enumerate(self.values)]
             matrix = np.column_stack(columns)
-        if self.kind in ("sparse", "spmatrix"):
-            return (sp.csr_array if self.kind == "sparse" else sp.csr_matrix)(matrix)
+        if self.kind == "sparse":
+            return sparse_kind()(matrix)
         if self.kind == "pandas":
             frame = pd.DataFrame(matrix, columns=self.classes, index=index)
             return frame if self.values is None else frame.infer_objects()
@@ -208,7 +208,7 @@ def read_labels(
         return _read_sparse(Y, name)
     is_polars = type(Y).__module__.startswith("polars.")
     given = from_polars(Y) if is_polars else Y
-    is_frame = isinstance(given, pd.DataFrame)
+    is_frame = is_dataframe(given)
     column = given.iloc[:, 0] if is_frame and given.shape[1] == 1 else given
     separator = getattr(given, "attrs", {}).get(_SEPARATOR, separator)
     rows = None
@@ -217,7 +217,7 @@ def read_labels(
     if rows is not None:
         names, separator = split_rows(rows, separator)
         matrix, labels = names_matrix(names, classes, getattr(column, "index", None), name)
-        within: Any = "frame" if is_frame else "series" if isinstance(column, pd.Series) else "array"
+        within: Any = "frame" if is_frame else "series" if is_series(column) else "array"
         within = f"polars {within}" if is_polars else "list" if isinstance(column, list) else within
         title = getattr(column, "name", None)
         title = title if isinstance(title, str | int | None) else str(title)
@@ -316,7 +316,6 @@ def _no_label(name: str, value: Any, row: Any, column: Any, index: pd.Index | No
 
 
 def _read_sparse(Y: Any, name: str) -> tuple[sp.csr_array, LabelFormat]:
-    kind: Kind = "sparse" if isinstance(Y, sp.sparray) else "spmatrix"
     _check_shape(Y.shape, name)
     check_sparse(Y, name)
     matrix = sp.csr_array(Y, copy=True)  # what follows works in place
@@ -327,7 +326,7 @@ def _read_sparse(Y: Any, name: str) -> tuple[sp.csr_array, LabelFormat]:
         row = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
         raise _no_label(name, matrix.data[entry], row, matrix.indices[entry])
     matrix.eliminate_zeros()
-    return matrix.astype(np.uint8), LabelFormat(kind, np.arange(matrix.shape[1]), matrix.dtype)
+    return matrix.astype(np.uint8), LabelFormat("sparse", np.arange(matrix.shape[1]), matrix.dtype)
 
 
 def _read_classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], LabelFormat]:

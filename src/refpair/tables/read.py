@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
+from refpair._extras import pd
 from refpair.tables._arff import arff_frame, labels_beside, parse_arff
 from refpair.tables._cells import frame_of_matrix
 from refpair.tables._formats import read_csv, read_excel, read_json_lines, read_parquet, read_svmlight

@@ -10,7 +10,6 @@ from typing import Any, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import (  # fmt: skip
@@ -21,9 +20,12 @@ from sklearn.utils.validation import (  # fmt: skip
     check_is_fitted,
 )
 
+from refpair._doc_link import DocLinked
+from refpair._extras import is_dataframe, pd
 from refpair._fitting import all_or_nothing
+from refpair._progress import CallbackSupportMixin
 from refpair._saved import IfThere, Savable, require
-from refpair._sparse import check_sparse
+from refpair._sparse import check_sparse, sparse_kind
 
 from ._cells import Matrix, dense, frame_of_matrix, from_polars, is_missing, listed, with_short_indices
 from ._encoders import (
@@ -44,7 +46,7 @@ _ROW = (str, str, str, int, int)
 _SPARSE_BELOW = 0.3  # of the values are not zero: the features are sparse
 
 
-class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # has no types
+class TableVectorizer(DocLinked, CallbackSupportMixin, Savable, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn a table as people have it into features, for any classifier.
 
     What each column is, is found out: numbers, yes/no, dates, categories, strings of many values, texts and
@@ -103,6 +105,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
     ['age', 'age is missing', 'said: so']
     """
 
+    _doc_page = "tables"
     n_features_in_: int
     feature_names_in_: IfThere[npt.NDArray[np.object_]]
     _encoders: list[Any]
@@ -145,7 +148,8 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
 
         Returns
         -------
-        ndarray or csr_array of shape (n, n_features)
+        ndarray or CSR matrix of shape (n, n_features)
+            An array or a matrix, as scikit-learn's ``sparse_interface`` says.
         """
         frame = self._read(X, reset=True)
         folder = None if self.folder is None else Path(self.folder)
@@ -236,7 +240,8 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
 
         Returns
         -------
-        ndarray or csr_array of shape (n, n_features)
+        ndarray or CSR matrix of shape (n, n_features)
+            An array or a matrix, as scikit-learn's ``sparse_interface`` says.
         """
         check_is_fitted(self)
         frame = self._read(X, reset=False)
@@ -265,7 +270,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
     def _read(self, X: Any, *, reset: bool) -> pd.DataFrame:
         """Return a table whose columns have different names."""
         X = from_polars(X)
-        if not isinstance(X, pd.DataFrame):
+        if not is_dataframe(X):
             return self._read_array(X, reset=reset)
         names = [str(name) for name in X.columns]
         for name, times in Counter(names).items():
@@ -313,7 +318,7 @@ class TableVectorizer(Savable, TransformerMixin, BaseEstimator):  # type: ignore
         if self._sparse:
             X = with_short_indices(sp.hstack([sp.csr_array(block) for block in scaled], format="csr"))
             X.eliminate_zeros()
-            return X
+            return sparse_kind()(X)
         return np.hstack([dense(block) for block in scaled])
 
     @property

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from refpair._extras import from_extra, pd
 from refpair._files import check_output, written_whole
 
 _ENDINGS = (".csv", ".tsv", ".csv.gz", ".jsonl", ".parquet")
@@ -119,12 +119,9 @@ def _json_value(cell: Any) -> Any:
 
 
 def _parquet(frame: pd.DataFrame, path: Path) -> bytes:
+    from_extra("pyarrow", "parquet", f"{path}: writing Parquet needs pyarrow")
     stream = io.BytesIO()
-    frame = _map_columns(frame, _of_one_kind)
-    try:
-        frame.to_parquet(stream, engine="pyarrow", index=False)
-    except ImportError as error:
-        raise ImportError(f"{path}: writing Parquet needs pyarrow: pip install 'refpair[parquet]'") from error
+    _map_columns(frame, _of_one_kind).to_parquet(stream, engine="pyarrow", index=False)
     return stream.getvalue()
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from refpair._extras import pd
 from refpair.experiments.names import greater_is_better
 from refpair.experiments.published import PAPER_DATA, paper_outcomes, paper_table
 from refpair.experiments.report.figures import comparison_figure, critical_difference_diagram

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
+from refpair._extras import pd
 from refpair.experiments.names import greater_is_better
 from refpair.experiments.report.table import cost_title, in_order
 from refpair.experiments.simulation import DEFAULT_STRATEGY

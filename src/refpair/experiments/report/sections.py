@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
+from refpair._extras import pd
 from refpair.experiments.report.table import (
     ResultTable,
     caption,

@@ -8,8 +8,8 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
+from refpair._extras import pd
 from refpair.experiments.names import greater_is_better
 from refpair.experiments.published import paper_relevant_set
 from refpair.experiments.report.comparison import comparison_table, outcome_table

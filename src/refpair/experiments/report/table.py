@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from refpair._extras import pd
 from refpair.experiments.names import greater_is_better
 from refpair.experiments.published import PAPER_DATA
 
