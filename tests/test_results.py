@@ -1,19 +1,66 @@
-"""Published pages say what the stored results say."""
+"""Published pages say what the stored results say, and the repository stays small."""
 
-from pathlib import Path
+import importlib
+import re
+import subprocess
 
-import pandas as pd
+import pytest
 
-from benchmarks import new_data, paper_sets
+from benchmarks import report
+from benchmarks.common import ROOT, read_table, stored, tell_origin
 
-RESULTS = Path(__file__).parents[1] / "docs" / "results"
-
-
-def test_the_page_on_new_data_is_made_of_its_single_results():
-    page = (RESULTS / "new-data.md").read_text(encoding="utf-8")
-    assert page == new_data.describe(pd.read_csv(RESULTS / "new-data.csv"))
+WITH_BLOCKS = [page for page in report.pages() if "<!-- results: " in page.read_text(encoding="utf-8")]
+STORED = stored()
 
 
-def test_the_page_on_the_paper_s_data_is_made_of_its_single_results():
-    page = (RESULTS / "paper-sets.md").read_text(encoding="utf-8")
-    assert page == paper_sets.describe(pd.read_csv(RESULTS / "paper-sets.csv"), paper_sets.stored(RESULTS))
+@pytest.mark.parametrize("page", WITH_BLOCKS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_says_what_is_stored(page):
+    text = page.read_text(encoding="utf-8")
+    assert report.fill(text) == text, "run make bench-report"
+
+
+def test_results_are_on_pages():
+    found = {
+        name for page in WITH_BLOCKS for name in re.findall(r"<!-- results: (.+?) -->", page.read_text())
+    }
+    unused = {
+        name for name in report.BLOCKS if name not in found and not name.startswith(("origin ", "panels "))
+    }
+    assert unused == set()
+    assert ROOT / "benchmarks" / "README.md" in WITH_BLOCKS
+
+
+def test_blocks_are_made_where_they_stand():
+    page = "Of <!-- results: bits-range -->7<!-- end --> times\n\n<!-- results: bits -->\n<!-- end -->\n"
+    filled = report.fill(page)
+    assert f"Of <!-- results: bits-range -->{report.BLOCKS['bits-range']()}<!-- end --> times\n" in filled
+    assert f"<!-- results: bits -->\n\n{report.BLOCKS['bits']()}\n\n<!-- end -->\n" in filled
+    assert report.fill(filled) == filled
+    with pytest.raises(ValueError, match="no results 'bit'; there are new-data"):
+        report.fill("<!-- results: bit --><!-- end -->")
+    with pytest.raises(ValueError, match="inside a line"):
+        report.fill("- <!-- results: bits-range --><!-- end -->")
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_a_stored_table_says_how_it_was_made(path):
+    module = re.match(
+        r"`python -m (benchmarks\.\w+)[^`]*`, commit \w+, 20..-..-..\. ", tell_origin(path)
+    ).group(1)
+    assert callable(importlib.import_module(module).main)
+    assert len(read_table(path)) > 0
+
+
+def test_figures_of_pages_are_there_and_small():
+    expected = {path for path, _ in report.figures()}
+    folder = ROOT / "docs" / "results"
+    assert set(folder.rglob("figures/*")) == expected
+    assert max(path.stat().st_size for path in expected) < 60_000
+
+
+def test_what_is_tracked_is_small():
+    listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, cwd=ROOT, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a checkout")
+    files = [ROOT / name for name in listed.stdout.split("\0") if name]
+    assert sum(file.stat().st_size for file in files if file.exists()) < 6_000_000
