@@ -78,7 +78,7 @@ def show_losses() -> str:
 
 def show_origin() -> str:
     """Say how the results came to be."""
-    return f"{tell_origin(TABLE)} {Settings().describe({'simulate'})}."
+    return f"{tell_origin(TABLE)} Settings: {Settings().describe({'simulate'})}."
 
 
 def main() -> None:

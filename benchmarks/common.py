@@ -142,12 +142,13 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def tell_origin(path: Path | str) -> str:
-    """Return by what command stored results were made, on which commit, when and where."""
+    """Say by what command stored results were made, at which commit, when and where."""
     path = _FOLDER / path
     raw = path.read_bytes()
     lines = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode().splitlines()
     told = dict(line.removeprefix("# ").split(": ", 1) for line in lines if line.startswith("# "))
-    return f"`{told['command']}`, commit {told['commit']}, {told['day']}. {told['machine']}."
+    machine = told["machine"].partition(";")[0]
+    return f"Measured by `{told['command']}` at commit {told['commit']} on {told['day']}: {machine}."
 
 
 def markdown_table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

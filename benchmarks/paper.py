@@ -53,7 +53,7 @@ def show_unseen() -> str:
 
 def show_origin() -> str:
     """Say how the results came to be."""
-    return f"{tell_origin(TABLE)} {Settings().describe({part.experiment for part in PARTS})}."
+    return f"{tell_origin(TABLE)} Settings: {Settings().describe({part.experiment for part in PARTS})}."
 
 
 def main() -> None:
