@@ -19,6 +19,7 @@ from benchmarks.common import ROOT, markdown_table, read_table, records, write_t
 from refpair.experiments import Part, Study
 from refpair.experiments.algorithms import POSTERIOR
 from refpair.experiments.names import greater_is_better
+from refpair.experiments.report.table import show_percent
 from refpair.experiments.statistics import best_or_level
 
 N_SPLITS = 5
@@ -48,18 +49,18 @@ def cells() -> pd.DataFrame:
     found = results.groupby(["cost", "data", "algorithm"])["score"].mean().unstack().loc[verdict.index]
     signs = pd.Series([1 if greater_is_better(cost) else -1 for cost, _ in found.index], found.index)
     rivals = found.drop(columns=[OURS, BEFORE]).mul(signs, axis=0)
-    change = 100 * (found[OURS] - found[BEFORE]) * signs / found[BEFORE].abs().where(found[BEFORE] != 0)
+    change = (found[OURS] - found[BEFORE]) * signs / found[BEFORE].abs().where(found[BEFORE] != 0)
     best = {"best": rivals.idxmax(axis=1), "best_mean": rivals.max(axis=1) * signs}
     return found.assign(change=change.fillna(0.0), **best, **verdict)
 
 
 def show() -> str:
     """Return a table for each cost."""
-    header = ["data", "CSRPE", "before", "change, %", "best competitor", "", "stands"]
+    header = ["data", "CSRPE", "before", "change", "best competitor", "", "stands"]
     tables: dict[str, list[list[str]]] = {}
     for row in records(cells()):
         best = [f"{row['best_mean']:.4g}", row["best"], row["verdict"]]
-        means = [f"{row[OURS]:.4g}", f"{row[BEFORE]:.4g}", f"{row['change']:+.1f}"]
+        means = [f"{row[OURS]:.4g}", f"{row[BEFORE]:.4g}", show_percent(row["change"])]
         tables.setdefault(row["cost"], []).append([row["data"], *means, *best])
     return "\n\n".join(f"## {cost}\n\n{markdown_table(header, rows)}" for cost, rows in tables.items())
 
@@ -80,7 +81,7 @@ def show_summary() -> str:
 
 def show_change() -> str:
     """Return the mean change against the model before."""
-    return f"{cells()['change'].mean():+.1f} %"
+    return show_percent(cells()["change"].mean())
 
 
 def main() -> None:
