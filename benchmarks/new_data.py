@@ -89,8 +89,8 @@ def show_summary() -> str:
     splits, sets, costs = (results[name].unique() for name in ("split", "data", "cost"))
     return (
         f"better than the best rival by more than {100 * LEVEL:g} % in {ahead} of {len(found)} cells, level "
-        f"in {len(found) - ahead - len(behind)}, worse in {len(behind)}{': ' * bool(behind)}{worse}; the mean "
-        f"gain is {show_percent(found['gain'].mean())} ({len(sets)} data sets, {len(costs)} costs, half "
+        f"in {len(found) - ahead - len(behind)}, worse in {len(behind)}{': ' * bool(behind)}{worse}; the "
+        f"mean gain is {show_percent(found['gain'].mean())} ({len(sets)} data sets, {len(costs)} costs, half "
         f"splits {min(splits)} to {max(splits)})"
     )
 

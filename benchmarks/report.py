@@ -121,7 +121,7 @@ def main() -> None:
             _write(page, made.encode())
     for path, figure in figures():
         picture = io.BytesIO()
-        figure.draw().savefig(picture, format=PICTURES, dpi=90, pil_kwargs={"quality": 70, "method": 6})
+        figure.draw().savefig(picture, format=PICTURES, dpi=90, pil_kwargs={"quality": 60, "method": 6})
         _write(path, picture.getvalue())
 
 
