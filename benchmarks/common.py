@@ -86,7 +86,7 @@ def least_time(work: Callable[[], object], repeats: int = 1) -> float:
 class Results:
     """Results in a CSV file, each stored when it is there: a benchmark that was stopped can go on."""
 
-    def __init__(self, name: str, *, go_on: bool = False) -> None:
+    def __init__(self, name: Path | str, *, go_on: bool = False) -> None:
         self.path = _FOLDER / name
         there = go_on and self.path.exists()
         self._rows: list[dict[str, Any]] = records(read_table(name)) if there else []
@@ -106,8 +106,10 @@ def write_table(path: Path, table: pd.DataFrame, digits: int = 6) -> None:
     commit = _git("log", "-1", "--format=%h", "--", "src")
     changed = " and changes" if _git("status", "--porcelain", "--", "src") else ""
     module = getattr(sys.modules["__main__"], "__spec__", None)
+    name = module.name if module else Path(sys.argv[0]).stem
+    options = [Path(word).name if os.sep in word else word for word in sys.argv[1:]]
     origin = {
-        "command": f"python -m {module.name if module else Path(sys.argv[0]).stem}",
+        "command": " ".join(["python -m", name, *options]),
         "commit": f"{commit}{changed}",  # the last one that changed what is measured
         "day": f"{datetime.now(UTC):%Y-%m-%d}",
         "machine": describe_machine(),

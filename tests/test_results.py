@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from benchmarks import report
-from benchmarks.common import ROOT, read_table, stored, tell_origin
+from benchmarks.common import ROOT, Results, read_table, records, stored, tell_origin
 
 WITH_BLOCKS = [page for page in report.pages() if "<!-- results: " in page.read_text(encoding="utf-8")]
 STORED = stored()
@@ -49,6 +49,23 @@ def test_a_stored_table_says_how_it_was_made(path):
     ).group(1)
     assert callable(importlib.import_module(module).main)
     assert len(read_table(path)) > 0
+
+
+@pytest.mark.parametrize("name", ["some.csv", "some.csv.gz"])
+def test_results_are_stored_one_by_one(tmp_path, name):
+    results = Results(tmp_path / name)
+    results.add(data="flags", seconds=1.23456789, chosen='{"C": null}', same=None)
+    results.add(data="yeast", seconds=0.5, chosen="NA", same=3)
+    found = read_table(tmp_path / name)
+    assert found["seconds"].tolist() == [1.23457, 0.5]
+    assert found["chosen"].tolist() == ['{"C": null}', "NA"]
+    assert found["same"].isna().tolist() == [True, False]
+    assert records(found.set_index("data"))[1]["data"] == "yeast"
+    again = Results(tmp_path / name, go_on=True)
+    assert again.has(data="yeast", seconds=0.5)
+    assert not again.has(data="yeast", seconds=1)
+    assert not Results(tmp_path / name).has(data="yeast")
+    assert " at commit " in tell_origin(tmp_path / name)
 
 
 def test_figures_of_pages_are_there_and_small():
