@@ -16,6 +16,7 @@ from benchmarks.common import ROOT, read_table, tell_origin, write_table
 from refpair.experiments import Part, Settings, Study
 from refpair.experiments.algorithms import POSTERIOR
 from refpair.experiments.report.comparison import compare_section, outcome_table, summary_table
+from refpair.experiments.report.figures import PAPER_BITS
 from refpair.experiments.report.pages import markdown_section
 from refpair.experiments.report.sections import Section
 from refpair.experiments.report.studies import code_length_section, relevant_set_section
@@ -49,6 +50,13 @@ def show_unseen() -> str:
     tests = outcome_table(unseen, POSTERIOR)
     section = Section("", tables=[summary_table(unseen), *([tests] if tests else [])])
     return "\n\n".join(list(markdown_section(section, 2, ""))[1:])
+
+
+def show_flat() -> str:
+    """Say how many curves that go beyond the paper's length of codes are flat from there on."""
+    (found,) = (section.tables[0].values for section in sections() if section.heading == "Length of codes")
+    flat, later = (int(found[name].sum()) for name in (f"flat from {PAPER_BITS} bits", "flat later"))
+    return f"{flat} of {flat + later} curves"
 
 
 def show_origin() -> str:

@@ -41,6 +41,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "paper-sets-summary": paper_sets.show_summary,
     "paper-sets-change": paper_sets.show_change,
     "paper": partial(paper.show, PICTURES),
+    "paper-flat": paper.show_flat,
     "paper-unseen": paper.show_unseen,
     "paper-origin": paper.show_origin,
     "active-learning": partial(active_learning.show, PICTURES),
