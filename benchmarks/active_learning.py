@@ -55,6 +55,16 @@ def show_panels(strategy: str) -> str:
     return str(_beside_random()[strategy]["better than random"])
 
 
+def show_best() -> str:
+    """Return in how many panels the default is the best."""
+    return str(_beside_random()[DEFAULT_STRATEGY]["best"])
+
+
+def show_lost() -> str:
+    """Say where the default is worse than random queries."""
+    return show_losses().splitlines()[0].partition(": ")[2]
+
+
 def _beside_random() -> dict[str, dict[str, Any]]:
     return {row["strategy"]: row for row in records(section().tables[0].values)}
 

@@ -1,7 +1,7 @@
 """Write every published table, sentence and figure anew from the stored results: ``make bench-report``.
 
-Pages have pairs of comments, ``<!-- results: NAME -->`` and ``<!-- end -->``; what stands between them is
-made here. Nothing is fitted.
+Pages have pairs of comments, ``<!-- results:NAME -->`` and ``<!-- /results:NAME -->``; what stands between
+them is made here. Nothing is fitted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,20 @@ from refpair.experiments.report.sections import Section, SectionFigure
 from refpair.experiments.simulation import STRATEGIES
 
 PICTURES = "webp"
+
+
+def show_summary() -> str:
+    """Return the summary for the home page of the repository, with its links."""
+    return (
+        f"- [On other data than the paper's](docs/results/new-data.md), refpair is {new_data.show_summary()}.\n"
+        f"- [On the paper's data](docs/results/paper-sets.md), it is {paper_sets.show_summary()}.\n"
+        f"- [Beside scikit-learn's forest](benchmarks/README.md) of 500 trees, one thread each, "
+        f"{forest.show_summary()}."
+    )
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
+    "summary": show_summary,
     "new-data": new_data.show,
     "new-data-summary": new_data.show_summary,
     "paper-sets": paper_sets.show,
@@ -46,6 +59,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "paper-origin": paper.show_origin,
     "active-learning": partial(active_learning.show, PICTURES),
     "active-learning-summary": active_learning.show_summary,
+    "panels-best": active_learning.show_best,
+    "panels-lost": active_learning.show_lost,
     "active-learning-losses": active_learning.show_losses,
     "active-learning-origin": active_learning.show_origin,
     "active": active.show,
@@ -59,15 +74,16 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "million": million.show,
     "scaling": scaling.show,
     "scaling-exponents": scaling.show_exponents,
-    "session": session.show_draws,
-    "session-summary": session.show,
+    "session": session.show,
+    "session-asked": partial(session.show_mean, "session"),
+    "session-random": partial(session.show_mean, "random"),
     "splits": splits.show_evenness,
     "splits-speed": splits.show_speed,
     "startup": startup.show,
 }
-BLOCKS |= {f"origin {path.stem}": partial(common.tell_origin, path) for path in common.stored()}
-BLOCKS |= {f"panels {name}": partial(active_learning.show_panels, name) for name in STRATEGIES}
-_BLOCK = re.compile(r"(^[ -]*)?(<!-- results: (.+?) -->)(.*?)(<!-- end -->)", re.MULTILINE | re.DOTALL)
+BLOCKS |= {f"origin-{path.stem}": partial(common.tell_origin, path) for path in common.stored()}
+BLOCKS |= {f"panels-{name}": partial(active_learning.show_panels, name) for name in STRATEGIES}
+_BLOCK = re.compile(r"(^[ -]*)?(<!-- results:(\S+) -->)(.*?)(<!-- /results:\3 -->)", re.MULTILINE | re.DOTALL)
 
 
 def pages() -> Iterator[Path]:

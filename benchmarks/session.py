@@ -17,6 +17,7 @@ from benchmarks.common import Results, markdown_table, read_table, records
 from refpair import get_cost
 from refpair.active import RandomQuery
 from refpair.datasets import load_dataset
+from refpair.experiments.report.table import show_number
 from refpair.labeling import Session
 
 RANDOM, ASKED, BATCH, EACH = 500, 250, 5, 50
@@ -49,14 +50,12 @@ def curve(seed: int, n: int, batch: int, at_random: bool) -> dict[int, float]:
     return scores
 
 
+def show_mean(column: str) -> str:
+    """Return the mean F1 of the session, or of random answers."""
+    return show_number(read_table("session.csv")[column].mean(), 3)
+
+
 def show() -> str:
-    """Say what is stored."""
-    found = read_table("session.csv")
-    asked, at_random = found["session"].mean(), found["random"].mean()
-    return f"F1 {asked:.3f} and {at_random:.3f}, means of {len(found)} draws"
-
-
-def show_draws() -> str:
     """Return the table of what is stored."""
     rows = [
         [
@@ -80,7 +79,7 @@ def main() -> None:
         scores = curve(seed, ASKED, BATCH, at_random=False)
         enough = next((n for n, score in scores.items() if score >= baseline), None)
         results.add(seed=seed, random=baseline, session=scores[ASKED], enough=enough)
-    print(f"{show()}\n\n{show_draws()}")
+    print(f"session {show_mean('session')}, random {show_mean('random')}\n\n{show()}")
 
 
 if __name__ == "__main__":

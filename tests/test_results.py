@@ -9,7 +9,7 @@ import pytest
 from benchmarks import report
 from benchmarks.common import ROOT, Results, read_table, records, stored, tell_origin
 
-WITH_BLOCKS = [page for page in report.pages() if "<!-- results: " in page.read_text(encoding="utf-8")]
+WITH_BLOCKS = [page for page in report.pages() if "<!-- results:" in page.read_text(encoding="utf-8")]
 STORED = stored()
 
 
@@ -20,26 +20,25 @@ def test_a_page_says_what_is_stored(page):
 
 
 def test_results_are_on_pages():
-    found = {
-        name for page in WITH_BLOCKS for name in re.findall(r"<!-- results: (.+?) -->", page.read_text())
-    }
+    found = {name for page in WITH_BLOCKS for name in re.findall(r"<!-- results:(\S+) -->", page.read_text())}
     unused = {
-        name for name in report.BLOCKS if name not in found and not name.startswith(("origin ", "panels "))
+        name for name in report.BLOCKS if name not in found and not name.startswith(("origin-", "panels-"))
     }
     assert unused == set()
     assert ROOT / "benchmarks" / "README.md" in WITH_BLOCKS
 
 
 def test_blocks_are_made_where_they_stand():
-    page = "Of <!-- results: bits-range -->7<!-- end --> times\n\n<!-- results: bits -->\n<!-- end -->\n"
-    filled = report.fill(page)
-    assert f"Of <!-- results: bits-range -->{report.BLOCKS['bits-range']()}<!-- end --> times\n" in filled
-    assert f"<!-- results: bits -->\n\n{report.BLOCKS['bits']()}\n\n<!-- end -->\n" in filled
+    inline = "Of <!-- results:bits-range -->{}<!-- /results:bits-range --> times\n\n"
+    table = "<!-- results:bits -->\n{}<!-- /results:bits -->\n"
+    filled = report.fill(inline.format(7) + table.format(""))
+    made = {name: report.BLOCKS[name]() for name in ("bits-range", "bits")}
+    assert filled == inline.format(made["bits-range"]) + table.format(f"\n{made['bits']}\n\n")
     assert report.fill(filled) == filled
-    with pytest.raises(ValueError, match="no results 'bit'; there are new-data"):
-        report.fill("<!-- results: bit --><!-- end -->")
+    with pytest.raises(ValueError, match="no results 'bit'; there are summary"):
+        report.fill("<!-- results:bit --><!-- /results:bit -->")
     with pytest.raises(ValueError, match="inside a line"):
-        report.fill("- <!-- results: bits-range --><!-- end -->")
+        report.fill("- <!-- results:bits-range --><!-- /results:bits-range -->")
 
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
