@@ -36,18 +36,7 @@ from refpair.experiments.simulation import STRATEGIES
 PICTURES = "webp"
 
 
-def show_summary() -> str:
-    """Return the summary for the home page of the repository, with its links."""
-    return (
-        f"- [On other data than the paper's](docs/results/new-data.md), refpair is {new_data.show_summary()}.\n"
-        f"- [On the paper's data](docs/results/paper-sets.md), it is {paper_sets.show_summary()}.\n"
-        f"- [Beside scikit-learn's forest](benchmarks/README.md) of 500 trees, one thread each, "
-        f"{forest.show_summary()}."
-    )
-
-
 BLOCKS: dict[str, Callable[[], str]] = {
-    "summary": show_summary,
     "new-data": new_data.show,
     "new-data-summary": new_data.show_summary,
     "paper-sets": paper_sets.show,

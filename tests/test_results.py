@@ -25,6 +25,11 @@ def test_results_are_on_pages():
         name for name in report.BLOCKS if name not in found and not name.startswith(("origin-", "panels-"))
     }
     assert unused == set()
+    for page in WITH_BLOCKS:  # all have an end
+        text = page.read_text(encoding="utf-8")
+        names = re.findall(r"<!-- results:(.*?) -->", text)
+        assert names == re.findall(r"<!-- /results:(.*?) -->", text)
+        assert report.BLOCKS.keys() >= {*names}
     assert ROOT / "benchmarks" / "README.md" in WITH_BLOCKS
 
 
@@ -35,7 +40,7 @@ def test_blocks_are_made_where_they_stand():
     made = {name: report.BLOCKS[name]() for name in ("bits-range", "bits")}
     assert filled == inline.format(made["bits-range"]) + table.format(f"\n{made['bits']}\n\n")
     assert report.fill(filled) == filled
-    with pytest.raises(ValueError, match="no results 'bit'; there are summary"):
+    with pytest.raises(ValueError, match="no results 'bit'; there are new-data"):
         report.fill("<!-- results:bit --><!-- /results:bit -->")
     with pytest.raises(ValueError, match="inside a line"):
         report.fill("- <!-- results:bits-range --><!-- /results:bits-range -->")
