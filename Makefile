@@ -5,10 +5,10 @@ PYTHON ?= $(firstword $(foreach name,python3.12 python3.13 python3.11 python3,\
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help demo compare label test test-fast coverage minimum lint format hooks docs wheel fuzz bench clean
+.PHONY: help demo compare label test test-fast coverage minimum lint format hooks docs wheel fuzz bench bench-report clean
 
 help:  ## this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 11
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 $(VENV)/installed-base: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "refpair needs Python 3.11 or newer: make PYTHON=/path/to/python $(MAKECMDGOALS)"; exit 2; }
@@ -77,8 +77,11 @@ wheel: $(VENV)/installed-dev  ## the wheel and the source distribution in dist/,
 fuzz: $(VENV)/installed-dev  ## 100,000 hostile inputs for each reader of files and for costs: half an hour
 	$(BIN)/python -m fuzz
 
-bench: $(VENV)/installed-dev  ## ratios against peers; see benchmarks/README.md
+bench: $(VENV)/installed-dev  ## speed against scikit-learn, measured and stored: ten minutes; see benchmarks/README.md
 	$(BIN)/python -m benchmarks
+
+bench-report: $(VENV)/installed-dev  ## all published tables anew from the stored results, in less than a minute
+	$(BIN)/python -m benchmarks.report
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) $(MINIMUM) dist site .coverage .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

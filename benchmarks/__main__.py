@@ -1,37 +1,19 @@
-"""Run the speed and memory benchmarks, or those named: ``python -m benchmarks bits forest``."""
+"""Measure the speed anew, or what is named: ``python -m benchmarks bits forest``."""
 
 from __future__ import annotations
 
-import importlib
+import runpy
 import sys
 
-QUICK = ("bits", "decoding", "predict", "forest", "startup", "memory")
-LONG = (
-    "variants",
-    "competitor_speed",
-    "interruptions",
-    "published",
-    "active",
-    "session",
-    "scaling",
-    "splits",
-    "million",
-    "files",
-    "cluster",
-)
+QUICK = ("bits", "forest", "startup")
 
 
 def main() -> None:
     """Run each in turn, with its own default options."""
-    names = sys.argv[1:] or QUICK
-    unknown = sorted(set(names) - {*QUICK, *LONG})
-    if unknown:
-        sys.exit(f"no such benchmark: {', '.join(unknown)}; there are {', '.join((*QUICK, *LONG))}")
+    names, sys.argv[1:] = sys.argv[1:] or QUICK, []
     for name in names:
-        module = importlib.import_module(f"benchmarks.{name}")
-        print(f"\n## {name}\n\n{module.__doc__}")
-        sys.argv[1:] = []
-        module.main()
+        print(f"\n## {name}\n")
+        runpy.run_module(f"benchmarks.{name}", run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Do strategies ask as libact's do, and how much sooner?
 
 ``python -m benchmarks.active --libact PYTHON``: the interpreter of an environment with libact's git version,
-scikit-learn < 1.8 and six. Without it only our own times are shown.
+scikit-learn < 1.8 and six. Three strategies ask for 12 of 300 rows of yeast, beginning with 5 labelled
+ones; the paper's asks for ten of 300 rows of emotions, 30 of them labelled. Milliseconds a query (medians).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.common import load, print_machine, print_table
+from benchmarks.common import Results, load, markdown_table, read_table, records
 from refpair import Logistic
 from refpair.active import MMC, AdaptiveActive, BinaryMinimization, CostSensitiveUncertainty
 from refpair.active._strategy import QueryStrategy
@@ -31,44 +33,19 @@ _TIMED = 10  # queries, of which the median counts
 Problem = dict[str, npt.NDArray[Any]]
 
 
-def main() -> None:
-    """Compare, and print tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--libact", metavar="PYTHON", help="an interpreter that has libact")
-    libact: str | None = parser.parse_args().libact
-    print_machine()
-    if libact is not None:
-        print_table(["strategy", "draw", "same of 12", "ours, ms", "libact, ms", "faster"], parity(libact))
-    print_table(["problem", "ours, ms", "libact, ms", "faster"], speed(libact))
-
-
-def parity(libact: str) -> list[list[str]]:
-    """Ask for 12 of 300 rows of yeast, beginning with 5 labelled ones, both ways."""
-    rows = []
-    for name, strategy in _STRATEGIES.items():
+def measure(libact: str) -> Iterator[dict[str, Any]]:
+    """Ask both ways, and yield a row for each strategy and draw."""
+    for name, make in _STRATEGIES.items():
         for draw in range(_DRAWS):
             problem = draw_rows("yeast", 300, 5, draw, scale=False)
-            theirs = ask_libact(libact, problem, name, _QUERIES)
-            asked, seconds = ask(strategy(Logistic(C=1.0)), problem, _QUERIES)
-            same = sum(a == b for a, b in zip(asked, theirs["asked"], strict=True))
-            rows.append([name, str(draw), str(same), *compare(seconds, theirs["seconds"])])
-    return rows
-
-
-def speed(libact: str | None) -> list[list[str]]:
-    """Time the paper's strategy: as small as libact's example, and as large as the paper's codes."""
-    small = draw_rows("emotions", 300, 30, 0, scale=True)
+            yield {"strategy": name, "draw": draw} | compare(
+                libact, problem, name, make(Logistic(C=1.0)), _QUERIES
+            )
+    problem = draw_rows("emotions", 300, 30, 0, scale=True)  # libact takes three times as long without
     strategy = CostSensitiveUncertainty("f1", n_bits=100, random_state=0)
-    ask(strategy, small, 2)  # kernels are compiled
-    _, seconds = ask(strategy, small, _TIMED)
-    theirs = None if libact is None else ask_libact(libact, small, "csrpe", _TIMED)["seconds"]
-    rows = [["100 bits, 30 of 300 rows of emotions labelled", *compare(seconds, theirs)]]
-    large = draw_rows("enron", None, 200, 0, scale=False)
-    strategy = CostSensitiveUncertainty("f1", n_bits=3000, random_state=0)
-    _, seconds = ask(strategy, large, _TIMED)
-    rows.append(["3000 bits, 200 of 1702 rows of enron labelled: first", *compare(seconds[:1], None)])
-    rows.append(["the same, each further one", *compare(seconds[1:], None)])
-    return rows
+    ask(strategy, problem, 2)  # kernels are compiled
+    row = compare(libact, problem, "csrpe", strategy, _TIMED)
+    yield {"strategy": "csrpe", "draw": 0} | row | {"same": None}  # both draw codes of their own
 
 
 def draw_rows(name: str, n_rows: int | None, n_start: int, seed: int, *, scale: bool) -> Problem:
@@ -109,13 +86,41 @@ def ask_libact(python: str, problem: Problem, strategy: str, n_queries: int) -> 
     return answer
 
 
-def compare(ours: list[float], theirs: list[float] | None) -> list[str]:
-    """Return both medians in milliseconds, and their ratio."""
-    mine = 1000 * float(np.median(ours))
-    if theirs is None:
-        return [f"{mine:.1f}", "", ""]
-    other = 1000 * float(np.median(theirs))
-    return [f"{mine:.1f}", f"{other:.1f}", f"×{other / mine:.0f}"]
+def compare(
+    libact: str, problem: Problem, name: str, strategy: QueryStrategy, n_queries: int
+) -> dict[str, Any]:
+    """Return how many of the rows are the same, and the median milliseconds of both."""
+    theirs = ask_libact(libact, problem, name, n_queries)
+    asked, seconds = ask(strategy, problem, n_queries)
+    same = sum(a == b for a, b in zip(asked, theirs["asked"], strict=True))
+    times = {"refpair": 1000 * np.median(seconds), "libact": 1000 * np.median(theirs["seconds"])}
+    return {"same": same, "of": n_queries} | times
+
+
+def show() -> str:
+    """Return the table of what is stored."""
+    rows = [
+        [
+            row["strategy"],
+            row["draw"],
+            "–" if np.isnan(row["same"]) else f"{row['same']:.0f} of {row['of']}",
+            f"{row['refpair']:.1f}",
+            f"{row['libact']:.1f}",
+            f"×{row['libact'] / row['refpair']:.0f}",
+        ]
+        for row in records(read_table("active.csv"))
+    ]
+    return markdown_table(["strategy", "draw", "same rows", "refpair, ms", "libact, ms", "ratio"], rows)
+
+
+def main() -> None:
+    """Measure each strategy."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--libact", metavar="PYTHON", required=True, help="an interpreter that has libact")
+    results = Results("active.csv")
+    for row in measure(parser.parse_args().libact):
+        results.add(**row)
+    print(show())
 
 
 if __name__ == "__main__":

@@ -3,20 +3,32 @@
 The same bits (uniform reference pairs, F1), the same depth, one thread each. scikit-learn's
 ``DecisionTreeClassifier`` gets dense float32, as the authors' code gives it, with the bit's weights; it
 learns a sample of the bits. The bank's time has everything in it: cutting the features into bins, the costs,
-the trees.
+the trees. Milliseconds of the processor a bit (medians); "right" is the share of test rows, by weight, whose
+bit is predicted right.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from benchmarks.common import PAPER_SETS, dense_float32, half_split, load, print_machine, print_table
+from benchmarks.common import (
+    PAPER_SETS,
+    Results,
+    dense_float32,
+    half_split,
+    load,
+    markdown_table,
+    read_table,
+    records,
+)
 from refpair.bits.problem import BitProblems
 from refpair.bits.trees import TreeBank
 from refpair.coding import draw_code
@@ -24,7 +36,7 @@ from refpair.costs import get_cost
 from refpair.posterior.distinct_labels import distinct_labels
 
 
-def measure(name: str, depth: int | None, n_bits: int, seconds: float) -> list[object]:
+def measure(name: str, depth: int | None, n_bits: int, seconds: float) -> dict[str, Any]:
     """Return the row of one data set."""
     data = load(name)
     train, test = half_split(len(data.Y), 0)
@@ -49,15 +61,15 @@ def measure(name: str, depth: int | None, n_bits: int, seconds: float) -> list[o
     order = np.random.default_rng(1).permutation(len(code))
     start = time.perf_counter()
     for bit in order:
-        begin = time.perf_counter()
+        begin = time.process_time()
         tree = DecisionTreeClassifier(max_depth=depth, random_state=0)
         tree.fit(dense, differences[:, bit] > 0, sample_weight=np.abs(differences[:, bit]))
-        theirs.append(time.perf_counter() - begin)
+        theirs.append(time.process_time() - begin)
         signs[bit] = np.where(tree.predict(dense_test), 1, -1)
         if len(ours) < 5 and len(theirs) % 3 == 0:
-            begin = time.perf_counter()
+            begin = time.process_time()
             bank.fit(X, problems)
-            ours.append((time.perf_counter() - begin) / len(code))
+            ours.append((time.process_time() - begin) / len(code))
         if time.perf_counter() - start > seconds and len(theirs) >= 6:
             break
     learnt = np.array(sorted(signs))
@@ -69,41 +81,53 @@ def measure(name: str, depth: int | None, n_bits: int, seconds: float) -> list[o
             np.stack([signs[bit] for bit in learnt], axis=1),
         )
     ]
-    ratio = np.median(theirs) / np.median(ours)
-    return [
-        name, f"{1000 * np.median(theirs):.2f}", f"{1000 * np.median(ours):.3f}", f"×{ratio:.0f}",
-        f"{right[1]:.3f}", f"{right[0]:.3f}", len(theirs),
+    return {
+        "data": name,
+        "sklearn_ms": 1000 * float(np.median(theirs)),
+        "refpair_ms": 1000 * float(np.median(ours)),
+        "sklearn_right": right[1],
+        "refpair_right": right[0],
+        "bits_compared": len(theirs),
+    }
+
+
+def show() -> str:
+    """Return the table of what is stored."""
+    rows = [
+        [
+            row["data"], f"{row['sklearn_ms']:.2f}", f"{row['refpair_ms']:.3f}", f"×{row['ratio']:.0f}",
+            f"{row['sklearn_right']:.3f}", f"{row['refpair_right']:.3f}", row["bits_compared"],
+        ]
+        for row in records(_ratios())
     ]  # fmt: skip
+    header = ["data", "scikit-learn, ms a bit", "refpair, ms a bit", "ratio"]
+    return markdown_table([*header, "right: scikit-learn", "right: refpair", "bits compared"], rows)
+
+
+def show_range() -> str:
+    """Return the least and the greatest ratio."""
+    ratios = _ratios()["ratio"]
+    return f"{ratios.min():.0f} to {ratios.max():.0f}"
+
+
+def _ratios() -> pd.DataFrame:
+    found = read_table("bits.csv")
+    return found.assign(ratio=found["sklearn_ms"] / found["refpair_ms"])
 
 
 def main() -> None:
-    """Print a row per data set."""
+    """Measure each data set."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", nargs="+", default=PAPER_SETS)
-    parser.add_argument(
-        "--depth", type=int, default=None, help="the depth of the trees; unlimited by default"
-    )
+    parser.add_argument("--depth", type=int, help="the depth of the trees; unlimited by default")
     parser.add_argument("--bits", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=10.0, help="time for each data set")
-    arguments = parser.parse_args()
-    print_machine()
-    print(
-        f"one thread each, {arguments.bits} bits, depth {arguments.depth or 'unlimited'}, "
-        "milliseconds a bit (median)\n"
-    )
+    given = parser.parse_args()
+    results = Results("bits.csv")
     with threadpool_limits(1):
-        rows = [measure(name, arguments.depth, arguments.bits, arguments.seconds) for name in arguments.data]
-    header = [
-        "data",
-        "scikit-learn",
-        "tree bank",
-        "ratio",
-        "right: scikit-learn",
-        "right: bank",
-        "bits compared",
-    ]
-    print_table(header, rows)
-    print("\n“right” is the share of test rows, by weight, whose bit is predicted right.")
+        for name in given.data:
+            results.add(**measure(name, given.depth, given.bits, given.seconds))
+    print(show())
 
 
 if __name__ == "__main__":

@@ -1,36 +1,45 @@
-"""What the benchmarks share: data, half splits, a table, the machine."""
+"""What the benchmarks share: data, halves, times, and tables that are stored and shown."""
 
 from __future__ import annotations
 
-import json
+import gzip
 import os
-import platform
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from importlib.metadata import version
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import scipy.sparse as sp
 
+from refpair._files import written_whole
 from refpair.datasets import MultiLabelData, load_dataset
+from refpair.experiments.runner import describe_machine
 from refpair.experiments.settings import half_split
 
 __all__ = [
-    "COSTS",
     "PAPER_SETS",
+    "ROOT",
     "Results",
-    "best_time",
     "dense_float32",
     "find_data",
     "half_split",
+    "least_time",
     "load",
-    "print_machine",
-    "print_table",
+    "markdown_table",
+    "read_table",
+    "records",
+    "stored",
+    "tell_origin",
+    "write_table",
 ]
 
+ROOT = Path(__file__).parents[1]
 PAPER_SETS = (
     "flags",
     "emotions",
@@ -43,12 +52,12 @@ PAPER_SETS = (
     "Corel5k",
     "bibtex",
 )
-COSTS = ("f1", "jaccard", "hamming", "rank")
+_FOLDER = ROOT / "benchmarks" / "results"
 
 
 def find_data() -> None:
     """Let the paper's data sets be found beside the repository, where they may stand in a checkout."""
-    beside = Path(__file__).parents[2] / "shared" / "data"
+    beside = ROOT.parent / "shared" / "data"
     if "REFPAIR_DATA" not in os.environ and beside.is_dir():
         os.environ["REFPAIR_DATA"] = str(beside)
 
@@ -64,48 +73,88 @@ def dense_float32(X: Any) -> npt.NDArray[np.float32]:
     return np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float32)
 
 
-def best_time(work: Callable[[], object], repeats: int = 1) -> float:
-    """Return the shortest wall time of several runs: the one least disturbed."""
+def least_time(work: Callable[[], object], repeats: int = 1) -> float:
+    """Return the least processor time of several runs, in seconds; other work on the machine adds little."""
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 
 class Results:
-    """Results in a file of JSON lines, written as they come: a run that is stopped goes on where it was."""
+    """Results in a CSV file, each stored when it is there: a benchmark that was stopped can go on."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._all = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self._all)
+    def __init__(self, name: Path | str, *, go_on: bool = False) -> None:
+        self.path = _FOLDER / name
+        there = go_on and self.path.exists()
+        self._rows: list[dict[str, Any]] = records(read_table(name)) if there else []
 
     def has(self, **case: object) -> bool:
         """Whether there is a result of this case."""
-        return any(all(result[key] == value for key, value in case.items()) for result in self._all)
+        return any(all(row[name] == value for name, value in case.items()) for row in self._rows)
 
-    def add(self, result: dict[str, Any]) -> None:
-        """Keep a result."""
-        self._all.append(result)
-        with self.path.open("a") as file:
-            file.write(json.dumps(result) + "\n")
+    def add(self, **row: Any) -> None:
+        """Store a result."""
+        self._rows.append(row)
+        write_table(self.path, pd.DataFrame(self._rows))
 
 
-def print_table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
-    """Print a Markdown table."""
+def write_table(path: Path, table: pd.DataFrame, digits: int = 6) -> None:
+    """Store results as CSV, compressed if the name ends with .gz; lines above say how they were made."""
+    commit = _git("log", "-1", "--format=%h", "--", "src")
+    changed = " and changes" if _git("status", "--porcelain", "--", "src") else ""
+    module = getattr(sys.modules["__main__"], "__spec__", None)
+    name = module.name if module else Path(sys.argv[0]).stem
+    options = [Path(word).name if os.sep in word else word for word in sys.argv[1:]]
+    origin = {
+        "command": " ".join(["python -m", name, *options]),
+        "commit": f"{commit}{changed}",  # the last one that changed what is measured
+        "day": f"{datetime.now(UTC):%Y-%m-%d}",
+        "machine": describe_machine(),
+    }
+    text = "".join(f"# {name}: {what}\n" for name, what in origin.items())
+    text += table.to_csv(index=False, float_format=f"%.{digits}g", lineterminator="\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with written_whole(path) as file:
+        file.write(gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text.encode())
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(
+        ["git", *words], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout.strip()
+
+
+def read_table(path: Path | str) -> pd.DataFrame:
+    """Return stored results; a name alone is one of ``benchmarks/results``."""
+    return pd.read_csv(_FOLDER / path, comment="#", keep_default_na=False, na_values=[""])
+
+
+def stored() -> list[Path]:
+    """Return the files of all results of benchmarks."""
+    return sorted(_FOLDER.glob("*.csv"))
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table, and its index if that has names."""
+    named = table.reset_index() if table.index.names != [None] else table
+    return [{str(name): value for name, value in row.items()} for row in named.to_dict("records")]
+
+
+def tell_origin(path: Path | str) -> str:
+    """Say by what command stored results were made, at which commit, when and where."""
+    path = _FOLDER / path
+    raw = path.read_bytes()
+    lines = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode().splitlines()
+    told = dict(line.removeprefix("# ").split(": ", 1) for line in lines if line.startswith("# "))
+    machine = told["machine"].partition(";")[0]
+    return f"Measured by `{told['command']}` at commit {told['commit']} on {told['day']}: {machine}."
+
+
+def markdown_table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table in Markdown, all columns but the first aligned to the right."""
     header = list(header)
-    print("| " + " | ".join(header) + " |")
-    print("|" + "---|" * len(header))
-    for row in rows:
-        print("| " + " | ".join(str(cell) for cell in row) + " |")
-
-
-def print_machine() -> None:
-    """Print what the numbers were measured on."""
-    packages = ", ".join(f"{name} {version(name)}" for name in ("refpair", "scikit-learn", "numba", "numpy"))
-    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {packages}\n")
+    lines = [header, [":--"] + ["--:"] * (len(header) - 1), *([str(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,8 +1,8 @@
 """How do time and memory grow with rows, features, labels and bits?
 
 Rows shaped like bibtex (``benchmarks/synthetic.py``); from a middle point one size at a time goes up and
-down. Each case is measured in a process of its own, by one thread, in seconds of the processor, which other
-work on the machine disturbs least. Results are kept as they come; what is there is not measured again.
+down. The model is of the code and of trees of single labels. Each case is measured in a process of its own,
+by one thread, in seconds of the processor. ``--go-on`` keeps what is stored.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from benchmarks.common import Results, print_machine, print_table
+from benchmarks.common import Results, markdown_table, read_table
 from benchmarks.synthetic import draw_like_bibtex
 from refpair import CSRPEClassifier
 from refpair.classifiers import csrpe
 
-RESULTS = Path(__file__).parent / "results" / "scaling.jsonl"
+SOURCES = ("code", "labels")
 N_NEW = 2000  # rows that are predicted
 
 
@@ -65,9 +66,9 @@ def measure(case: Case) -> dict[str, Any]:
     data = draw_like_bibtex(case.rows, case.features, case.labels)
     new = draw_like_bibtex(N_NEW, case.features, case.labels, seed=1)
     before = _start_of_peak()
-    choosing = Clock(csrpe, "choose_posterior")
+    learning = Clock(csrpe, "learn_bits")
     start = time.process_time()
-    model = CSRPEClassifier("f1", n_bits=case.bits, random_state=0).fit(data.X, data.Y)
+    model = CSRPEClassifier("f1", n_bits=case.bits, sources=SOURCES, random_state=0).fit(data.X, data.Y)
     fitted = time.process_time()
     peak = _peak()
     score = model.score(new.X, new.Y)
@@ -76,7 +77,7 @@ def measure(case: Case) -> dict[str, Any]:
         "n_cells": int(data.X.nnz),
         "n_vectors": len(model.relevant_set_),
         "fit": fitted - start,
-        "bits_learnt": fitted - start - choosing.seconds,  # and the code drawn
+        "bits_learnt": learning.seconds,
         "predict": time.process_time() - fitted,
         "memory_before": before,
         "memory": peak,
@@ -119,47 +120,53 @@ def measure_apart(case: Case) -> dict[str, Any]:
     return dict(json.loads(done.stdout))
 
 
-def exponent(sizes: list[float], times: list[float]) -> float:
+def exponent(sizes: pd.Series[int], times: pd.Series[float]) -> float:
     """Return the slope of a straight line through the logarithms."""
     return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
 
 
+def show() -> str:
+    """Return a table for each axis, in rows as docs/scale.md has them."""
+    found = read_table("scaling.csv")
+    rows: list[list[str]] = []
+    for axis in AXES:
+        own = _of_axis(found, axis)
+        name = "rows (100 bits)" if axis == "rows" else axis
+        rows.append([f"**{name}**", *(f"{size:,}" for size in own[axis])])
+        rows.append(["fit, seconds", *(f"{second:.1f}" for second in own["fit"])])
+        rows.append(["memory, MB", *(f"{size:.0f}" for size in own["memory"])])
+    width = max(map(len, rows))
+    return markdown_table([""] * width, ([*row, *[""] * (width - len(row))] for row in rows))
+
+
+def show_exponents() -> str:
+    """Return as which power of a size the times grow."""
+    found = read_table("scaling.csv")
+    parts = {"a fit": "fit", "of that, learning bits": "bits_learnt", "predicting": "predict"}
+    rows = []
+    for name, part in parts.items():
+        slopes = [exponent(own[axis], own[part]) for axis in AXES for own in [_of_axis(found, axis)]]
+        rows.append([name, *(f"{slope:.2f}".replace("-", "−") for slope in slopes)])
+    return markdown_table(["time grows as this power of", *AXES], rows)
+
+
+def _of_axis(found: pd.DataFrame, axis: str) -> pd.DataFrame:
+    fixed = {name: size for name, size in asdict(MIDDLE[axis]).items() if name != axis}
+    return found[(found[list(fixed)] == pd.Series(fixed)).all(axis=1)].sort_values(axis)
+
+
 def main() -> None:
-    """Measure what is not measured yet; print a table an axis and the exponents."""
+    """Measure what is not measured yet."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--axes", nargs="+", choices=list(AXES), default=list(AXES))
     parser.add_argument("--most", type=int, default=10**9, help="leave out greater sizes")
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    arguments = parser.parse_args()
-    print_machine()
-    results = Results(arguments.results)
-    exponents = []
-    for axis in arguments.axes:
-        cases = [case for case in cases_of(axis) if asdict(case)[axis] <= arguments.most]
-        for case in cases:
-            if not results.has(**asdict(case)):
-                results.add(measure_apart(case))
-        found = [next(one for one in results if asdict(case).items() <= one.items()) for case in cases]
-        fixed = ", ".join(f"{n} {name}" for name, n in asdict(MIDDLE[axis]).items() if name != axis)
-        print(f"\n{fixed}; seconds of one processor, predicting {N_NEW} rows\n")
-        print_table(
-            [axis, "fit", "of that, bits", "predict", "peak MB", "F1"],
-            [
-                [
-                    one[axis], f"{one['fit']:.1f}", f"{one['bits_learnt']:.1f}", f"{one['predict']:.1f}",
-                    f"{one['memory']:.0f}", f"{one['score']:.3f}",
-                ]
-                for one in found
-            ],
-        )  # fmt: skip
-        sizes = [one[axis] for one in found]
-        parts = ("fit", "bits_learnt", "predict")
-        exponents.append([axis, *(f"{exponent(sizes, [one[part] for one in found]):.2f}" for part in parts)])
-    for case in CHECKS:
-        if case.rows <= arguments.most and not results.has(**asdict(case)):
-            results.add(measure_apart(case))
-    print("\nexponents: time grows as this power of the size\n")
-    print_table(["size", "fit", "of that, bits", "predict"], exponents)
+    parser.add_argument("--go-on", action="store_true", help="keep what is stored")
+    given = parser.parse_args()
+    results = Results("scaling.csv", go_on=given.go_on)
+    for case in [*(case for axis in given.axes for case in cases_of(axis)), *CHECKS]:
+        if case.rows <= given.most and not results.has(**asdict(case)):
+            results.add(**measure_apart(case))
+    print(f"{show()}\n\n{show_exponents()}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""How long do the import, the first fit, and the first prediction of a saved model take in a new process?
+"""How long do the first fit, and the first prediction of a saved model, take in a new process?
 
-The last two once with no compiled kernels on disk, and once with those that the process before left there.
+Once with no compiled kernels on disk, and once with those that the process before has left there: pictures of
+digits, 1,500 rows to fit and 1,500 to predict, one thread; seconds of the processor.
 """
 
 from __future__ import annotations
@@ -10,41 +11,27 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from statistics import median
 
-from benchmarks.common import print_machine, print_table
+from benchmarks.common import Results, markdown_table, read_table, records
 
-IMPORT = """
-import time
-start = time.perf_counter()
-import refpair
-print(time.perf_counter() - start)
-"""
 START = """
 import sys, time
-start = time.perf_counter()
+start = time.process_time()
 import refpair
 from refpair.datasets import load_dataset
-imported = time.perf_counter() - start
+imported = time.process_time() - start
 data = load_dataset("digits")
-start = time.perf_counter()
+start = time.process_time()
 """
 END = """
-print(imported, time.perf_counter() - start)
+print(imported, time.process_time() - start)
 """
-FIT = "model = refpair.CSRPEClassifier('f1', n_jobs=2, random_state=0).fit(data.X[:1500], data.Y[:1500])"
+FIT = "model = refpair.CSRPEClassifier('f1', random_state=0).fit(data.X[:1500], data.Y[:1500])"
 PREDICT = "refpair.load(sys.argv[1]).predict(data.X[1500:])"
 SAVE = "refpair.save(model, sys.argv[1])"
 
 
-def seconds_of_import() -> float:
-    """Return the median seconds of ``import refpair``, which loads nothing yet, in ten new processes."""
-    command = [sys.executable, "-c", IMPORT]
-    runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(10)]
-    return median(float(run.stdout) for run in runs)
-
-
-def run(script: str, model: Path, cache: Path) -> tuple[str, str]:
+def run(script: str, model: Path, cache: Path) -> tuple[float, float]:
     """Return the seconds of the import and of the script in a new process."""
     done = subprocess.run(
         [sys.executable, "-c", START + script + END, str(model)],
@@ -54,23 +41,31 @@ def run(script: str, model: Path, cache: Path) -> tuple[str, str]:
         check=True,
     )
     imported, used = map(float, done.stdout.split())
-    return f"{imported:.1f}", f"{used:.1f}"
+    return imported, used
+
+
+def show() -> str:
+    """Return the table of what is stored."""
+    found = read_table("startup.csv")
+    rows = [
+        [row["what"], row["kernels"], f"{row['import_seconds']:.1f}", f"{row['seconds']:.1f}"]
+        for row in records(found)
+    ]
+    return markdown_table(["", "kernels", "import refpair, s", "then, s"], rows)
 
 
 def main() -> None:
     """Fit, then load and predict, each twice in new processes that share a fresh cache of kernels."""
-    print_machine()
-    print(f"import refpair: {seconds_of_import():.3f} s, median of ten processes\n")
-    print("seconds; digits (1500 rows to fit, 297 to predict, 3000 bits, 2 threads)\n")
-    rows = []
+    results = Results("startup.csv")
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder, "model.refpair")
         run(f"{FIT}\n{SAVE}", model, Path(folder, "other"))
         for what, script in (("first fit", FIT), ("load, first predict", PREDICT)):
             cache = Path(folder, what)
             for kernels in ("compiled", "from the cache"):
-                rows.append([what, kernels, *run(script, model, cache)])
-    print_table(["", "kernels", "import refpair and its data", "then"], rows)
+                imported, used = run(script, model, cache)
+                results.add(what=what, kernels=kernels, import_seconds=imported, seconds=used)
+    print(show())
 
 
 if __name__ == "__main__":

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import json
-
+import pandas as pd
 from _drawing import BLUE, FOLDER, GREY, ORANGE, Numbers, keep, new_figure
 from matplotlib.figure import Figure
 
-RESULTS = FOLDER.parents[1] / "benchmarks" / "results" / "scaling.jsonl"
+RESULTS = FOLDER.parents[1] / "benchmarks" / "results" / "scaling.csv"
 MIDDLE = {"rows": 10_000, "features": 500, "labels": 100, "bits": 300}
 FEW_BITS = 100  # of all numbers of rows
 
 
 def numbers() -> Numbers:
     """Take the cases of each axis from the results."""
-    cases = [json.loads(line) for line in RESULTS.read_text().splitlines()]
+    cases = pd.read_csv(RESULTS, comment="#")
     found: Numbers = {}
     for axis in MIDDLE:
         fixed = MIDDLE | ({"bits": FEW_BITS} if axis == "rows" else {})
-        own = [case for case in cases if all(case[name] == fixed[name] for name in fixed if name != axis)]
-        own.sort(key=lambda case: case[axis])
+        del fixed[axis]
+        own = cases[(cases[list(fixed)] == pd.Series(fixed)).all(axis=1)].sort_values(axis)
         found[axis] = {
-            "sizes": [case[axis] for case in own],
-            "fit": [round(case["fit"], 2) for case in own],
-            "bits learnt": [round(case["bits_learnt"], 2) for case in own],
-            "memory": [round(case["memory"]) for case in own],
+            "sizes": own[axis].tolist(),
+            "fit": own["fit"].round(2).tolist(),
+            "bits learnt": own["bits_learnt"].round(2).tolist(),
+            "memory": own["memory"].round().astype(int).tolist(),
         }
     return found
 

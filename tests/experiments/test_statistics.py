@@ -162,6 +162,14 @@ def test_best_level_or_worse():
     assert list(verdicts["level"].index) == [("f1", "flags")]  # alone on x
 
 
+def test_means_that_differ_by_rounding_are_equally_good():
+    results = frame({"up": {0: 0.1, 1: 0.2, 2: 0.3}, "down": {0: 0.3, 1: 0.2, 2: 0.1}})
+    assert np.mean([0.1, 0.2, 0.3]) != np.mean([0.3, 0.2, 0.1])
+    for name in ("up", "down"):
+        assert best_or_level(results, name)["verdict"].item() == "best"
+        assert average_ranks(results)[name] == 1.5
+
+
 # ---- ranks ----
 
 

@@ -79,7 +79,7 @@ def shared_means(results: pd.DataFrame) -> pd.DataFrame:
     scores, cell = score_table(results), ["cost", "data"]
     takes_part = scores.groupby(level=cell, sort=False).transform("count") > 0
     shared = scores[~(scores.isna() & takes_part).any(axis=1)]
-    means = shared.groupby(level=cell, sort=False).mean()
+    means = shared.groupby(level=cell, sort=False).mean().round(12)  # less is rounding
     return means.reindex(pd.MultiIndex.from_frame(results[cell].drop_duplicates()))
 
 
@@ -121,7 +121,7 @@ def best_or_level(results: pd.DataFrame, ours: str) -> pd.DataFrame:
     for cost, data, pairs in _paired_cells(results, ours):
         up = greater_is_better(cost)
         ahead = {other: (b.mean() - a.mean()) * (1 if up else -1) for other, (a, b) in pairs.items()}
-        better = [other for other in pairs if ahead[other] > 0]
+        better = [other for other in pairs if ahead[other] > _ROUNDING * abs(pairs[other][1].mean())]
         outcomes = {other: paired_outcome(*pairs[other], up) for other in better}
         lost = tuple(other for other in better if outcomes[other] == "loss")
         untested = "untested" in outcomes.values()

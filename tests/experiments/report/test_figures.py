@@ -12,6 +12,7 @@ from refpair.experiments.report.figures import (
     comparison_figure,
     critical_difference_diagram,
     figure_svg,
+    learning_curve_figure,
 )
 from tests.experiments.fake import ALGORITHMS, make_results
 
@@ -125,3 +126,14 @@ def test_without_matplotlib(monkeypatch):
         critical_difference_diagram(RANKS, 1.0)
     with pytest.raises(ImportError, match="plotting needs matplotlib"):
         figure_svg(lambda: critical_difference_diagram(RANKS, 1.0), "ranks")
+
+
+def test_bands_are_of_the_default_and_of_random_queries():
+    names = ("random", "MMC", "representative")
+    results = make_results(["flags"], ["f1"], names).drop(columns="n_bits")
+    results = pd.concat(
+        [results.assign(n_labelled=n, score=results["score"] + n / 100) for n in (20, 25, 30)]
+    )
+    axes = learning_curve_figure(results, "f1").axes[0]
+    assert len(axes.lines) == 3
+    assert len(axes.collections) == 2

@@ -77,6 +77,8 @@ def learning_curve_figure(results: pd.DataFrame, cost: str) -> Figure:
         for name in strategies:
             here = results[(results["data"] == data) & (results["algorithm"] == name)]
             curve = summarise(here, ["n_labelled"]).sort_index()
+            if name not in ("random", DEFAULT_STRATEGY):  # bands of all would hide each other
+                curve["error"] = np.nan
             _plot_curve(LearningCurveDisplay, axes, curve, name, cost, _strategy_style(strategies, name))
     return _finish_curves(figure, panels, "labelled rows", cost)
 

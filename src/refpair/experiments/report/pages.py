@@ -97,24 +97,24 @@ def _html_section(section: Section, path: tuple[str, ...], svg: Mapping[str, str
 def _markdown_page(title: str, sections: Sequence[Section], about: About, svg: Mapping[str, str]) -> str:
     """Return a report in Markdown, with links to the figures."""
     blocks = [f"# {escape_markdown(title)}", *(f"> {escape_markdown(text)}" for text in about.warnings)]
-    blocks += [block for section in sections for block in _markdown_section(section, 2, svg)]
+    blocks += [block for section in sections for block in markdown_section(section, 2, "svg" if svg else "")]
     rows = [f"- {name}: {escape_markdown(text)}" for name, text in about.rows]
     return "\n\n".join([*blocks, f"## {_ABOUT}", "\n".join(rows)]) + "\n"
 
 
-def _markdown_section(section: Section, level: int, svg: Mapping[str, str]) -> Iterator[str]:
+def markdown_section(section: Section, level: int, pictures: str) -> Iterator[str]:
+    """Yield a section in Markdown, block by block; figures are files that end so, or left out without one."""
     yield f"{'#' * level} {escape_markdown(section.heading)}"
     if section.text:
         yield escape_markdown(section.text)
-    for figure in section.figures:
-        if figure.name in svg:
-            yield f"![{escape_markdown(figure.caption)}](figures/{figure.name}.svg)"
+    for figure in section.figures if pictures else ():
+        yield f"![{escape_markdown(figure.caption)}](figures/{figure.name}.{pictures})"
     for table in section.tables:
         yield f"**{escape_markdown(table.title)}**"
         yield table.to_markdown()
         yield from [escape_markdown(table.note)] * bool(table.note)
     for part in section.parts:
-        yield from _markdown_section(part, level + 1, svg)
+        yield from markdown_section(part, level + 1, pictures)
 
 
 # ---- files ----
