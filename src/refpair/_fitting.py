@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from refpair._progress import telling_callbacks
+from refpair._progress import telling_callbacks, with_callbacks
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -18,7 +18,11 @@ def all_or_nothing(learn: Method) -> Method:
     object's in one step: an interruption comes before that or after. scikit-learn's callbacks of the object
     are told how far it is.
     """
-    learn_and_tell = telling_callbacks(learn)
+
+    @with_callbacks
+    def learn_and_tell(aside: Any, *given: Any, **named: Any) -> Any:
+        with telling_callbacks(aside, given, named):
+            return learn(aside, *given, **named)
 
     @wraps(learn)
     def learn_aside(self: Any, *given: Any, **named: Any) -> Any:

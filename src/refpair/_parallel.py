@@ -22,7 +22,7 @@ from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
-from refpair._progress import is_told, progress
+from refpair._progress import FIT, progress
 
 _FEW = 128  # rows that are not worth a second thread
 _MOST_VAIN = 3  # times that the work is sent again although no chunk was done the last time
@@ -59,7 +59,8 @@ def run_chunks(
     ``joblib.parallel_config`` around the call chooses another backend than threads, unless the work is done
     `in_place`, in memory that another process would not share. A single chunk is run right here.
     """
-    if not is_told(verbose) and (len(chunks) < 2 or (in_place and n_jobs in (None, 1))):
+    is_told = bool(verbose) or (verbose is not None and FIT.get() is not None)
+    if not is_told and (len(chunks) < 2 or (in_place and n_jobs in (None, 1))):
         return [work(chunk) for chunk in chunks]  # threads and a bar take longer to start than many a chunk
     done: dict[int, Result] = {}
     total = chunks[-1].stop if chunks else 0

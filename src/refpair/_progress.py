@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
-from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 if TYPE_CHECKING:
     CallbackSupportMixin: TypeAlias = Any
-    with_callbacks: Any
+
+    def with_callbacks(method: Method) -> Method: ...
 else:
     try:
         from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -29,42 +29,40 @@ else:
             return method
 
 
-__all__ = ["Advance", "CallbackSupportMixin", "is_told", "progress", "show_left", "telling_callbacks"]
+__all__ = [
+    "FIT",
+    "Advance",
+    "CallbackSupportMixin",
+    "progress",
+    "show_left",
+    "telling_callbacks",
+    "with_callbacks",
+]
 
 Advance: TypeAlias = Callable[[int], None]
 _EACH = 5.0  # seconds between lines, where there is no bar
-_FIT: ContextVar[tuple[Any, Any] | None] = ContextVar("fit", default=None)  # an estimator and its context
+# The estimator under way, if it has callbacks, and what scikit-learn calls their context.
+FIT: ContextVar[tuple[Any, Any] | None] = ContextVar("FIT", default=None)
 
 
-def telling_callbacks(fit: Method) -> Any:
-    """Decorate ``fit``: what :func:`progress` is told meanwhile are tasks for the estimator's callbacks.
+@contextmanager
+def telling_callbacks(estimator: Any, given: Sequence[Any], named: Mapping[str, Any]) -> Iterator[None]:
+    """Have the callbacks of an estimator told of its ``fit(*given, **named)``, and of :func:`progress` in it.
 
     They are not asked whether to stop: half of a model is none.
     """
-
-    @wraps(fit)
-    def fit_and_tell(estimator: Any, *given: Any, **named: Any) -> Any:
-        data = {name: named[name] for name in ("X", "y") if name in named}
-        data |= dict(zip(("X", "y"), given, strict=False))
-        context = None
-        if getattr(estimator, "_skl_callbacks", None):
-            context = estimator._init_callback_context(max_subtasks=None)
-            context.call_on_fit_task_begin(estimator=estimator, **data)
-        token = _FIT.set(context and (estimator, context))
-        try:
-            returned = fit(estimator, *given, **named)
-        finally:
-            _FIT.reset(token)
-        if context:
-            context.call_on_fit_task_end(estimator=estimator, **data, reconstruction_attributes={})
-        return returned
-
-    return with_callbacks(fit_and_tell)
-
-
-def is_told(verbose: int | None) -> bool:
-    """Whether someone is told how far work is, a user or the callbacks of a fit."""
-    return bool(verbose) or (verbose is not None and _FIT.get() is not None)
+    data = dict(zip(("X", "y"), given, strict=False)) | {k: named[k] for k in ("X", "y") if k in named}
+    context = None
+    if getattr(estimator, "_skl_callbacks", None):
+        context = estimator._init_callback_context(max_subtasks=None)
+        context.call_on_fit_task_begin(estimator=estimator, **data)
+    token = FIT.set(context and (estimator, context))
+    try:
+        yield
+    finally:
+        FIT.reset(token)
+    if context:
+        context.call_on_fit_task_end(estimator=estimator, **data, reconstruction_attributes={})
 
 
 @contextmanager
@@ -77,7 +75,7 @@ def progress(
     """
     with ExitStack() as stack:
         tell, show = None, None
-        if verbose is not None and (fit := _FIT.get()):
+        if verbose is not None and (fit := FIT.get()):
             tell = stack.enter_context(_told(*fit, title, total if n_steps is None else n_steps))
         if verbose:
             show = stack.enter_context(_shown(title, total, done))
