@@ -31,7 +31,7 @@ def main() -> None:
             known = ~np.isnan(Y).any(axis=1)
             model = BinaryRelevance("logistic").fit(X[known], truth[known])
             predicted = model.predict(X_test)
-            rounds.append(Round(n_labelled=int(known.sum()), predictions=predicted))
+            rounds.append(Round(n_labeled=int(known.sum()), predictions=predicted))
             scores.append(f1.mean(Y_test, predicted))
         print(type(strategy).__name__)
         print("  F1 after 20, 40, 60, … labels:", " ".join(f"{score:.2f}" for score in scores))

@@ -313,7 +313,7 @@ def test_there_is_no_model_before_two_answers_differ(pool):
 def test_to_label_studio_and_back(pool):
     said = label(*LABELS, "--id", "key", "--to-label-studio", "tasks.json")
     assert "Tasks for Label Studio are in tasks.json" in said
-    assert "Its labelling interface is tasks.xml; choose Uncertainty sampling" in said
+    assert "Its labeling interface is tasks.xml; choose Uncertainty sampling" in said
     tasks = json.loads(Path("tasks.json").read_text())
     assert sorted(task["data"]["refpair_id"] for task in tasks) == sorted(pool["key"])
     view = ElementTree.parse("tasks.xml").getroot()
@@ -353,7 +353,7 @@ def test_embeddings_and_columns_that_are_not_learnt_from(answers):
     assert "tempo" in pd.read_csv("out.csv").columns
 
 
-def test_a_data_set_is_labelled_by_its_name(pool, served):
+def test_a_data_set_is_labeled_by_its_name(pool, served):
     served.works.append(lambda session: session.tell([5], [["3"]]))
     said = label(data="digits")
     assert "digits: 3,000 rows, labels 0, 1, 2, 3, 4, 5, 6, 7, 8, 9" in said
@@ -415,7 +415,7 @@ MISTAKES = {
     "tasks as text": ((*NEW, "--to-label-studio", "tasks.xml"), "the name of tasks for Label Studio ends"),
     "no folder of tasks": ((*NEW, "--to-label-studio", "no/t.json"), "no: there is no such folder"),
     "no Label Studio": ((*NEW, "--from-label-studio", "no.json"), "no.json: no such file or directory"),
-    "session is a table": ((*NEW, "--session", "pool.csv"), "pool.csv is no labelling session of refpair"),
+    "session is a table": ((*NEW, "--session", "pool.csv"), "pool.csv is no labeling session of refpair"),
     "session is a folder": ((*NEW, "--session", "folder"), "folder: unable to open database file"),
     "no token file": ((*NEW, "--token-file", "nosuch"), "nosuch: no such file or directory"),
     "folder of tokens": ((*NEW, "--token-file", "folder"), "folder: is a directory"),

@@ -24,7 +24,7 @@ class AdaptiveActive(LearningStrategy):
 
     Two things make a row worth a look: u, one over the gap between the least decision on a label that is
     predicted and the greatest on one that is not; and c, how far the number of its predicted labels is from
-    the mean of the labelled rows. For each β, the rows of the greatest u^β c^(1−β) are looked at: the model
+    the mean of the labeled rows. For each β, the rows of the greatest u^β c^(1−β) are looked at: the model
     is fitted anew with the row and its predicted labels added, and all rows without labels are summed up by
     how much the least sure label on either side lacks of a decision of 1. The row with the least such sum is
     asked for.
@@ -85,13 +85,14 @@ class AdaptiveActive(LearningStrategy):
     def _betas(self) -> Floats:
         return np.arange(11) / 10.0 if self.betas is None else np.asarray(self.betas, float)
 
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+    def utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        """Return the utility of each candidate."""
         if pool.is_lazy:
             raise ValueError(
                 "AdaptiveActive needs all rows of X in memory, and those of Dask may be too many for that: "
                 "SubSampled(AdaptiveActive(), n_candidates=10_000) looks at some"
             )
-        known, rows = pool.features[pool.labelled], pool.features[pool.candidates]
+        known, rows = pool.features[pool.labeled], pool.features[pool.candidates]
         model = LabelLearners(self.estimator).fit(known, pool.labels, rng)
         decisions = model.decisions(rows)
         predicted = (decisions > 0.0).astype(np.uint8)

@@ -58,14 +58,15 @@ class BayesRisk(LearningStrategy):
                 f"estimator must be a classifier with expected_cost or predict_proba, not {estimator!r}"
             )
 
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+    def utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        """Return the utility of each candidate."""
         model = clone(BinaryRelevance("logistic") if self.estimator is None else self.estimator)
         if not hasattr(model, "expected_cost"):
             cost = get_cost(self.cost).for_labels(pool.label_names)
-            model = BayesDecisionClassifier(model, cost=cost, calibrate=False)  # few rows are labelled
+            model = BayesDecisionClassifier(model, cost=cost, calibrate=False)  # few rows are labeled
         if model.get_params().get("random_state", 0) is None:
             model.set_params(random_state=int(rng.integers(2**31)))
-        model.fit(pool.rows(pool.labelled), pool.labels)
+        model.fit(pool.rows(pool.labeled), pool.labels)
 
         def worth(which: Indices) -> Floats:
             return np.asarray(model.expected_cost(pool.rows(which)), np.float64)

@@ -50,8 +50,9 @@ class BinaryMinimization(LearningStrategy):
         super()._check_parameters()
         check_base_learner(self.estimator)
 
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
-        model = LabelLearners(self.estimator).fit(pool.features[pool.labelled], pool.labels, rng)
+    def utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        """Return the utility of each candidate."""
+        model = LabelLearners(self.estimator).fit(pool.features[pool.labeled], pool.labels, rng)
         learnt = model.agreed_ == 0.0
 
         def worth(which: Indices) -> Floats:

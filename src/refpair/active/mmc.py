@@ -61,8 +61,9 @@ class MMC(LearningStrategy):
         check_base_learner(self.estimator)
         check_positive("C", self.C)
 
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
-        known = pool.features[pool.labelled]
+    def utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        """Return the utility of each candidate."""
+        known = pool.features[pool.labeled]
         model = LabelLearners(self.estimator).fit(known, pool.labels, rng)
         n_labels = pool.labels.sum(axis=1, dtype=np.int64)
         counter = None

@@ -23,6 +23,7 @@ class RandomQuery(QueryStrategy):
     array([1])
     """
 
-    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+    def choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+        """Choose n rows."""
         utilities = rng.random(len(pool.candidates))
         return best_rows(utilities, n, rng), utilities

@@ -12,7 +12,7 @@ from refpair.active.uncertainty import CostSensitiveUncertainty
 
 
 class RepresentativeUncertainty(CostSensitiveUncertainty):
-    """Ask for the row that is uncertain as to its cost, and like many others that no labelled row is like.
+    """Ask for the row that is uncertain as to its cost, and like many others that no labeled row is like.
 
     Uncertainty alone chases outliers: rows that the classifier is wrong about, but from which it learns
     nothing about others. So what a row is worth is the square of its :class:`CostSensitiveUncertainty`, that
@@ -73,8 +73,9 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
-        uncertainty = super()._utilities(pool, rng)
+    def utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        """Return the utility of each candidate."""
+        uncertainty = super().utilities(pool, rng)
         return uncertainty**2 * variance_removed(
-            pool.features, pool.labelled, pool.candidates, rng, self.n_jobs
+            pool.features, pool.labeled, pool.candidates, rng, self.n_jobs
         )

@@ -55,7 +55,7 @@ def learning_curve(
     Returns
     -------
     DataFrame
-        With the columns n_labelled, score, and seconds: what the queries since the row above took.
+        With the columns n_labeled, score, and seconds: what the queries since the row above took.
 
     Examples
     --------
@@ -68,8 +68,8 @@ def learning_curve(
     >>> curve = learning_curve(
     ...     RandomQuery(random_state=0), learner, *halves, start=range(20), n_queries=200, test_each=100
     ... )
-    >>> curve[["n_labelled", "score"]].round(2)
-       n_labelled  score
+    >>> curve[["n_labeled", "score"]].round(2)
+       n_labeled  score
     0          20   0.46
     1         120   0.73
     2         220   0.74
@@ -80,23 +80,23 @@ def learning_curve(
     cost = get_cost(cost)
     truth = np.asarray(Y, np.float64)
     known = np.full(truth.shape, np.nan)
-    labelled = np.asarray(start, np.intp)
-    known[labelled] = truth[labelled]
-    n_end = min(len(labelled) + n_queries, len(truth))
-    n_next, seconds = len(labelled), 0.0
+    labeled = np.asarray(start, np.intp)
+    known[labeled] = truth[labeled]
+    n_end = min(len(labeled) + n_queries, len(truth))
+    n_next, seconds = len(labeled), 0.0
     rows: list[tuple[int, float, float]] = []
     while True:
-        n_labelled = len(labelled)
-        if n_labelled >= n_next or n_labelled == n_end:
+        n_labeled = len(labeled)
+        if n_labeled >= n_next or n_labeled == n_end:
             model = WrappedClassifier(estimator)
-            model.fit(_safe_indexing(X, labelled), truth[labelled].astype(np.uint8))
+            model.fit(_safe_indexing(X, labeled), truth[labeled].astype(np.uint8))
             predicted = model.predict(X_test)
-            rows.append((n_labelled, cost.mean(Y_test, predicted), seconds))
-            n_next, seconds = n_labelled + test_each, 0.0
-        if n_labelled == n_end:
-            return pd.DataFrame(rows, columns=["n_labelled", "score", "seconds"])
+            rows.append((n_labeled, cost.mean(Y_test, predicted), seconds))
+            n_next, seconds = n_labeled + test_each, 0.0
+        if n_labeled == n_end:
+            return pd.DataFrame(rows, columns=["n_labeled", "score", "seconds"])
         begin = time.perf_counter()
-        asked = strategy.query(X, known, batch_size=min(batch_size, n_end - n_labelled))
+        asked = strategy.query(X, known, batch_size=min(batch_size, n_end - n_labeled))
         seconds += time.perf_counter() - begin
         known[asked] = truth[asked]
-        labelled = np.concatenate([labelled, asked])
+        labeled = np.concatenate([labeled, asked])

@@ -28,5 +28,6 @@ class SpreadQuery(QueryStrategy):
     array([2, 4])
     """
 
-    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
-        return spread_rows(pool.features, pool.labelled, pool.candidates, n, rng)
+    def choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+        """Choose n rows."""
+        return spread_rows(pool.features, pool.labeled, pool.candidates, n, rng)

@@ -15,11 +15,11 @@ from refpair.costs import get_cost
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """What is known after a round of labelling.
+    """What is known after a round of labeling.
 
     Attributes
     ----------
-    n_labelled : int
+    n_labeled : int
         How many rows have labels.
     predictions : ndarray of shape (n_rows, n_labels), optional
         What the classifier of this round predicts for some rows, the same ones in all rounds.
@@ -27,7 +27,7 @@ class Round:
         The mean of the classifier's ``expected_cost`` on such rows.
     """
 
-    n_labelled: int
+    n_labeled: int
     predictions: npt.NDArray[Any] | None = None
     expected_cost: float | None = None
 
@@ -45,7 +45,7 @@ class Budget:
 
     Attributes
     ----------
-    n_labelled : int
+    n_labeled : int
 
     Examples
     --------
@@ -53,17 +53,17 @@ class Budget:
     'The budget is used up: 200 of 200 rows have labels.'
     """
 
-    n_labelled: int
+    n_labeled: int
 
     def __post_init__(self) -> None:
-        if self.n_labelled < 1:
-            raise ValueError(f"n_labelled must be at least 1, not {self.n_labelled!r}")
+        if self.n_labeled < 1:
+            raise ValueError(f"n_labeled must be at least 1, not {self.n_labeled!r}")
 
     def reason(self, rounds: Sequence[Round]) -> str | None:
         """Return why to stop, or None."""
-        if not rounds or rounds[-1].n_labelled < self.n_labelled:
+        if not rounds or rounds[-1].n_labeled < self.n_labeled:
             return None
-        return f"The budget is used up: {rounds[-1].n_labelled} of {self.n_labelled} rows have labels."
+        return f"The budget is used up: {rounds[-1].n_labeled} of {self.n_labeled} rows have labels."
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class SubSampled(QueryStrategy):
         How many rows are looked at; at least as many as are asked for.
     random_state : int, RandomState or None, default=None
         Decides which. With an integer, the same question has the same answer, but other rows are looked at
-        once more are labelled.
+        once more are labeled.
 
     Examples
     --------
@@ -50,12 +50,13 @@ class SubSampled(QueryStrategy):
             )
         self.strategy._check_parameters()
 
-    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+    def choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+        """Choose n rows."""
         n_looked_at = min(max(n, self.n_candidates), len(pool.candidates))
         (drawing,) = rng.spawn(1)  # the strategy draws as it would without this one: the same code each round
         some = np.sort(drawing.choice(len(pool.candidates), n_looked_at, replace=False))
         looked_at = replace(pool, candidates=pool.candidates[some]).in_memory()
-        chosen, worth = self.strategy._choose(looked_at, n, rng)
+        chosen, worth = self.strategy.choose(looked_at, n, rng)
         utilities = np.full(len(pool.candidates), np.nan)
         utilities[some] = worth
         return some[chosen], utilities

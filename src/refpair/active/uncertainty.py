@@ -105,7 +105,8 @@ class CostSensitiveUncertainty(LearningStrategy):
             raise ValueError(f'part must be "both", "estimation" or "utility", not {self.part!r}')
         check_classifier(self.estimator)
 
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+    def utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        """Return the utility of each candidate."""
         along = self.part != "estimation" and _are_of_a_kind(self.estimator, self.bit_estimator)
         with one_blas_thread() if along else nullcontext():  # other learners have threads of their own
             return self._uncertainties(pool, rng, along)
@@ -119,10 +120,10 @@ class CostSensitiveUncertainty(LearningStrategy):
         seeds = rng.integers(2**64, size=len(code), dtype=np.uint64)
         seeds = np.append(seeds, np.zeros(along * distinct.vectors.shape[1], np.uint64))  # unused
         problems = bit_problems(code, distinct.vectors, distinct.of_row, seeds, int(along)).at_hand()
-        bits = self._learn(pool.features, pool.labelled, code, problems)
+        bits = self._learn(pool.features, pool.labeled, code, problems)
         classifier = None
         if uses_classifier and not along:
-            classifier = WrappedClassifier(self.estimator).fit(pool.rows(pool.labelled), pool.labels)
+            classifier = WrappedClassifier(self.estimator).fit(pool.rows(pool.labeled), pool.labels)
         words = np.sign(problems.differences(slice(0, len(code)))).astype(np.int8)
         book = CodeBook(words)
 
@@ -147,11 +148,11 @@ class CostSensitiveUncertainty(LearningStrategy):
         return pool.by_chunks(worth)
 
     def _learn(
-        self, X: Matrix, labelled: Indices, code: ReferencePairCode, problems: BitProblems
+        self, X: Matrix, labeled: Indices, code: ReferencePairCode, problems: BitProblems
     ) -> BitLearner:
         """Learn the bits; logistic regressions begin with what they were in the last round."""
         bank = make_bank(self.bit_estimator, n_jobs=self.n_jobs)
-        known = X[labelled]
+        known = X[labeled]
         if not isinstance(bank, LogisticBank):
             return bank.fit(known, problems)
         last: tuple[ReferencePairCode, LogisticBank] | None = self.__dict__.get("_last")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -293,16 +293,19 @@ def simulate(
         int | None, typer.Option(min=1, help="How many runs.", show_default="10, with --quick 2")
     ] = None,
     start: Annotated[
-        int | None, typer.Option(min=0, help="Rows that are labelled at first.", show_default="20")
+        int | None, typer.Option(min=0, help="Rows that are labeled at first.", show_default="20")
     ] = None,
     queries: Annotated[
         int | None, typer.Option(min=1, help="Rows to ask for.", show_default="100, with --quick 40")
     ] = None,
     batch: Annotated[int | None, typer.Option(min=1, help="Rows at a time.", show_default="1")] = None,
     classifier: Annotated[
-        Literal["BR", "CSRPE"] | None,
+        str | None,
         typer.Option(
-            help="What learns from the labels: a logistic regression a label, or CSRPE.", show_default="BR"
+            help="What learns from the labels: BR (a logistic regression for each label), CSRPE, or "
+            "module:name for a class or function of your own that makes a classifier.",
+            metavar="NAME",
+            show_default="BR",
         ),
     ] = None,
     bits: Annotated[
@@ -314,7 +317,7 @@ def simulate(
     quick: Quick = False,
     report_only: ReportOnly = False,
 ) -> None:
-    """Show which rows are worth labelling: learning curves of query strategies, as if labels were unknown.
+    """Show which rows are worth labeling: learning curves of query strategies, as if labels were unknown.
 
     Half of each data set is asked for its labels, row by row, the other half tells what they taught. Ctrl-C
     stops; the same command goes on.

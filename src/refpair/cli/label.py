@@ -193,7 +193,7 @@ def label(
         if to_label_studio is not None:
             config = write_project(opened, to_label_studio)
             console.print(f"Tasks for Label Studio are in {to_label_studio}", markup=False)
-            console.print(f"Its labelling interface is {config}; choose Uncertainty sampling", markup=False)
+            console.print(f"Its labeling interface is {config}; choose Uncertainty sampling", markup=False)
         if all(one is None for one in (export, save_model, to_label_studio, from_label_studio)):
             if token is None:
                 token = kept_token(path) if keep_token else new_token()

@@ -96,7 +96,7 @@ def fit(
 
     from refpair import CSRPEClassifier, TableVectorizer, get_cost, save
     from refpair._files import check_output
-    from refpair.cli.data import TableModel, amount, cost_of, read_labelled, table_options
+    from refpair.cli.data import TableModel, amount, cost_of, read_labeled, table_options
     from refpair.costs import PerLabelCost
     from refpair.model_selection import MultilabelStratifiedShuffleSplit
     from refpair.tables import Table
@@ -108,8 +108,8 @@ def fit(
         get_cost(cost)  # a mistyped name is told before a large table is read
     if test is not None and holdout is not None:
         raise ValueError("--test and --holdout are two ways to measure the model; choose one")
-    table = read_labelled(data, options)
-    held_out = None if test is None else read_labelled(test, options)
+    table = read_labeled(data, options)
+    held_out = None if test is None else read_labeled(test, options)
     if holdout is not None:
         assert table.Y is not None
         n, n_out = len(table.X), round(holdout * len(table.X))

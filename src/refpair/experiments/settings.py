@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,29 +22,29 @@ Rows = npt.NDArray[np.intp]
 class Simulation:
     """How rows are asked for in a simulation of active learning."""
 
-    n_start: int = 20  # rows that are labelled at the beginning
+    n_start: int = 20  # rows that are labeled at the beginning
     n_queries: int = 100  # that are asked for
     batch_size: int = 1  # that are asked for at once
     test_each: int = 5  # after which the classifier is scored
     n_bits: int = 300  # of the codes of strategies that have one
-    classifier: Literal["BR", "CSRPE"] = "BR"  # a logistic regression for each label, or CSRPE
+    classifier: str = "BR"  # a logistic regression for each label; "CSRPE"; or module:name
 
     def sizes(self) -> list[int]:
-        """Return at how many labelled rows the classifier is scored."""
+        """Return at how many labeled rows the classifier is scored."""
         end = self.n_start + self.n_queries
         return [*range(self.n_start, end, self.test_each), end]
 
     def __str__(self) -> str:
         return (
             f"{self.n_queries} rows asked for, {self.batch_size} at a time, after {self.n_start} at random; "
-            f"{_CLASSIFIERS[self.classifier]}; codes of {self.n_bits} bits"
+            f"the classifier is {_CLASSIFIERS.get(self.classifier, self.classifier)}; codes of {self.n_bits} "
+            "bits"
         )
 
 
 _CLASSIFIERS = {
-    "BR": "the classifier is a logistic regression for each label, its C chosen by 5-fold cross-validation "
-    "on the first labels",
-    "CSRPE": "the classifier is CSRPE",
+    "BR": "a logistic regression for each label, its C chosen by 5-fold cross-validation on the first labels",
+    "CSRPE": "CSRPE",
 }
 
 

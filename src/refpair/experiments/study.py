@@ -17,7 +17,7 @@ from refpair.experiments.report.sections import About, Section, describe_missing
 from refpair.experiments.report.studies import code_length_section, relevant_set_section, simulate_section
 from refpair.experiments.runner import run_tasks
 from refpair.experiments.settings import QUICK, Settings
-from refpair.experiments.simulation import STRATEGIES, find_strategy
+from refpair.experiments.simulation import STRATEGIES, find_classifier, find_strategy
 from refpair.experiments.store import Failure, Key, Store
 from refpair.experiments.tasks import EXTENDED, Experiment, Task, fingerprint, source_digest
 from refpair.tables import TableOptions
@@ -210,6 +210,8 @@ class Study:
 def plan_tasks(part: Part, sources: Sequence[Source], costs: Sequence[str], settings: Settings) -> list[Task]:
     """Return the tasks of an experiment, split by split: what is done first is a small table."""
     fits_once = {name: _fits_once(part.experiment, name) for name in part.names()}
+    if part.experiment == "simulate":
+        find_classifier(settings.simulation.classifier)  # an unknown name is an error
     fewer = part.splits if part.competitor_splits is None else part.competitor_splits
     tasks = []
     for number in range(part.splits):
@@ -247,7 +249,7 @@ def summarize_failures(failures: Sequence[Failure]) -> list[str]:
 
 
 def _name_size(results: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
-    return results.rename(columns={"size": "n_labelled" if experiment == "simulate" else "n_bits"})
+    return results.rename(columns={"size": "n_labeled" if experiment == "simulate" else "n_bits"})
 
 
 _SECTIONS: dict[Experiment, Callable[[pd.DataFrame], Section]] = {

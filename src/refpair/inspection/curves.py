@@ -1,4 +1,4 @@
-"""How the score grows with the length of the code, or with the number of labelled rows."""
+"""How the score grows with the length of the code, or with the number of labeled rows."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class CurveDisplay(Display):
         Parameters
         ----------
         results : DataFrame
-            One row a result, with the columns data, cost, algorithm, split, score, and n_bits or n_labelled.
+            One row a result, with the columns data, cost, algorithm, split, score, and n_bits or n_labeled.
         data, cost : str
             Which of the results.
         algorithm : str, optional
@@ -240,7 +240,7 @@ class LearningCurveDisplay(CurveDisplay):
     Parameters
     ----------
     sizes : array-like of int, shape (n_points,)
-        The numbers of labelled rows, in any order; they are kept in rising order.
+        The numbers of labeled rows, in any order; they are kept in rising order.
     scores : array-like of float, shape (n_points,)
     errors : array-like of float, shape (n_points,), optional
         Their standard errors over runs.
@@ -273,8 +273,8 @@ class LearningCurveDisplay(CurveDisplay):
     array([20, 40, 60, 80])
     """
 
-    _size, _algorithm = "n_labelled", "representative"
-    _x_label = "labelled rows"
+    _size, _algorithm = "n_labeled", "representative"
+    _x_label = "labeled rows"
     _band_alpha = 0.15
 
     @classmethod
@@ -291,7 +291,7 @@ class LearningCurveDisplay(CurveDisplay):
         Parameters
         ----------
         curves : sequence of DataFrame
-            As :func:`refpair.active.learning_curve` returns them; those numbers of labelled rows count that
+            As :func:`refpair.active.learning_curve` returns them; those numbers of labeled rows count that
             all have.
         cost : str, Cost or callable, default="f1"
             What was scored.
@@ -303,9 +303,9 @@ class LearningCurveDisplay(CurveDisplay):
         if len(curves) == 0:
             raise ValueError("curves must not be empty")
         measure = get_cost(cost)
-        table = pd.concat([curve.set_index("n_labelled")["score"] for curve in curves], axis=1, join="inner")
+        table = pd.concat([curve.set_index("n_labeled")["score"] for curve in curves], axis=1, join="inner")
         if table.empty:
-            raise ValueError("curves must have some number of labelled rows in common")
+            raise ValueError("curves must have some number of labeled rows in common")
         scores, errors = mean_and_error(table.T)
         return cls(
             table.index,

@@ -110,7 +110,7 @@ class SessionResults:
                 if fit.predictions is not None:
                     sample, packed = self._sample_name(fit.n_labels), np.packbits(fit.predictions).tobytes()
                     self._to_note.append(
-                        StoredRound(state[0], fit.n_labelled, fit.expected_cost, sample, packed)
+                        StoredRound(state[0], fit.n_labeled, fit.expected_cost, sample, packed)
                     )
             while self._to_note:  # also what a full disk did not take before
                 self._store.add_round(self._to_note[0])
@@ -157,7 +157,7 @@ class SessionResults:
             if one.sample == sample and one.predictions:
                 bits = np.frombuffer(one.predictions, np.uint8)
                 predictions = np.unpackbits(bits, count=self._n_sample * n_labels).reshape(-1, n_labels)
-            rounds.append(Round(one.n_labelled, predictions, one.expected_cost))
+            rounds.append(Round(one.n_labeled, predictions, one.expected_cost))
         return rounds
 
     def should_stop(self) -> str | None:
@@ -222,17 +222,17 @@ class SessionResults:
         table["id"] = table["id"].infer_objects()
         return table
 
-    def labelled(self) -> pd.DataFrame:
+    def labeled(self) -> pd.DataFrame:
         """Return the cells of the rows that were answered in full, and their labels as the table has them."""
         return self.rows.with_labels(self._label_columns.write(self.answers().dropna()))
 
     def export(self, path: str | PathLike[str], *, for_spreadsheets: bool = False) -> None:
-        """Write :meth:`labelled` to a .csv, .tsv, .jsonl or .parquet file, the whole of it or nothing.
+        """Write :meth:`labeled` to a .csv, .tsv, .jsonl or .parquet file, the whole of it or nothing.
 
         `for_spreadsheets` is that of :func:`refpair.tables.write_table`.
         """
         check_table_path(Path(path), for_spreadsheets=for_spreadsheets)
-        table = self.labelled()
+        table = self.labeled()
         if table.empty:
             raise ValueError(
                 f"{self.path} has no answers of rows of this table yet: there is nothing to export"
@@ -320,7 +320,7 @@ def _html(session: SessionResults) -> str:
 
 def _curve(rounds: Sequence[Round]) -> str:
     costs = [float(one.expected_cost or 0.0) for one in rounds]
-    sizes = [one.n_labelled for one in rounds]
+    sizes = [one.n_labeled for one in rounds]
     width = (_WIDTH - 2 * _MARGIN) / max(1, sizes[-1] - sizes[0])  # of one more answer
     height = (_HEIGHT - 2 * _MARGIN) / (max(costs) - min(costs) or 1.0)
     points = " ".join(

@@ -1,4 +1,4 @@
-"""A labelling session: asks for rows, keeps the answers, learns from them, and says when to stop."""
+"""A labeling session: asks for rows, keeps the answers, learns from them, and says when to stop."""
 
 from __future__ import annotations
 

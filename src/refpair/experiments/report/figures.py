@@ -69,16 +69,16 @@ def code_length_figure(results: pd.DataFrame, cost: str) -> Figure:
 
 
 def learning_curve_figure(results: pd.DataFrame, cost: str) -> Figure:
-    """Draw the scores for one cost by the number of labelled rows: a panel a data set, a curve a strategy."""
+    """Draw the scores for one cost by the number of labeled rows: a panel a data set, a curve a strategy."""
     results = results[results["cost"] == cost]
     datas, strategies = in_order(results["data"]), in_order(results["algorithm"])
     figure, panels = _new_panels(datas, _CURVE_PANELS, 4.2, 3.0, 5.5)
     for axes, data in zip(panels, datas, strict=True):
         for name in strategies:
             here = results[(results["data"] == data) & (results["algorithm"] == name)]
-            curve = summarise(here, ["n_labelled"]).sort_index()
+            curve = summarise(here, ["n_labeled"]).sort_index()
             _plot_curve(LearningCurveDisplay, axes, curve, name, cost, _strategy_style(strategies, name))
-    return _finish_curves(figure, panels, "labelled rows", cost)
+    return _finish_curves(figure, panels, "labeled rows", cost)
 
 
 def comparison_figure(results: pd.DataFrame) -> Figure:
