@@ -4,7 +4,7 @@
 - ```` ```console ```` runs the lines behind ``$``, and what stands below such a line is what it prints: … is
   any text of a line, or, alone in a line, any lines; blanks before it that fill a column are part of it.
   Where nothing stands below, it only has to succeed.
-- ```` ```python title="name.py" ```` is a file that the reader saves; it is written, and can be imported below.
+- ```` ```python title="name.py" ```` is a file that the reader saves; it is written where the page runs.
 - The folder that a page runs in has the tables of ``examples/tickets``.
 - ```` ```python no-test ```` and ```` ```sh ```` are for what needs another package, a person or an hour.
 

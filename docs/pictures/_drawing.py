@@ -1,4 +1,4 @@
-"""What the pictures share: the data, the colours, and how they are kept."""
+"""What the pictures share: the data, the colors, and how they are kept."""
 
 from __future__ import annotations
 

@@ -29,9 +29,7 @@ def numbers() -> Numbers:
         ]  # fmt: skip
         shown = LearningCurveDisplay.from_curves(curves, name=name)
         assert shown.errors is not None
-        found[name] = {
-            part: getattr(shown, part).round(3).tolist() for part in ("sizes", "scores", "errors")
-        }
+        found[name] = {part: getattr(shown, part).round(3).tolist() for part in ("sizes", "scores", "errors")}
     return found
 
 

@@ -95,7 +95,7 @@ class Pool:
 class DaskRows:
     """Rows of a Dask array or DataFrame, fetched when they are asked for.
 
-    A block is kept until one of another is asked for: neighbours are likely to follow. Of rows from all over,
+    A block is kept until one of another is asked for: neighbors are likely to follow. Of rows from all over,
     only they are fetched. Blocks of unknown length are computed once to count their rows.
     """
 

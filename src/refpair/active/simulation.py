@@ -1,4 +1,4 @@
-"""What a strategy would have been worth: rows whose labels are known are asked for as if they were not."""
+"""Learning curves of strategies on rows whose labels are known."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ def learning_curve(
     batch_size: int = 1,
     test_each: int = 1,
 ) -> pd.DataFrame:
-    """Ask for rows by a strategy, and score the classifier on other rows after each answer.
+    """Simulate active learning: ask for rows, and score the classifier on test rows after each answer.
 
     Parameters
     ----------
     strategy : QueryStrategy
     estimator : multi-label classifier
-        What is fitted to the rows asked for so far, and scored.
+        The classifier to fit on the labeled rows, and to score.
     X, Y : arrays of shape (n, n_features) and (n, n_labels)
-        Rows that may be asked for, and what the answers are.
+        The pool, and its labels.
     X_test, Y_test : arrays
-        Rows to score on.
+        Test rows, and their labels.
     start : array of int
-        Rows of X whose labels are known at the beginning; it may be empty.
+        Rows of X that are labeled at the beginning; may be empty.
     n_queries : int
-        How many rows are asked for; all, if they are fewer.
+        Number of rows to ask for; all, if there are fewer.
     cost : str, Cost or callable, default="f1"
-        What is scored.
+        The cost to score by.
     batch_size : int, default=1
-        How many rows are asked for at once.
+        Number of rows to ask for at a time.
     test_each : int, default=1
-        After how many rows the classifier is fitted and scored; at the beginning and at the end it is in any
-        case.
+        Number of rows after which the classifier is fitted and scored; it is scored at the beginning and at
+        the end in any case.
 
     Returns
     -------
     DataFrame
-        With the columns n_labeled, score, and seconds: what the queries since the row above took.
+        With the columns n_labeled, score, and seconds, the time of the queries since the row above.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""When to stop asking: small rules, each of which says why."""
+"""Stopping rules, each with a reason."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from refpair.costs import get_cost
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """What is known after a round of labeling.
+    """The state after a round of labeling.
 
     Attributes
     ----------
     n_labeled : int
-        How many rows have labels.
+        Number of labeled rows.
     predictions : ndarray of shape (n_rows, n_labels), optional
-        What the classifier of this round predicts for some rows, the same ones in all rounds.
+        Predictions of the classifier of this round for some rows, the same in all rounds.
     expected_cost : float, optional
-        The mean of the classifier's ``expected_cost`` on such rows.
+        The mean of ``expected_cost`` of the classifier on such rows.
     """
 
     n_labeled: int
@@ -33,15 +33,15 @@ class Round:
 
 
 class StoppingRule(Protocol):
-    """Says when to stop."""
+    """Base class of stopping rules."""
 
     def reason(self, rounds: Sequence[Round]) -> str | None:
-        """Return why to stop after the last of these rounds, as a sentence; None to go on."""
+        """Return a sentence that says why to stop after the last round, or None to continue."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Stop when so many rows have labels.
+    """Stop at a number of labeled rows.
 
     Attributes
     ----------
@@ -68,14 +68,14 @@ class Budget:
 
 @dataclass(frozen=True)
 class StablePredictions:
-    """Stop when further labels hardly change what the classifier predicts.
+    """Stop when further labels hardly change the predictions.
 
     Attributes
     ----------
     cost : str, Cost or callable
-        By which predictions of one round are compared with those of the round before, as if these were true.
+        The cost of the predictions of a round, if those of the round before are taken as true.
     tolerance : float
-        How much they may cost, in the mean of the last `n_rounds` rounds.
+        The largest mean of this cost over the last `n_rounds` rounds.
     n_rounds : int
 
     Examples
@@ -112,15 +112,15 @@ class StablePredictions:
 
 @dataclass(frozen=True)
 class LowGain:
-    """Stop when further labels hardly lower the cost that is to be expected.
+    """Stop when further labels hardly lower the expected cost.
 
-    Single rounds differ by chance, so the means of several are compared.
+    Means of several rounds are compared, because single rounds differ by chance.
 
     Attributes
     ----------
     tolerance : float
-        By how much the mean of the last `n_rounds` rounds has to be lower than that of as many rounds before,
-        at least, as a share of that.
+        The smallest relative decrease from the mean of the `n_rounds` rounds before to that of the last
+        `n_rounds` rounds.
     n_rounds : int
 
     Examples
@@ -154,7 +154,7 @@ class LowGain:
 
 
 def reason_to_stop(rules: Iterable[StoppingRule], rounds: Sequence[Round]) -> str | None:
-    """Return why the first rule that fires does so, or None.
+    """Return the reason of the first rule that applies, or None.
 
     Examples
     --------

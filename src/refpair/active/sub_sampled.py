@@ -13,19 +13,19 @@ from refpair.classifiers._base import check_count
 
 
 class SubSampled(QueryStrategy):
-    """Ask as another strategy does, but look at some rows only, drawn at random for each query.
+    """Apply another strategy to a random sample of the candidates, drawn for each query.
 
-    A strategy takes as long as it has rows to look at, and the best of ten thousand rows is hardly worse than
-    the best of a million.
+    The time of a strategy grows with the number of candidates, and the best of ten thousand rows is hardly
+    worse than the best of a million.
 
     Parameters
     ----------
     strategy : QueryStrategy
     n_candidates : int, default=10000
-        How many rows are looked at; at least as many as are asked for.
+        Size of the sample; at least the batch size is drawn.
     random_state : int, RandomState or None, default=None
-        Decides which. With an integer, the same question has the same answer, but other rows are looked at
-        once more are labeled.
+        Seeds the sample. With an integer, the same arguments give the same rows; the sample changes once more
+        rows are labeled.
 
     Examples
     --------

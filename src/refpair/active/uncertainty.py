@@ -29,25 +29,25 @@ _ROWS_A_CALL = 512
 
 
 class CostSensitiveUncertainty(LearningStrategy):
-    """Ask for the row on whose cost the code and the classifier are at odds.
+    """Ask for the row on whose cost the code and the classifier disagree.
 
-    Label vectors are encoded as by :class:`refpair.CSRPEClassifier`, and the bits are learnt. The predicted
-    code b̂ of a row tells which label vectors are cheap for it. Two distances say how uncertain that is:
+    Label vectors are encoded as by :class:`refpair.CSRPEClassifier`, and the bits are learned. The predicted
+    code b̂ of a row says which label vectors are cheap for it. Two distances measure the uncertainty:
 
-    * *cost estimation uncertainty*: from b̂ to the nearest code word of a label vector that was seen. The bits
-      fit together badly.
-    * *cost utility uncertainty*: from b̂ to the code word of the prediction of the classifier f_t that is to
-      be improved. The classifier does not see what the costs tell.
+    * *cost estimation uncertainty*: from b̂ to the nearest code word of a known label vector. It is large if
+      the bits contradict each other.
+    * *cost utility uncertainty*: from b̂ to the code word of the prediction of the classifier f_t, which is
+      to be improved. It is large if the classifier ignores the costs.
 
-    Both are shares of the bits, and add up to what a row is worth.
+    Both are shares of the bits; the utility is their sum.
 
     Parameters
     ----------
     cost : str, Cost or callable, default="f1"
-        What a prediction costs; see :class:`refpair.Cost`.
+        The cost of a prediction; see :class:`refpair.Cost`.
     estimator : multi-label classifier, optional
-        f_t, the classifier that is to be improved; ``BinaryRelevance("logistic")`` if it is None. One of
-        logistic regressions like those of the bits is learnt along with them, and as closely.
+        f_t, the classifier to improve; ``BinaryRelevance("logistic")`` if it is None. If it consists of
+        logistic regressions like those of the bits, they are learned together.
     n_bits : int, default=1000
         The length of the code.
     bit_estimator : "logistic", "tree" or classifier, default="logistic"
@@ -55,10 +55,10 @@ class CostSensitiveUncertainty(LearningStrategy):
     part : {"both", "estimation", "utility"}, default="both"
         Which of the two uncertainties counts.
     n_jobs : int, optional
-        How many threads learn the bits and ask them, as in joblib. What is asked for does not depend on it.
+        Number of threads, as in joblib. The rows do not depend on it.
     random_state : int, RandomState or None, default=None
-        Decides about the code, and between rows that are worth the same. With an integer, the code is the
-        same in all rounds, and the bits are learnt from where they were in the last one.
+        Seeds the code, and breaks ties. With an integer, the code is the same in all rounds, and the bits
+        start from those of the last round.
 
     References
     ----------
@@ -112,7 +112,7 @@ class CostSensitiveUncertainty(LearningStrategy):
             return self._uncertainties(pool, rng, along)
 
     def _uncertainties(self, pool: Pool, rng: np.random.Generator, along: bool) -> Floats:
-        """Return what each candidate is worth, with the classifier learnt along with the bits or apart."""
+        """Return what each candidate is worth, with the classifier learned along with the bits or apart."""
         distinct = distinct_labels(pool.labels)
         uses_classifier = self.part != "estimation"
         cost = get_cost(self.cost).for_labels(pool.label_names)
@@ -168,7 +168,7 @@ class CostSensitiveUncertainty(LearningStrategy):
 
 
 def _are_of_a_kind(estimator: Any, bits: Any) -> bool:
-    """Whether the classifier's labels are learnt just as the bits are: then they are further bits."""
+    """Whether the classifier's labels are learned just as the bits are: then they are further bits."""
     if estimator is not None and type(estimator) is not BinaryRelevance:
         return False
     of_labels = as_base_learner("logistic" if estimator is None else estimator.estimator)

@@ -77,7 +77,7 @@ def about(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Multi-label classification that is best for your own cost.
+    """Multi-label classification for your own cost.
 
     Try: refpair demo
     """

@@ -37,15 +37,15 @@ def label(
         typer.Option(
             help="The labels, as in joy,anger,calm; or a column of joined names, as in joy|calm. More can be "
             "added later.",
-            show_default="those of before",
+            show_default="those of the session",
         ),
     ] = None,
     label_sep: LabelSep = None,
     cost: Annotated[
         str | None,
         typer.Option(
-            help="What a wrong prediction costs: f1, f2, f0.5, ..., jaccard, hamming, rank or zero_one.",
-            show_default="f1, or that of before",
+            help="The cost of a prediction: f1, f2, f0.5, ..., jaccard, hamming, rank or zero_one.",
+            show_default="f1, or that of the session",
         ),
     ] = None,
     false_positive: FalsePositive = None,
@@ -53,22 +53,22 @@ def label(
     id_column: Annotated[
         str | None,
         typer.Option(
-            "--id", help="The column with the names of rows.", metavar="COLUMN", show_default="id, if there"
+            "--id", help="The column with the ids of rows.", metavar="COLUMN", show_default="id, if it exists"
         ),
     ] = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option(help="A column that is shown, but not learnt from. Can be repeated.", metavar="COLUMN"),
+        typer.Option(help="A column that is shown, but is no feature. Can be repeated.", metavar="COLUMN"),
     ] = None,
     kinds: Kinds = None,
     sep: Sep = None,
     encoding: Encoding = None,
     features: Annotated[
         Path | None,
-        typer.Option(help="An .npy or .npz file with features of your own, such as embeddings."),
+        typer.Option(help="An .npy or .npz file with features to use instead, such as embeddings."),
     ] = None,
     session: Annotated[
-        Path | None, typer.Option(help="Where answers are kept.", show_default="DATA.labels.sqlite")
+        Path | None, typer.Option(help="The file of the answers.", show_default="DATA.labels.sqlite")
     ] = None,
     budget: Annotated[
         int | None, typer.Option(min=1, help="How many rows to label before the page says stop.")
@@ -80,14 +80,14 @@ def label(
     token_file: Annotated[
         Path | None,
         typer.Option(
-            help="A file with the secret of the page; REFPAIR_TOKEN in the environment is one, too.",
-            show_default="a new secret at each start",
+            help="A file with the token of the page; the environment variable REFPAIR_TOKEN sets one, too.",
+            show_default="a new token at each start",
         ),
     ] = None,
     keep_token: Annotated[
         bool,
         typer.Option(
-            "--keep-token", help="Have the same secret next time, so that bookmarks and open pages go on."
+            "--keep-token", help="Use the same token next time, so that bookmarks and open pages still work."
         ),
     ] = False,
     browser: Annotated[bool, typer.Option(help="Whether to open the page.")] = True,
@@ -107,7 +107,7 @@ def label(
         Path | None, typer.Option(help="Instead of the page: read Label Studio's JSON export.")
     ] = None,
 ) -> None:
-    """Label a table in the browser, the rows first that teach most.
+    """Label a table in the browser, the most informative rows first.
 
     For example:
 
@@ -223,7 +223,7 @@ def _serve(
 
         def ready() -> None:
             console.print(f"Label at {address}", markup=False, soft_wrap=True)
-            console.print("Ctrl-C ends; the same command goes on where you were.")
+            console.print("Ctrl-C ends; the same command continues.")
             if browser:
                 try:
                     page = redirect.write()

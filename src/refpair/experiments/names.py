@@ -27,7 +27,7 @@ def import_object(name: str) -> Any:
     """Return the object that ``module:name`` stands for; modules in the current folder are found, too."""
     module_name, _, path = name.partition(":")
     if not (module_name and path):
-        raise ValueError(f"{name}: one of your own is module:name, as in my_module:my_cost")
+        raise ValueError(f"{name}: write module:name, as in my_module:my_cost")
     if module_name.endswith(".py"):
         raise ValueError(f"{name}: name the module, not its file: {module_name.removesuffix('.py')}:{path}")
     if os.getcwd() not in sys.path:  # a console script does not have it there
@@ -58,7 +58,7 @@ def find_known(kind: str, name: str, known: Mapping[str, T], made: str) -> T | C
         return make  # type: ignore[no-any-return]
     if name not in known:
         text = unknown_name(kind, name, known)
-        raise ValueError(f"{text if text[-1] == '?' else f'{text}.'} One of your own is module:name")
+        raise ValueError(f"{text if text[-1] == '?' else f'{text}.'} For your own, use module:name")
     return known[name]
 
 

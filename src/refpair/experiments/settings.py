@@ -1,4 +1,4 @@
-"""What an experiment leaves open: how long codes are, how large forests, what is searched."""
+"""Settings of experiments: length of codes, size of forests, parameter search."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Simulation:
-    """How rows are asked for in a simulation of active learning."""
+    """Settings of a simulation of active learning."""
 
     n_start: int = 20  # rows that are labeled at the beginning
     n_queries: int = 100  # that are asked for
@@ -30,7 +30,7 @@ class Simulation:
     classifier: str = "BR"  # a logistic regression for each label; "CSRPE"; or module:name
 
     def sizes(self) -> list[int]:
-        """Return at how many labeled rows the classifier is scored."""
+        """Return the numbers of labeled rows at which the classifier is scored."""
         end = self.n_start + self.n_queries
         return [*range(self.n_start, end, self.test_each), end]
 
@@ -55,23 +55,22 @@ class Settings:
     Attributes
     ----------
     n_bits : int or None
-        The length of codes. None is 3000 for "CSRPE-nearest", as in the paper, and what "CSRPE-posterior"
-        finds by itself.
+        The length of codes. None is 3000 for "CSRPE-nearest", as in the paper, and ``"auto"`` for
+        "CSRPE-posterior".
     n_trees : int
-        How many trees the forests of the competitors have.
+        Number of trees in the forests of the competitors.
     n_rounds : int
-        How many rounds the condensed filter tree has, at most: with many labels there are fewer.
+        Maximum number of rounds of the condensed filter tree; fewer with many labels.
     search : bool
         Whether parameters are searched in the training half.
     max_rows : int or None
-        The number of rows of a data set, both halves together, that are used at most.
+        Maximum number of rows of a data set, both halves together.
     stratified : bool
-        Whether labels, and pairs of labels, are as frequent in one half as in the other, as far as possible;
-        halves are drawn freely otherwise.
+        Whether both halves have the same frequencies of labels and of pairs of labels, as far as possible.
     lengths : tuple of int
-        The lengths that ``code-length`` compares; a code of the last one is learnt, and cut short.
+        The lengths that ``code-length`` compares; one code of the last length is learned, and shortened.
     simulation : Simulation
-        How rows are asked for in ``simulate``.
+        Settings of ``simulate``.
     """
 
     n_bits: int | None = None

@@ -1,4 +1,4 @@
-"""A study: experiments on data sets under costs, whose results are in one folder."""
+"""A study: experiments on data sets under costs, with results in one folder."""
 
 from __future__ import annotations
 
@@ -32,15 +32,14 @@ class Part:
     Attributes
     ----------
     experiment : {"compare", "code-length", "relevant-set", "simulate"}
-        Algorithms against each other; CSRPE with codes of several lengths; CSRPE with the label vectors of
-        the test half added to those that it can predict; strategies of active learning against each other.
+        Compare algorithms; CSRPE with codes of several lengths; CSRPE with the label vectors of the test half
+        added to those that it can predict; compare query strategies.
     splits : int
-        How many random half splits.
+        Number of random half splits.
     competitor_splits : int, optional
-        How many for algorithms other than CSRPE, if fewer.
+        Number of splits for algorithms other than CSRPE, if fewer.
     algorithms : tuple of str, optional
-        By default all, or both forms of CSRPE where the experiment is about CSRPE. Those of "simulate" are
-        strategies.
+        By default all, or both forms of CSRPE if the experiment is about CSRPE. For "simulate", strategies.
     first_split : int
         The number of the first split, which is the random state that halves are drawn with.
     """
@@ -60,11 +59,11 @@ class Part:
 
 
 class Study:
-    """Experiments whose results are kept in a folder.
+    """Experiments with results in a folder.
 
-    Each result is stored there at once; a study that was stopped, or one that was made larger, only runs what
-    is missing. Results that other sources of this package have made are missing, too: what was run before an
-    update is run anew. Several processes may run the same study in the same folder.
+    Each result is stored at once; a study that was stopped or extended only runs what is missing. Results of
+    other versions of this package count as missing. Several processes may run the same study in the same
+    folder.
 
     Parameters
     ----------
@@ -79,8 +78,8 @@ class Study:
     settings : Settings, optional
         Those of the paper by default.
     any_sources : bool, default=False
-        Whether results that other sources of this package have made are shown where there are no others; the
-        report says so. They are never taken for those that a run would make.
+        Whether results of other versions of this package are shown where there are no others; the report says
+        so. A run computes them again.
 
     Examples
     --------
@@ -140,13 +139,13 @@ class Study:
         return failures
 
     def results(self, experiment: Experiment) -> pd.DataFrame:
-        """Return the results that there are: a row for each data set, cost, algorithm, length and split."""
+        """Return the stored results: a row for each data set, cost, algorithm, length and split."""
         with Store(self.store_path) as store:
             found = store.results(self._keys(experiment), any_sources=self.any_sources)
         return _name_size(found, experiment)
 
     def planned(self, experiment: Experiment) -> pd.DataFrame:
-        """Return what there will be results of, in the same columns."""
+        """Return the planned results, in the same columns."""
         keys = pd.DataFrame(self._keys(experiment), columns=list(Key._fields))
         return _name_size(keys, experiment)
 
@@ -154,7 +153,7 @@ class Study:
         return [key for name in experiments for task in self.tasks[name] for key in task.result_keys()]
 
     def count(self) -> tuple[int, int]:
-        """Return how many results there are, and how many there will be."""
+        """Return the number of stored and of planned results."""
         wanted = self._keys(*self.tasks)
         if not self.store_path.exists():  # to count must not create it
             return 0, len(wanted)
@@ -162,13 +161,13 @@ class Study:
             return len(store.results(wanted, any_sources=self.any_sources)), len(wanted)
 
     def sections(self) -> list[Section]:
-        """Return what there is to say of each experiment's results, in tables and figures."""
+        """Return tables and figures of the results of each experiment."""
         return [_SECTIONS[name](self.results(name)) for name in self.tasks]
 
     def report(
         self, command: str, failures: Sequence[Failure] = (), sections: Sequence[Section] | None = None
     ) -> Path:
-        """Write a report of all results that there are, and return its page.
+        """Write a report of all stored results, and return the path of its page.
 
         It is ``report.html``, the same as ``report.md``, a ``.csv`` and a ``.tex`` file for each table, and
         the figures, which need matplotlib.
@@ -176,11 +175,11 @@ class Study:
         Parameters
         ----------
         command : str
-            What the report says that it was made by.
+            The command that the report names.
         failures : sequence of Failure, default=()
-            What failed, for the report to say so.
+            Failures to report.
         sections : sequence of Section, optional
-            Those of the method `sections`, if they are already there.
+            Those of the method `sections`, if already computed.
         """
         results = {name: self.results(name) for name in self.tasks}
         everything = pd.concat(results.values())

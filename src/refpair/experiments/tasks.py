@@ -1,4 +1,4 @@
-"""Tasks: what is learnt from one half of a data set at a time, and done again after a crash as a whole."""
+"""Tasks: what is learned from one half of a data set at a time, and done again after a crash as a whole."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Reason:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What was learnt from some answers; no model as long as no two rows with different labels are known.
+    """What was learned from some answers; no model as long as no two rows with different labels are known.
 
     The `pipeline` is the `classifier` for rows of the table. `order` has the rows to ask for, the best one
     first; the expected cost and the predictions are of a sample of rows.

@@ -60,7 +60,7 @@ class Label(NamedTuple):
 
 
 class StoredRound(NamedTuple):
-    """What was learnt from all answers up to an event."""
+    """What was learned from all answers up to an event."""
 
     event: int
     n_labeled: int
@@ -274,7 +274,7 @@ class AnswerStore:
             connection.execute("DELETE FROM leases WHERE holder = ?", [holder])
 
     def add_round(self, one: StoredRound) -> None:
-        """Note what was learnt, unless that of the same event and the same rows was noted before."""
+        """Note what was learned, unless that of the same event and the same rows was noted before."""
         with self._lock, writing(self._connection) as connection:
             connection.execute(
                 "INSERT INTO rounds (event, n_labeled, expected_cost, sample, predictions, at) "

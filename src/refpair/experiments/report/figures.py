@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MARKERS = "oDs^vP*X"  # with the colours
+_MARKERS = "oDs^vP*X"  # with the colors
 _OURS = ("CSRPE-nearest", "CSRPE-posterior")
 PAPER_BITS = 3000
 _PANELS, _CURVE_PANELS = 5, 3  # side by side
@@ -64,7 +64,7 @@ def code_length_figure(results: pd.DataFrame, cost: str) -> Figure:
             display = _plot_curve(CodeLengthDisplay, axes, curve, name, cost, how)
             if display is not None and display.flat_line_ is not None:
                 display.flat_line_.remove()  # has no room in a small panel
-        axes.axvline(PAPER_BITS, color="grey", linestyle=":", linewidth=1)
+        axes.axvline(PAPER_BITS, color="gray", linestyle=":", linewidth=1)
     return _finish_curves(figure, panels, f"bits (dotted: {PAPER_BITS})", cost)
 
 
@@ -175,14 +175,14 @@ def _finish_curves(figure: Figure, panels: list[Axes], x: str, cost: str) -> Fig
 
 
 def _style(algorithms: list[str], algorithm: str) -> dict[str, Any]:
-    """Return the colour and marker of an algorithm: those of CSRPE are the same in all figures."""
+    """Return the color and marker of an algorithm: those of CSRPE are the same in all figures."""
     order = [*_OURS, *(name for name in algorithms if name not in _OURS)]
     i = order.index(algorithm)
     return {"color": COLOURS[i % len(COLOURS)], "marker": _MARKERS[i % len(_MARKERS)]}
 
 
 def _strategy_style(strategies: list[str], strategy: str) -> dict[str, Any]:
-    """Return how a strategy's curve is drawn: the default thick, random in grey, the others thin."""
+    """Return how a strategy's curve is drawn: the default thick, random in gray, the others thin."""
     if strategy == "random":
         return {"color": "#888888", "linestyle": "--", "linewidth": 1.4}
     if strategy == DEFAULT_STRATEGY:
