@@ -51,7 +51,7 @@ def test_results_of_other_sources_are_shown_but_not_taken(folder):
     works("compare", *how, "--report-only")
     assert "Made by other sources of refpair (older)" in (folder / "x" / "report.md").read_text()
     again = refpair_("compare", *how)
-    assert again.stderr == "1 results were made by other sources of refpair, and are made anew\n"
+    assert again.stderr == "1 results are of another version of refpair, and are computed again\n"
     assert "Made by other sources" not in (folder / "x" / "report.md").read_text()
     assert "made by other" not in refpair_("compare", *how).stderr
 

@@ -97,9 +97,9 @@ MISTAKES = {
     "no output folder": (("predict", "model", "songs.csv", "-o", "no/o.csv"), "no: there is no such folder"),
     "labels missing": (
         ("evaluate", "model", "new.csv"),
-        "not all labels of the model to compare with, which",
+        "lacks labels of the model, which",
     ),
-    "other labels": (("evaluate", "one_label", "digits"), "not all labels of the model to compare with"),
+    "other labels": (("evaluate", "one_label", "digits"), "lacks labels of the model"),
     "unknown cost to report": (("evaluate", "model", "songs.csv", "--cost", "f0"), "unknown cost 'f0'"),
     "one class a row": (("predict", "one_class", "new.csv"), "predicts one class a row"),
     "function as cost": (("predict", "function", "new.csv"), "is a Python function, which a file cannot"),

@@ -68,7 +68,7 @@ class EstimatorLinks(Savable):
         if hasattr(self.estimators[k], "predict_proba"):
             chances = self._ask(k, prepared, row, paths, lambda link, X: link.predict_proba(X)[:, 1])
             if np.isnan(chances).any():  # both branches of a path would be followed, and so on
-                raise ValueError(f"the classifier of link {k} says NaN is the probability of a label")
+                raise ValueError(f"the classifier of link {k} predicts NaN as the probability of a label")
             return np.clip(chances, 0.0, 1.0)
         return self._ask(k, prepared, row, paths, _says_one)
 

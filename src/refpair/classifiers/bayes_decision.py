@@ -383,8 +383,8 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
             raise ValueError(f"estimator must be a classifier of scikit-learn, not {estimator!r}")
         if not hasattr(estimator, "predict_proba"):
             raise ValueError(
-                f"estimator must have predict_proba, which {estimator!r} has not: make it of a classifier "
-                "that tells probabilities, such as CalibratedClassifierCV(LinearSVC()) instead of LinearSVC()"
+                f"estimator must have predict_proba, which {estimator!r} has not: use a classifier with "
+                "probabilities, such as CalibratedClassifierCV(LinearSVC()) instead of LinearSVC()"
             )
         if not isinstance(self.calibrate, bool):
             raise ValueError(f"calibrate must be True or False, not {self.calibrate!r}")

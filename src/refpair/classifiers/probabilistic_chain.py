@@ -164,8 +164,8 @@ class ProbabilisticChain(ReductionClassifier):
         super()._check_parameters()
         if not isinstance(self.estimator, str | Forest) and not hasattr(self.estimator, "predict_proba"):
             raise ValueError(
-                f"estimator must have predict_proba, which {self.estimator!r} has not: take a classifier "
-                "that tells probabilities, such as CalibratedClassifierCV(LinearSVC()) instead of LinearSVC()"
+                f"estimator must have predict_proba, which {self.estimator!r} has not: use a classifier with "
+                "probabilities, such as CalibratedClassifierCV(LinearSVC()) instead of LinearSVC()"
             )
         if self.n_samples is not None:
             check_count("n_samples", self.n_samples)

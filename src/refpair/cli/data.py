@@ -143,7 +143,7 @@ class TableModel:
         else:
             wanted = name if self.form.kind == "names" else ", ".join(self.labels)
             raise ValueError(
-                f"{table.name}: it has not all labels of the model to compare with, which are in {wanted}"
+                f"{table.name}: it lacks labels of the model, which are in {wanted}"
             )
         return labeled_part(table, Y)
 

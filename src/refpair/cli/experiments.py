@@ -149,7 +149,7 @@ def _run(
         study.any_sources = False
         if n_others:
             typer.echo(
-                f"{n_others:,} results were made by other sources of refpair, and are made anew", err=True
+                f"{n_others:,} results are of another version of refpair, and are computed again", err=True
             )
         try:
             failures = study.run(jobs=jobs, verbose=1)

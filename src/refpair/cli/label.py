@@ -228,7 +228,7 @@ def _serve(
                 try:
                     page = redirect.write()
                 except OSError as error:  # a full disk, say
-                    console.print(f"The browser has to be opened by hand: {error}", markup=False)
+                    console.print(f"Open the page in a browser: {error}", markup=False)
                 else:  # not here: some are waited for until they end, and need the page before that
                     Thread(target=webbrowser.open, args=[page], name="browser", daemon=True).start()
 
@@ -248,7 +248,7 @@ def _tell(console: Console, session: Session, name: str, n_new: int) -> None:
     if session.columns is not None:
         tell_columns(console, session.columns)
     if n_new:
-        console.print(f"{n_new:,} answers are taken over", markup=False)
+        console.print(f"{n_new:,} answers are imported", markup=False)
     if session.n_answered or session.n_skipped:
         console.print(
             f"{session.n_answered:,} rows are answered already, {session.n_skipped:,} skipped", markup=False
@@ -256,7 +256,7 @@ def _tell(console: Console, session: Session, name: str, n_new: int) -> None:
     elsewhere = len(session.answers()) - session.n_answered
     if elsewhere:
         console.print(f"{elsewhere:,} answers are of rows that are not in the table", markup=False)
-    console.print(f"Answers are kept in {session.path}", markup=False)
+    console.print(f"Answers are stored in {session.path}", markup=False)
 
 
 def _session_path(data: str) -> Path:
