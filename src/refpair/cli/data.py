@@ -142,9 +142,7 @@ class TableModel:
             Y = frame[self.labels]
         else:
             wanted = name if self.form.kind == "names" else ", ".join(self.labels)
-            raise ValueError(
-                f"{table.name}: it lacks labels of the model, which are in {wanted}"
-            )
+            raise ValueError(f"{table.name}: it lacks labels of the model, which are in {wanted}")
         return labeled_part(table, Y)
 
     def compare(self, table: Table) -> tuple[list[str], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:

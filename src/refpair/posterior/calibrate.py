@@ -31,7 +31,7 @@ _SURE = 30.0  # log odds, at most: what is far beyond is 1 by rounding
 
 @dataclass(frozen=True, eq=False)
 class LogOddsPool(Savable):
-    """How the logarithms of probabilities that sources tell add up to calibrated log odds."""
+    """Calibrated log odds as a weighted sum of the log probabilities of the sources."""
 
     coefficients: npt.NDArray[np.float64]  # (n_sources, 2): a and c
     shift: float
@@ -47,12 +47,12 @@ class LogOddsPool(Savable):
 
     @classmethod
     def fit(cls, probabilities: Sequence[Floats], truths: Bytes, least: float = LEAST) -> Self:
-        """Return the pool of largest likelihood, pulled a little towards the mean of the log odds.
+        """Return the pool of largest likelihood, regularized towards the mean of the log odds.
 
         Parameters
         ----------
         probabilities : sequence of arrays of shape (n, n_labels)
-            What each source says of samples that it was learnt without.
+            Out-of-bag predictions of each source.
         truths : array of shape (n, n_labels)
         least : float
         """
