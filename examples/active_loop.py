@@ -1,4 +1,4 @@
-"""Active learning in a program: ask for the rows that teach most, and stop when enough is known."""
+"""Active learning in a program: ask for the most informative rows, and stop when labels hardly help."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The command ``refpair``: its subcommands, and how mistakes are told.
+"""The command ``refpair``: its subcommands, and its error messages.
 
 Subcommands import scikit-learn, pandas and numba only inside the functions that need them: that takes two
 seconds, which ``--help`` and mistyped options should not wait for.

@@ -134,7 +134,7 @@ def label(
 
     options = table_options(labels, label_sep, drop, kinds, sep, encoding)
     if cost is not None:
-        get_cost(cost)  # a mistyped name is told before a large table is read
+        get_cost(cost)  # find mistyped names before a large table is read
     if export is not None:
         check_table_path(export, for_spreadsheets=for_spreadsheets)
     if save_model is not None:

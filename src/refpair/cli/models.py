@@ -107,7 +107,7 @@ def fit(
     options = table_options(labels, label_sep, drop, kind, sep, encoding)
     check_output(output)  # now, not when the work is done
     if cost is not None:
-        get_cost(cost)  # a mistyped name is told before a large table is read
+        get_cost(cost)  # find mistyped names before a large table is read
     if test is not None and holdout is not None:
         raise ValueError("--test and --holdout are two ways to measure the model; choose one")
     table = read_labeled(data, options)

@@ -12,7 +12,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-_MOST_COLUMNS = 30  # that are told one by one
+_MOST_COLUMNS = 30  # that are listed one by one
 
 
 class Output(Console):

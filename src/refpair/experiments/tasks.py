@@ -75,7 +75,7 @@ def fingerprint(
 
 @cache
 def source_digest() -> str:
-    """Return a digest of this package's Python files: results of other code are told apart by it."""
+    """Return a digest of this package's Python files: it marks results of other versions."""
     root = Path(str(files("refpair")))
     digest = hashlib.sha256()
     for file in sorted(root.rglob("*.py")):
