@@ -26,7 +26,7 @@ demo: $(VENV)/installed-base  ## pictures of digits: a model and a random forest
 compare: $(VENV)/installed-base  ## eight algorithms on the same pictures: a report in two minutes
 	$(BIN)/refpair compare --data digits --splits 3
 
-label: $(VENV)/installed-base  ## a page to label pictures of digits in, the ones first that teach most
+label: $(VENV)/installed-base  ## a page to label pictures of digits, the most informative first
 	$(BIN)/refpair label digits
 
 test: $(VENV)/installed-dev  ## all tests

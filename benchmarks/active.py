@@ -1,8 +1,8 @@
 """Do strategies ask as libact's do, and how much sooner?
 
 ``python -m benchmarks.active --libact PYTHON``: the interpreter of an environment with libact's git version,
-scikit-learn < 1.8 and six. Three strategies ask for 12 of 300 rows of yeast, beginning with 5 labelled
-ones; the paper's asks for ten of 300 rows of emotions, 30 of them labelled. Milliseconds a query (medians).
+scikit-learn < 1.8 and six. Three strategies ask for 12 of 300 rows of yeast, beginning with 5 labeled
+ones; the paper's asks for ten of 300 rows of emotions, 30 of them labeled. Milliseconds a query (medians).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def measure(libact: str) -> Iterator[dict[str, Any]]:
 
 
 def draw_rows(name: str, n_rows: int | None, n_start: int, seed: int, *, scale: bool) -> Problem:
-    """Return random rows of a data set, and which of them are labelled at first."""
+    """Return random rows of a data set, and which of them are labeled at first."""
     data, rng = load(name), np.random.default_rng(seed)
     rows = rng.choice(len(data.Y), n_rows or len(data.Y), replace=False)
     X = data.X[rows]

@@ -1,6 +1,6 @@
 """Which rows are worth asking for? Ten query strategies on six of the paper's data sets under four costs.
 
-The same as ``refpair simulate`` with ten runs: 20 labelled rows at first, then 100 queries. `--run FOLDER`
+The same as ``refpair simulate`` with ten runs: 20 labeled rows at first, then 100 queries. `--run FOLDER`
 runs what is missing, which takes an hour; without it, nothing is run. Each point of each curve is stored in
 ``docs/results/active/active.csv.gz``; ``make bench-report`` makes the page of them.
 """

@@ -1,4 +1,4 @@
-"""How many answers does a labelling session need for what 500 random ones give?
+"""How many answers does a labeling session need for what 500 random ones give?
 
 Pictures of digits, 1,000 of 3,000 held out. A session asks for 5 rows at a time, and its F1 on the pictures
 held out is compared with that of a session that asks at random. "As good after" is after how many of these

@@ -1,4 +1,4 @@
-"""Active learning in a program: ask for the rows that teach most, and stop when enough is known."""
+"""Active learning in a program: ask for the most informative rows, and stop when labels hardly help."""
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def main() -> None:
             known = ~np.isnan(Y).any(axis=1)
             model = BinaryRelevance("logistic").fit(X[known], truth[known])
             predicted = model.predict(X_test)
-            rounds.append(Round(n_labelled=int(known.sum()), predictions=predicted))
+            rounds.append(Round(n_labeled=int(known.sum()), predictions=predicted))
             scores.append(f1.mean(Y_test, predicted))
         print(type(strategy).__name__)
         print("  F1 after 20, 40, 60, … labels:", " ".join(f"{score:.2f}" for score in scores))

@@ -1,4 +1,4 @@
-"""An own cost: missing a fraud costs 50, looking at an honest payment costs 1."""
+"""Prices: missing a fraud costs 50, checking an honest payment costs 1."""
 
 import numpy as np
 import pandas as pd

@@ -4,6 +4,8 @@
 - ```` ```console ```` runs the lines behind ``$``, and what stands below such a line is what it prints: … is
   any text of a line, or, alone in a line, any lines; blanks before it that fill a column are part of it.
   Where nothing stands below, it only has to succeed.
+- ```` ```python title="name.py" ```` is a file that the reader saves; it is written where the page runs.
+- The folder that a page runs in has the tables of ``examples/tickets``.
 - ```` ```python no-test ```` and ```` ```sh ```` are for what needs another package, a person or an hour.
 
 After a change, ``python -m tests.pages docs/quick-start.md …`` writes what is printed now into the pages.
@@ -15,6 +17,7 @@ import contextlib
 import io
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -74,8 +77,12 @@ def run_page(page):
     """Run a page in a folder of its own, and yield all that it prints."""
     blocks, text, names = blocks_of(page), page.read_text(), {"__name__": "__main__"}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), _importing_from(folder):
+        for table in (ROOT / "examples" / "tickets").glob("*.csv"):
+            shutil.copy(table, folder)
         for block, below in zip(blocks, [*blocks[1:], None], strict=True):
-            if block.info == "console":
+            if named := re.fullmatch(r'python title="(\w+\.py)"', block.info):
+                Path(named[1]).write_text(block.text)
+            elif block.info == "console":
                 yield from _run_console(block)
             elif block.info == "python":
                 with contextlib.redirect_stdout(io.StringIO()) as printed:

@@ -49,7 +49,7 @@ def test_blocks_run_and_print_what_the_page_says(page):
 
 
 def test_pages_are_found_and_wrong_ones_are_told(tmp_path):
-    assert {"README.md", "docs/own-costs.md", "docs/labelling.md", "docs/scale.md"} <= set(
+    assert {"README.md", "docs/custom-costs.md", "docs/labeling.md", "docs/scale.md"} <= set(
         map(name_of, pages())
     )
     page = tmp_path / "page.md"
@@ -127,7 +127,7 @@ def _anchors(page):
     return {re.sub(r"[^\w\- ]", "", head).strip().lower().replace(" ", "-") for head in heads}
 
 
-@pytest.mark.parametrize("what", ["own-costs", "labelling", "scale"])
+@pytest.mark.parametrize("what", ["custom-costs", "labeling", "scale"])
 def test_the_readme_leads_to_ten_lines_that_run(what):
     start = (ROOT / "README.md").read_text().split("\n## ")[0]
     assert f"](docs/{what}.md)" in start
@@ -166,8 +166,8 @@ def test_pages_have_titles_and_descriptions():
 
 def test_the_notebook_runs():
     names = {}
-    for cell in json.loads((DOCS / "labelling.ipynb").read_text())["cells"]:
+    for cell in json.loads((DOCS / "labeling.ipynb").read_text())["cells"]:
         if cell["cell_type"] == "code":
-            exec(compile("".join(cell["source"]), "labelling.ipynb", "exec"), names)
+            exec(compile("".join(cell["source"]), "labeling.ipynb", "exec"), names)
     with Session.open(names["path"]) as session:
         assert session.n_answered == 60

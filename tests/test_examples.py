@@ -1,6 +1,7 @@
 """The programs in examples/ print what is kept beside them."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -42,3 +43,12 @@ def test_programs_are_short_and_listed():
         assert f"({program.stem}.txt)" in listed
         assert f'"examples/{program.name}"' in shown
         assert f'"examples/{program.stem}.txt"' in shown
+
+
+def test_tickets_are_what_their_script_writes(tmp_path):
+    tickets = EXAMPLES / "tickets"
+    script = shutil.copy(tickets / "make.py", tmp_path)
+    subprocess.run([sys.executable, script], check=True)
+    made = {path.name: path.read_bytes() for path in tmp_path.glob("*.csv")}
+    assert made == {path.name: path.read_bytes() for path in tickets.glob("*.csv")}
+    assert len(made) == 3

@@ -72,7 +72,7 @@ from refpair.active import CostSensitiveUncertainty, RandomQuery, learning_curve
 asked = np.where(np.arange(60)[:, None] < 20, Y, np.nan)
 assert CostSensitiveUncertainty(n_bits=30, random_state=0).query(X, asked).shape == (1,)
 curve = learning_curve(RandomQuery(random_state=0), forest, X, Y, X, Y, start=range(20), n_queries=2)
-assert curve["n_labelled"].tolist() == [20, 21, 22]
+assert curve["n_labeled"].tolist() == [20, 21, 22]
 from refpair.datasets import load_dataset
 assert load_dataset("digits").X.shape == (3000, 64)
 """

@@ -70,7 +70,7 @@ def test_pages_work_as_files_fit_a_phone_and_ask_nobody(site):
             assert page.evaluate("document.documentElement.scrollWidth") <= 390, path.name
         assert [url for url in asked if not url.startswith(("file:", "data:", "about:"))] == []
 
-        page.goto((site / "own-costs.html").as_uri())
+        page.goto((site / "custom-costs.html").as_uri())
         page.evaluate("document.querySelector('#__search').click()")  # opens the search, as its icon does
         page.locator(".md-search__input").press_sequentially("temperature")  # it listens to keys
         page.wait_for_selector(".md-search-result__item")

@@ -1,9 +1,20 @@
-"""Blocks that the tests pass over say so behind their language, which the pages need not show."""
+"""What pages look like on GitHub and on the site differs a little; here they are made ready for the site."""
 
 import re
+from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).parents[2]
 
-def on_page_markdown(markdown: str, **kwargs: Any) -> str:
-    """Leave the language alone."""
+
+def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
+    """Show the README as the home page, and leave the mark of blocks that tests pass over out."""
+    if page.file.src_uri == "index.md":
+        markdown = _moved((ROOT / "README.md").read_text(encoding="utf-8"))
     return re.sub(r"^```python no-test$", "```python", markdown, flags=re.MULTILINE)
+
+
+def _moved(readme: str) -> str:
+    """Return the README with links as they are from docs/; what the site does not have is no link."""
+    readme = readme.replace("](docs/", "](")
+    return re.sub(r"(?<!!)\[([^\]]+)\]\((?:examples|benchmarks|CONTRIBUTING)[^)]*\)", r"`\1`", readme)

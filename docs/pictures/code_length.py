@@ -14,7 +14,7 @@ MODELS = {"all sources": {}, "code alone": {"sources": ("code",)}, "nearest": {"
 
 
 def numbers() -> Numbers:
-    """Score models that are cut to each length; nothing is learnt anew."""
+    """Score models that are cut to each length; nothing is learned anew."""
     X, Y, X_test = digits()
     Y_test = load_dataset("digits").Y[N_TRAIN:]
     scores = {}

@@ -1,4 +1,4 @@
-"""Cost-sensitive multi-label learning: the classifier that is best for your own cost."""
+"""Cost-sensitive multi-label learning: predictions of lowest expected cost."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

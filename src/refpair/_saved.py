@@ -44,7 +44,7 @@ def starts_in_order(start: npt.NDArray[np.integer], end: int, *, may_be_empty: b
     """Whether parts of an array begin at its first cell, follow one another and end at its last."""
     if start.ndim != 1 or len(start) == 0 or start[0] != 0 or start[-1] != end:
         return False
-    # By comparing neighbours: differences of broken numbers could wrap around and look fine.
+    # By comparing neighbors: differences of broken numbers could wrap around and look fine.
     return bool(((start[1:] >= start[:-1]) if may_be_empty else (start[1:] > start[:-1])).all())
 
 

@@ -1,6 +1,6 @@
-"""Splits of multi-label data that keep how frequent labels, and pairs of labels, are.
+"""Splits of multi-label data that keep the frequencies of labels and of pairs of labels.
 
-They are used like scikit-learn's own, as ``cv=`` of ``GridSearchCV`` and ``cross_val_score`` too.
+Use them like scikit-learn's, for example as ``cv=`` of ``GridSearchCV`` and ``cross_val_score``.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _Splits(BaseCrossValidator):  # type: ignore[misc]  # scikit-learn has no 
 
 
 class MultilabelStratifiedKFold(_Splits):
-    """Folds in each of which labels, and pairs of labels, are as frequent as in all samples.
+    """K folds that keep the frequencies of labels and of pairs of labels.
 
     Each sample is in the test set of one fold. The sizes of folds differ by one sample at most.
 
@@ -80,8 +80,7 @@ class MultilabelStratifiedKFold(_Splits):
     n_splits : int, default=5
         The number of folds, at least 2.
     shuffle : bool, default=False
-        Whether `random_state` draws which samples come together; otherwise the folds of a data set are always
-        the same.
+        Whether folds are random; otherwise those of a data set are always the same.
     random_state : int, RandomState instance or None, default=None
         Only with `shuffle`.
 
@@ -124,16 +123,16 @@ class MultilabelStratifiedKFold(_Splits):
 
 
 class MultilabelStratifiedShuffleSplit(_Splits):
-    """Random splits into two sets in which labels, and pairs of labels, are as frequent as in all samples.
+    """Random splits that keep the frequencies of labels and of pairs of labels.
 
-    Each split is drawn anew; what is tested in one may be tested in another, too.
+    Splits are independent: test sets may overlap.
 
     Parameters
     ----------
     n_splits : int, default=10
     test_size, train_size : float, int or None, default=None
-        A share of the samples, or their number. Each is by default what the other leaves; if neither is
-        given, a tenth is tested. The sizes are those of scikit-learn's ``ShuffleSplit``, to the sample.
+        A share of the samples, or their number. Each defaults to the complement of the other; if neither is
+        given, the test set has a tenth. Sizes are exactly those of scikit-learn's ``ShuffleSplit``.
     random_state : int, RandomState instance or None, default=None
 
     See Also

@@ -1,4 +1,4 @@
-"""Rows that stay on the disk, more than fit into memory: files of numpy, SciPy and Parquet."""
+"""Rows on disk, more than fit into memory: files of numpy, SciPy and Parquet."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _LOCAL_HEADER = 30  # bytes of a part of a zip file, then the name and what else
 
 
 class RowsOnDisk(ABC):
-    """A matrix of features in a file, of which only the rows asked for are read.
+    """A feature matrix in a file, of which only the requested rows are read.
 
-    ``X[rows]`` reads some rows, given by a slice or by their numbers, into memory. Another process is given
-    the path, and opens the file by itself.
+    ``X[rows]`` reads rows, given by a slice or by their numbers, into memory. Other processes are sent the
+    path, and open the file themselves.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class RowsOnDisk(ABC):
 
     @cached_property
     def has_missing(self) -> npt.NDArray[np.bool_]:
-        """Which features have a missing value; found by looking at all rows, once. None may be infinite."""
+        """Which features have missing values; reads all rows once. Infinite values are an error."""
         missing = np.zeros(self.shape[1], bool)
         for first, block in self._blocks():
             stored = block.data if sp.issparse(block) else block
@@ -85,7 +85,7 @@ class RowsOnDisk(ABC):
         return missing
 
     def save(self, path: str | os.PathLike[str], dtype: npt.DTypeLike = np.float32) -> None:
-        """Write the rows to a ``.npy`` file, block by block, the whole of it or nothing.
+        """Write the rows to a ``.npy`` file, block by block, completely or not at all.
 
         Parameters
         ----------
@@ -109,12 +109,11 @@ class RowsOnDisk(ABC):
 
 
 def open_rows(path: str | os.PathLike[str], *, columns: Sequence[str] | None = None) -> RowsOnDisk:
-    """Open a matrix of features that is larger than memory.
+    """Open a feature matrix that is larger than memory.
 
-    Give it to :meth:`refpair.CSRPEClassifier.fit` in place of X, with ``max_samples=100_000``, say: each bit
-    reads its own rows from the disk, and no more than these are ever in memory. The model is the same as that
-    of X in memory with ``sources=("code", "labels")``: others need all rows. ``predict`` reads it block by
-    block.
+    Pass it to :meth:`refpair.CSRPEClassifier.fit` as X, for example with ``max_samples=100_000``: each bit
+    reads only its own rows into memory. The model is that of X in memory with ``sources=("code", "labels")``;
+    other sources need all rows. ``predict`` reads it block by block.
 
     Parameters
     ----------

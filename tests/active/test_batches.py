@@ -75,11 +75,11 @@ def test_exact_duplicates_are_asked_for_only_when_nothing_else_is_left():
 def test_spread_rows_are_greedy_medoids(sparse):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((30, 2))
-    labelled, candidates = np.array([0, 1]), np.arange(2, 30)
+    labeled, candidates = np.array([0, 1]), np.arange(2, 30)
     given = sp.csr_array(X) if sparse else X
-    chosen, worth = spread_rows(given, labelled, candidates, 4, rng)
+    chosen, worth = spread_rows(given, labeled, candidates, 4, rng)
     d = ((X[candidates][:, None] - X) ** 2).sum(axis=2)  # candidates × all
-    nearest = d[:, labelled].min(axis=1)
+    nearest = d[:, labeled].min(axis=1)
     np.testing.assert_allclose(
         worth, [np.maximum(nearest - d[:, row], 0).mean() for row in candidates], atol=1e-9
     )
@@ -89,11 +89,11 @@ def test_spread_rows_are_greedy_medoids(sparse):
         nearest = np.minimum(nearest, d[:, candidates[one]])
 
 
-@pytest.mark.parametrize("labelled", [[0, 1], []])
-def test_by_how_much_a_label_lowers_the_variance_of_others(labelled):
+@pytest.mark.parametrize("labeled", [[0, 1], []])
+def test_by_how_much_a_label_lowers_the_variance_of_others(labeled):
     rng = np.random.default_rng(2)
     X = rng.standard_normal((25, 3))
-    labelled, candidates = np.array(labelled, int), np.arange(2, 25)
+    labeled, candidates = np.array(labeled, int), np.arange(2, 25)
     d = ((X[:, None] - X) ** 2).sum(axis=2)
     among = d[np.ix_(candidates, candidates)]
     d /= np.median(among[among > 0])
@@ -105,9 +105,9 @@ def test_by_how_much_a_label_lowers_the_variance_of_others(labelled):
         noisy = likeness[np.ix_(known, known)] + np.eye(len(known))
         return np.diag(likeness)[candidates] - np.einsum("ij,ji->i", both, np.linalg.solve(noisy, both.T))
 
-    before = variances(labelled)
-    expected = [np.mean(before - variances(np.append(labelled, x))) for x in candidates]
-    np.testing.assert_allclose(variance_removed(X, labelled, candidates, rng), expected, atol=1e-9)
+    before = variances(labeled)
+    expected = [np.mean(before - variances(np.append(labeled, x))) for x in candidates]
+    np.testing.assert_allclose(variance_removed(X, labeled, candidates, rng), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5], ids=["counts of words", "not sparse"])
@@ -227,7 +227,7 @@ def test_a_change_of_parameters_between_queries():
         np.testing.assert_allclose(utilities, fresh, atol=1e-9)
 
 
-@pytest.mark.parametrize("row", [3, 40], ids=["labelled", "not labelled"])
+@pytest.mark.parametrize("row", [3, 40], ids=["labeled", "not labeled"])
 def test_logistic_bits_refuse_missing_values_wherever_they_are(row):
     X, Y = make_pool(60)
     X[row, 1] = np.nan

@@ -64,7 +64,7 @@ def test_sparse_blocks(pool):
         np.testing.assert_array_equal(clone(strategy).query(blocks, Y, 3), expected)
 
 
-def test_nothing_labelled_yet_and_labels_of_dask(pool):
+def test_nothing_labeled_yet_and_labels_of_dask(pool):
     X, Y = pool
     unknown = np.full_like(Y, np.nan)
     for given in (unknown, da.from_array(unknown, chunks=100), dd.from_pandas(pd.DataFrame(unknown), 3)):

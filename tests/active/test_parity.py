@@ -10,8 +10,8 @@ from refpair import Logistic
 from refpair.active import MMC, AdaptiveActive, BinaryMinimization
 from refpair.datasets import load_dataset
 
-# In which order libact asked for 12 of 300 rows of yeast, beginning with 5 labelled ones, for three draws of
-# them; in all of them there are labels that no or all labelled rows have. No ties, so no seeds.
+# In which order libact asked for 12 of 300 rows of yeast, beginning with 5 labeled ones, for three draws of
+# them; in all of them there are labels that no or all labeled rows have. No ties, so no seeds.
 EXPECTED = json.loads(Path(__file__).with_name("libact.json").read_text())
 STRATEGIES = {"mmc": MMC, "adaptive": AdaptiveActive, "binmin": BinaryMinimization}
 

@@ -25,7 +25,7 @@ def test_a_curve_is_what_a_loop_by_hand_gives(halves):
     curve = learning_curve(
         strategy, MODEL, *halves, start=[3, 5, 7, 9], n_queries=6, cost="hamming", test_each=3
     )
-    assert curve["n_labelled"].tolist() == [4, 7, 10]
+    assert curve["n_labeled"].tolist() == [4, 7, 10]
     known = np.full(Y.shape, np.nan)
     known[[3, 5, 7, 9]] = Y[[3, 5, 7, 9]]
     scores = []
@@ -46,13 +46,13 @@ def test_batches_and_the_end_of_the_pool(halves):
     curve = learning_curve(
         strategy, MODEL, *halves, start=range(10), n_queries=1000, batch_size=20, test_each=15
     )
-    assert curve["n_labelled"].tolist() == [10, 30, 50, 60]
+    assert curve["n_labeled"].tolist() == [10, 30, 50, 60]
     assert curve["score"][-1] > curve["score"][0]
 
 
 def test_no_labels_at_first(halves):
     curve = learning_curve(RandomQuery(random_state=0), MODEL, *halves, start=[], n_queries=3)
-    assert curve["n_labelled"].tolist() == [0, 1, 2, 3]
+    assert curve["n_labeled"].tolist() == [0, 1, 2, 3]
     Y_test = halves[3]
     assert curve["score"][0] == get_cost("f1").mean(Y_test, np.zeros_like(Y_test))
 

@@ -18,7 +18,7 @@ def test_a_budget():
     assert Budget(50).reason(rounds()) is None
     assert Budget(49).reason(rounds()) == "The budget is used up: 49 of 49 rows have labels."
     assert "60 of 49 rows" in Budget(49).reason([Round(60)])
-    with pytest.raises(ValueError, match="n_labelled must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="n_labeled must be at least 1, not 0"):
         Budget(0)
 
 

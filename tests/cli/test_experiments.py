@@ -51,7 +51,7 @@ def test_results_of_other_sources_are_shown_but_not_taken(folder):
     works("compare", *how, "--report-only")
     assert "Made by other sources of refpair (older)" in (folder / "x" / "report.md").read_text()
     again = refpair_("compare", *how)
-    assert again.stderr == "1 results were made by other sources of refpair, and are made anew\n"
+    assert again.stderr == "1 results are of another version of refpair, and are computed again\n"
     assert "Made by other sources" not in (folder / "x" / "report.md").read_text()
     assert "made by other" not in refpair_("compare", *how).stderr
 
@@ -148,7 +148,7 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(folder, start_slow_run):
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers, too
         said = process.communicate(timeout=30)[1]
     assert process.returncode == 130
-    assert re.fullmatch(r"\d+ of 50 results are stored; the same command goes on\ninterrupted\n", said)
+    assert re.fullmatch(r"\d+ of 50 results are stored; the same command continues\ninterrupted\n", said)
     assert 0 < _n_results(folder / "x") < 50
     assert list((folder / "x").glob(".worker-*")) == []
 
@@ -160,7 +160,7 @@ def test_ctrl_c_while_workers_start_shows_no_tracebacks(folder, start_slow_run):
         os.killpg(process.pid, signal.SIGINT)
         said = process.communicate(timeout=30)[1]
     assert process.returncode == 130
-    assert said == "0 of 50 results are stored; the same command goes on\ninterrupted\n"
+    assert said == "0 of 50 results are stored; the same command continues\ninterrupted\n"
 
 
 def test_results_of_stratified_halves_are_their_own(folder):
@@ -233,7 +233,7 @@ def test_the_parts_of_each_command(given, parts, n_data, monkeypatch):
     assert f"{n_data} {parts}" in refuses(*given)
 
 
-BITS = "3000; CSRPE-posterior finds it; with --quick 500"
+BITS = "3000; for CSRPE-posterior auto; with --quick 500"
 
 
 @pytest.mark.parametrize(

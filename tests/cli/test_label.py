@@ -103,7 +103,7 @@ def test_the_page_is_announced_and_opened(pool, served):
     (call,) = served.calls
     address = f"http://127.0.0.1:{call.port}/?token={call.token}"
     assert said[0] == "pool.csv: 30 rows, labels joy, anger"
-    assert "Answers are kept in pool.labels.sqlite" in said
+    assert "Answers are stored in pool.labels.sqlite" in said
     assert f"Label at {address}" in said
     assert said[-1] == "0 rows are answered; they are in pool.labels.sqlite"
     ((path, mode, content),) = served.redirects
@@ -122,7 +122,7 @@ def test_no_browser_is_opened_if_none_is_wanted(pool, served):
 
 def test_a_browser_that_cannot_be_led_to_the_page_is_no_reason_not_to_serve(pool, served):
     Path("pool.labels.open.html").mkdir()
-    assert "The browser has to be opened by hand: " in label(*LABELS)
+    assert "Open the page in a browser: " in label(*LABELS)
     assert len(served.calls) == 1
     assert served.opened == []
 
@@ -235,12 +235,12 @@ def answers(pool):
 
 def test_labels_of_the_table_are_taken_over_and_exported(answers):
     said = label(*LABELS, "--id", "key", "--export", "out.csv")
-    assert "10 answers are taken over" in said
+    assert "10 answers are imported" in said
     assert "Rows that are answered are in out.csv, with their labels" in said
     table = pd.read_csv("out.csv")
     assert list(table.columns) == ["key", "tempo", "said", "joy", "anger"]
     assert table.to_dict("records") == answers[:10].astype({"joy": int, "anger": int}).to_dict("records")
-    assert "10 answers are taken over" not in label("--export", "out.parquet")  # nor is --id needed
+    assert "10 answers are imported" not in label("--export", "out.parquet")  # nor is --id needed
     assert pd.read_parquet("out.parquet").to_dict("records") == table.to_dict("records")
 
 
@@ -313,7 +313,7 @@ def test_there_is_no_model_before_two_answers_differ(pool):
 def test_to_label_studio_and_back(pool):
     said = label(*LABELS, "--id", "key", "--to-label-studio", "tasks.json")
     assert "Tasks for Label Studio are in tasks.json" in said
-    assert "Its labelling interface is tasks.xml; choose Uncertainty sampling" in said
+    assert "Its labeling interface is tasks.xml; choose Uncertainty sampling" in said
     tasks = json.loads(Path("tasks.json").read_text())
     assert sorted(task["data"]["refpair_id"] for task in tasks) == sorted(pool["key"])
     view = ElementTree.parse("tasks.xml").getroot()
@@ -331,7 +331,7 @@ def test_to_label_studio_and_back(pool):
     done = [{"annotations": [], **task} for task in tasks]
     Path("export.json").write_text(json.dumps(done))
     said = label("--id", "key", "--from-label-studio", "export.json")
-    assert "3 answers are taken over" in said
+    assert "3 answers are imported" in said
     assert "2 rows are answered already, 1 skipped" in said
     assert "taken over" not in label(
         "--id", "key", "--from-label-studio", "export.json", "--export", "out.csv"
@@ -353,11 +353,11 @@ def test_embeddings_and_columns_that_are_not_learnt_from(answers):
     assert "tempo" in pd.read_csv("out.csv").columns
 
 
-def test_a_data_set_is_labelled_by_its_name(pool, served):
+def test_a_data_set_is_labeled_by_its_name(pool, served):
     served.works.append(lambda session: session.tell([5], [["3"]]))
     said = label(data="digits")
     assert "digits: 3,000 rows, labels 0, 1, 2, 3, 4, 5, 6, 7, 8, 9" in said
-    assert "Answers are kept in digits.labels.sqlite" in said
+    assert "Answers are stored in digits.labels.sqlite" in said
     label("--export", "out.csv", data="digits")
     table = pd.read_csv("out.csv")
     assert table["id"].tolist() == [5]
@@ -415,7 +415,7 @@ MISTAKES = {
     "tasks as text": ((*NEW, "--to-label-studio", "tasks.xml"), "the name of tasks for Label Studio ends"),
     "no folder of tasks": ((*NEW, "--to-label-studio", "no/t.json"), "no: there is no such folder"),
     "no Label Studio": ((*NEW, "--from-label-studio", "no.json"), "no.json: no such file or directory"),
-    "session is a table": ((*NEW, "--session", "pool.csv"), "pool.csv is no labelling session of refpair"),
+    "session is a table": ((*NEW, "--session", "pool.csv"), "pool.csv is no labeling session of refpair"),
     "session is a folder": ((*NEW, "--session", "folder"), "folder: unable to open database file"),
     "no token file": ((*NEW, "--token-file", "nosuch"), "nosuch: no such file or directory"),
     "folder of tokens": ((*NEW, "--token-file", "folder"), "folder: is a directory"),

@@ -43,8 +43,8 @@ MISTAKES = {
         "gap.csv: the labels must be 0/1, boolean or yes/no: column sad has an empty cell in row 2",
     ),
     "no label at all": (
-        ("fit", "unlabelled.csv", "--labels", "joy,sad", "-o", "m"),
-        "unlabelled.csv: no row has labels in joy, sad",
+        ("fit", "unlabeled.csv", "--labels", "joy,sad", "-o", "m"),
+        "unlabeled.csv: no row has labels in joy, sad",
     ),
     "separator missed": (
         ("fit", "odd.csv", "--labels", "joy", "-o", "m"),
@@ -90,16 +90,16 @@ MISTAKES = {
         ("predict", "model", "slow.csv"),
         "slow.csv: column 'tempo' must hold numbers, and row 2100 is 'slow'; make it a number or an empty",
     ),
-    "text for a number, labelled": (("evaluate", "model", "slow.csv"), "slow.csv: column 'tempo' must hold"),
+    "text for a number, labeled": (("evaluate", "model", "slow.csv"), "slow.csv: column 'tempo' must hold"),
     "unknown id": (("predict", "model", "songs.csv", "--id", "idd"), "did you mean 'id'?"),
     "id of a data set": (("predict", "on_digits", "digits", "--id", "x"), "digits: unknown column 'x'"),
     "unknown output": (("predict", "model", "songs.csv", "-o", "out.xlsx"), "ends in .csv, .tsv, .csv.gz"),
     "no output folder": (("predict", "model", "songs.csv", "-o", "no/o.csv"), "no: there is no such folder"),
     "labels missing": (
         ("evaluate", "model", "new.csv"),
-        "not all labels of the model to compare with, which",
+        "lacks labels of the model, which",
     ),
-    "other labels": (("evaluate", "one_label", "digits"), "not all labels of the model to compare with"),
+    "other labels": (("evaluate", "one_label", "digits"), "lacks labels of the model"),
     "unknown cost to report": (("evaluate", "model", "songs.csv", "--cost", "f0"), "unknown cost 'f0'"),
     "one class a row": (("predict", "one_class", "new.csv"), "predicts one class a row"),
     "function as cost": (("predict", "function", "new.csv"), "is a Python function, which a file cannot"),
@@ -126,7 +126,7 @@ def _make_mistakes(path, songs):
     (path / "norows.csv").write_text("a,joy\n")
     (path / "maybe.csv").write_text("a,joy,sad\n1,yes,no\n2,no,yes\n5,maybe,no\n")
     (path / "gap.csv").write_text("a,joy,sad\n1,yes,no\n2,no,\n5,no,yes\n")
-    (path / "unlabelled.csv").write_text("a,joy,sad\n1,,\n2,,\n")
+    (path / "unlabeled.csv").write_text("a,joy,sad\n1,,\n2,,\n")
     (path / "odd.csv").write_text("a#joy\n1#1\n2#0\n")
     (path / "said.csv").write_text("a,joy\nso good,1\nso bad,0\n")
     (path / "latin.csv").write_bytes(b"a,joy\n\xe4h,1\noh,0\n")

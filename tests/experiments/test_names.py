@@ -28,8 +28,8 @@ def test_a_cost_is_found_by_name_or_in_a_module():
         ),
         ("tests.experiments.own:no_such", "the module tests.experiments.own has no no_such"),
         ("tests.experiments.own:not_callable", "a cost is a name, a Cost or a function, not int"),
-        (":cost", "one of your own is module:name"),
-        ("tests.experiments.own:", "one of your own is module:name"),
+        (":cost", "write module:name"),
+        ("tests.experiments.own:", "write module:name"),
         ("costs.py:price", "name the module, not its file: costs:price"),
     ],
 )
@@ -117,7 +117,7 @@ def test_mistakes_in_names_of_algorithms_are_told():
     with pytest.raises(ValueError, match="did you mean 'CSRPE-nearest' or 'CSRPE-posterior'"):
         find_algorithm("CSRPE")
     with pytest.raises(
-        ValueError, match=r"there are 'BR', .*'CSRPE-posterior'\. One of your own is module:name"
+        ValueError, match=r"there are 'BR', .*'CSRPE-posterior'\. For your own, use module:name"
     ):
         find_algorithm("zzz")
     with pytest.raises(ValueError, match="builtins:dict does not tell its arguments"):

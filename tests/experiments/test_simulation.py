@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -51,7 +53,7 @@ def study(tmp_path_factory):
 def test_all_points_of_all_curves_are_stored(study):
     results = study.results("simulate")
     assert study.count() == (48, 48)  # 3 strategies, 2 costs, 2 runs, 4 points
-    assert sorted(results["n_labelled"].unique()) == [10, 15, 20, 22]
+    assert sorted(results["n_labeled"].unique()) == [10, 15, 20, 22]
     pd.testing.assert_frame_equal(results[study.planned("simulate").columns], study.planned("simulate"))
     assert results["chosen"].str.fullmatch(r'\{"C": \d+\.\d+\}').all()
     one_c = results.groupby(["cost", "split"])["chosen"].nunique()  # whatever the strategy
@@ -94,6 +96,24 @@ def test_all_strategies_can_be_made_and_asked():
         assert find_strategy(name)(context).query(X, Y)[0] >= 10
 
 
+def make_regressions(cost, random_state):
+    assert (cost.name, random_state) == ("f1", 0)
+    return BinaryRelevance("logistic")
+
+
+def test_the_classifier_can_be_the_users_own(tmp_path):
+    own = replace(SMALL.simulation, classifier=f"{__name__}:make_regressions")
+    settings = replace(SMALL, simulation=own)
+    study = Study(
+        tmp_path, [Part("simulate", 1, algorithms=("random",))], ["digits"], ["f1"], settings=settings
+    )
+    assert study.run() == []
+    assert "the classifier is tests." in settings.describe(["simulate"])
+    wrong = replace(SMALL, simulation=replace(own, classifier="knn"))
+    with pytest.raises(ValueError, match=r"unknown classifier 'knn'.*BR.*module:name"):
+        Study(tmp_path, [Part("simulate", 1)], ["digits"], ["f1"], settings=wrong)
+
+
 def test_unknown_strategies_are_told(tmp_path):
     with pytest.raises(ValueError, match="unknown strategy 'binmin'; did you mean 'BinMin'"):
         Study(tmp_path, [Part("simulate", 1, algorithms=("binmin",))], ["digits"])
@@ -108,8 +128,8 @@ def test_more_queries_than_rows_end_with_all_rows(tmp_path):
     study = Study(tmp_path, [part], ["digits"], ["f1"], settings=settings)
     study.run()
     results = study.results("simulate")
-    assert results["n_labelled"].tolist() == [10, 20, 30, 40, 50]
-    assert results["score"].iloc[1:].nunique() == 1  # 15 rows, all labelled
+    assert results["n_labeled"].tolist() == [10, 20, 30, 40, 50]
+    assert results["score"].iloc[1:].nunique() == 1  # 15 rows, all labeled
 
 
 @pytest.mark.slow
@@ -159,7 +179,7 @@ def made(heights, data="flags", cost="f1", n_runs=3):
         for run in range(n_runs)
         for n in (20, 30, 50)
     ]
-    columns = ["data", "cost", "algorithm", "n_labelled", "split", "score"]
+    columns = ["data", "cost", "algorithm", "n_labeled", "split", "score"]
     return pd.DataFrame(rows, columns=columns).assign(seconds_search=0.1, seconds_fit=0.2, chosen="{}")
 
 

@@ -188,7 +188,7 @@ def test_a_killed_worker_is_no_error_if_others_finish(tmp_path, table, monkeypat
 
 def test_a_killed_worker_is_an_error_if_tasks_are_left(tmp_path, table, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ChildProcessError, match=r"killed \(signal 9\).* the same command goes on"):
+    with pytest.raises(ChildProcessError, match=r"killed \(signal 9\).* the same command continues"):
         make_study(tmp_path / "x", table, f"{HERE}KilledOnce").run()
     with pytest.raises(ChildProcessError, match="1 of 1 worker processes: ended with exit code 3; what is"):
         make_study(tmp_path / "y", table, f"{HERE}Vanishing").run()

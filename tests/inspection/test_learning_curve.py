@@ -8,7 +8,7 @@ from tests.inspection.results import DIRECTIONS, legend_of
 
 
 def curve(*scores, step=10):
-    return pd.DataFrame({"n_labelled": 20 + step * np.arange(len(scores)), "score": scores})
+    return pd.DataFrame({"n_labeled": 20 + step * np.arange(len(scores)), "score": scores})
 
 
 def results(strategy="MMC", n_runs=3):
@@ -17,14 +17,14 @@ def results(strategy="MMC", n_runs=3):
         for n in (20, 40, 60)
         for run in range(n_runs)
     ]
-    return pd.DataFrame(rows, columns=["data", "cost", "algorithm", "n_labelled", "split", "score"])
+    return pd.DataFrame(rows, columns=["data", "cost", "algorithm", "n_labeled", "split", "score"])
 
 
 def test_curves_of_several_runs_have_a_band():
     display = LearningCurveDisplay.from_curves([curve(0.1, 0.3), curve(0.3, 0.5)], cost="f1", name="MMC")
     np.testing.assert_allclose(display.scores, [0.2, 0.4])
     np.testing.assert_allclose(display.errors, [0.1, 0.1])
-    assert display.ax_.get_xlabel() == "labelled rows"
+    assert display.ax_.get_xlabel() == "labeled rows"
     assert display.ax_.get_ylabel() == "f1 (higher is better)"
     assert display.band_ is not None
     assert display.area == pytest.approx(0.3)
@@ -33,8 +33,8 @@ def test_curves_of_several_runs_have_a_band():
 def test_only_numbers_of_rows_that_all_runs_have_count():
     display = LearningCurveDisplay.from_curves([curve(0.1, 0.3, 0.4), curve(0.3, 0.5)])
     assert display.sizes.tolist() == [20, 30]
-    with pytest.raises(ValueError, match="some number of labelled rows in common"):
-        LearningCurveDisplay.from_curves([curve(0.1), curve(0.2).assign(n_labelled=5)])
+    with pytest.raises(ValueError, match="some number of labeled rows in common"):
+        LearningCurveDisplay.from_curves([curve(0.1), curve(0.2).assign(n_labeled=5)])
     with pytest.raises(ValueError, match="curves must not be empty"):
         LearningCurveDisplay.from_curves([])
 
@@ -59,10 +59,8 @@ def test_results_of_a_simulation():
         LearningCurveDisplay.from_results(
             results(), "emotions", "rank", algorithm="CSRPE", greater_is_better=DIRECTIONS
         )
-    with pytest.raises(
-        ValueError, match=r"results must have the columns .*n_labelled.* lack \['n_labelled'\]"
-    ):
-        LearningCurveDisplay.from_results(results().drop(columns="n_labelled"), "emotions", "rank", **how)
+    with pytest.raises(ValueError, match=r"results must have the columns .*n_labeled.* lack \['n_labeled'\]"):
+        LearningCurveDisplay.from_results(results().drop(columns="n_labeled"), "emotions", "rank", **how)
 
 
 def test_the_area_goes_by_the_distance_of_points():
@@ -72,5 +70,5 @@ def test_the_area_goes_by_the_distance_of_points():
 
     assert area([20, 30, 50], [0.2, 0.4, 0.6]) == pytest.approx((10 * 0.3 + 20 * 0.5) / 30)
     assert area([20], [0.2]) == 0.2
-    with pytest.raises(ValueError, match=r"scores must have one number for each of n_labelled"):
+    with pytest.raises(ValueError, match=r"scores must have one number for each of n_labeled"):
         area([20, 30], [0.2])

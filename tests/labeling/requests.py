@@ -1,4 +1,4 @@
-"""The labelling server without a network: requests as they are, header by header."""
+"""The labeling server without a network: requests as they are, header by header."""
 
 from __future__ import annotations
 

@@ -71,13 +71,13 @@ def test_ids_that_are_in_no_column_are_exported(tmp_path):
     with Session.open(tmp_path / "a.sqlite", frame, ["joy"]) as session:
         session.tell([5, 3], [["joy"], []])
         wanted = [{"key": 5, "said": "so bad", "joy": 1}, {"key": 3, "said": "well", "joy": 0}]
-        assert session.labelled().to_dict("records") == wanted
+        assert session.labeled().to_dict("records") == wanted
     with Session.open(tmp_path / "b.sqlite", frame, ["joy"], ids=["x", "y", "z"]) as session:
         session.tell(["y"], [["joy"]])
-        assert session.labelled().to_dict("records") == [{"id": "y", "said": "so bad", "joy": 1}]
+        assert session.labeled().to_dict("records") == [{"id": "y", "said": "so bad", "joy": 1}]
     with Session.open(tmp_path / "c.sqlite", np.eye(3), ["joy"]) as session:
         session.tell([2, 0], [["joy"], []])
-        assert session.labelled().to_dict("records") == [{"id": 2, "joy": 1}, {"id": 0, "joy": 0}]
+        assert session.labeled().to_dict("records") == [{"id": 2, "joy": 1}, {"id": 0, "joy": 0}]
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.jsonl", "out.parquet"])

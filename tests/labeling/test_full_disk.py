@@ -27,7 +27,7 @@ CSV = "id,tempo\n" + "".join(f"{i},{i * 7 % 5}\n" for i in range(60))
 BALLAST = {
     "events": "INSERT INTO events (row, kind, undone, who, holder, at, model) "
     "VALUES ('0', 'undo', 0, '', '', '', '')",
-    "rounds": "INSERT INTO rounds (event, n_labelled, sample, at) VALUES (-1, 0, '', '')",
+    "rounds": "INSERT INTO rounds (event, n_labeled, sample, at) VALUES (-1, 0, '', '')",
     "leases": "INSERT INTO leases VALUES (hex(randomblob(8)), '', 1e18, '')",
 }
 

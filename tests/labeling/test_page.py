@@ -1,4 +1,4 @@
-"""The labelling page in a real browser, by keyboard."""
+"""The labeling page in a real browser, by keyboard."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_what_is_no_session_is_left_as_it_is(tmp_path):
     table = tmp_path / "pool.csv"
     table.write_text(CSV)
     table.chmod(0o644)
-    with pytest.raises(ValueError, match="is no labelling session"):
+    with pytest.raises(ValueError, match="is no labeling session"):
         AnswerStore(table)
     server = LabelServer(tmp_path, CSV, LABELS)
     server.session.close()

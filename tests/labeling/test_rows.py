@@ -1,4 +1,4 @@
-"""Tables to be labelled: what rows are called, which labels they have already, and what is remembered."""
+"""Tables to be labeled: what rows are called, which labels they have already, and what is remembered."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def test_a_column_of_joined_names_has_the_labels(read):
     assert session.ranking() == ["c"]
     assert list(session.rows.cells.columns) == ["id", "said"]
     session.tell(["c"], [["joy"]])
-    assert session.labelled().to_dict("records")[2:] == [
+    assert session.labeled().to_dict("records")[2:] == [
         {"id": "d", "said": "oh well", "mood": "calm"},
         {"id": "c", "said": "so what", "mood": "joy"},
     ]
@@ -234,7 +234,7 @@ def test_the_separator_is_found_out_and_kept(read, separator):
     again = read(new, None, name="pool.tsv", session="a.sqlite")
     assert again.labels == ["anger", "calm", "joy", "awe"]  # what is new comes last
     again.tell(["c"], [["joy", "awe"]])
-    found = again.labelled().set_index("id")["mood"]
+    found = again.labeled().set_index("id")["mood"]
     assert found.to_dict() == {"a": f"calm{separator}joy", "c": f"joy{separator}awe"}
 
 
@@ -301,7 +301,7 @@ def test_a_table_without_any_known_row_is_refused(read):
     session.tell(["a"], [["joy"]])
     message = (
         r"a\.sqlite has 1 answers, and none is of a row of this table, whose rows are called by the column "
-        r"'key'; give the table that was labelled, the column with its ids \(--id or id_column=\), or another"
+        r"'key'; give the table that was labeled, the column with its ids \(--id or id_column=\), or another"
     )
     with pytest.raises(ValueError, match=message):
         read("key,n\nc,1\nd,5\n", None, session="a.sqlite")

@@ -193,7 +193,7 @@ def browser():
 
 @pytest.fixture
 def page(browser, server):
-    """The labelling page, and what went wrong in it."""
+    """The labeling page, and what went wrong in it."""
     page = watched(browser)
     page.goto(server.address)
     page.wait_for_selector("#row[data-id], #row > p")

@@ -299,5 +299,5 @@ print(page.exit_code, page.stderr.splitlines()[-1])
     first, second = done.stdout.splitlines()
     assert first == "0 0"
     assert (tmp_path / "labels.csv").exists()
-    assert second.startswith("2 error: the labelling page needs starlette and uvicorn (")
+    assert second.startswith("2 error: the labeling page needs starlette and uvicorn (")
     assert second.endswith("): pip install 'refpair[label]'")

@@ -1,4 +1,4 @@
-"""A labelling session as its user sees it: questions, answers, corrections, and going on another day."""
+"""A labeling session as its user sees it: questions, answers, corrections, and going on another day."""
 
 from __future__ import annotations
 

@@ -383,7 +383,7 @@ def test_bad_options_are_told(path):
 def test_files_that_are_no_sessions_are_told(tmp_path):
     text = tmp_path / "songs.csv"
     text.write_text("id,joy\n" * 50)
-    refused(text, r"songs\.csv is no labelling session of refpair .*choose another file", X, LABELS)
+    refused(text, r"songs\.csv is no labeling session of refpair .*choose another file", X, LABELS)
     with pytest.raises(OSError, match="unable to open database file; choose another file"):
         Session.open(tmp_path, X, LABELS)
     with pytest.raises(OSError, match=r"songs\.csv"):

@@ -77,7 +77,7 @@ def test_there_is_no_model_before_two_answers_differ(session):
     assert session.rounds == []
     session.tell(NAMES[3:4], [[]])
     assert session.predictions().index.tolist() == NAMES
-    assert [one.n_labelled for one in session.rounds] == [4]
+    assert [one.n_labeled for one in session.rounds] == [4]
 
 
 class FirstRows(QueryStrategy):
@@ -86,7 +86,7 @@ class FirstRows(QueryStrategy):
     def __init__(self, random_state=None):
         self.random_state = random_state
 
-    def _choose(self, pool, n, rng):
+    def choose(self, pool, n, rng):
         return np.arange(n), -pool.candidates.astype(float)
 
 
@@ -190,13 +190,13 @@ def test_rounds_survive_reopening_and_are_not_noted_twice(session, path):
         teach(session, *places)
         session.learn()
     before = session.rounds
-    assert [one.n_labelled for one in before] == [10, 12]
+    assert [one.n_labeled for one in before] == [10, 12]
     session.close()
     for _ in range(2):
         with Session.open(path, X, LABELS, ids=NAMES) as again:
             assert again.learn()
             after = again.rounds
-    assert [one.n_labelled for one in after] == [10, 12]
+    assert [one.n_labeled for one in after] == [10, 12]
     for one, other in zip(before, after, strict=True):
         np.testing.assert_array_equal(one.predictions, other.predictions)
         assert one.expected_cost == other.expected_cost
@@ -210,7 +210,7 @@ def test_two_who_learn_the_same_note_one_round(path):
         assert len(session.rounds) == len(other.rounds) == 1
         teach(other, 5)
         session.learn()
-        assert [one.n_labelled for one in other.rounds] == [5, 6]
+        assert [one.n_labeled for one in other.rounds] == [5, 6]
 
 
 def test_a_correction_is_a_round_of_its_own(path):
@@ -219,7 +219,7 @@ def test_a_correction_is_a_round_of_its_own(path):
         session.learn()
         session.tell([1], [["calm"]])
         session.learn()
-        assert [one.n_labelled for one in session.rounds] == [2, 2]
+        assert [one.n_labeled for one in session.rounds] == [2, 2]
 
 
 def test_predictions_of_other_rows_or_labels_are_not_compared(path):
@@ -233,7 +233,7 @@ def test_predictions_of_other_rows_or_labels_are_not_compared(path):
         assert [one.predictions is None for one in session.rounds] == [True, False]
     with open_quick(path, X[:20], None) as session:
         assert [one.predictions for one in session.rounds] == [None, None]
-        assert [one.n_labelled for one in session.rounds] == [5, 5]
+        assert [one.n_labeled for one in session.rounds] == [5, 5]
     with Session.open(path) as session:
         assert [one.predictions for one in session.rounds] == [None, None]
 

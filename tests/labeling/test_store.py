@@ -225,7 +225,7 @@ def test_one_file_is_left(store, path):
 def test_another_file_is_no_session(path):
     path.write_text("label,joy\n" * 100)
     with pytest.raises(
-        ValueError, match=r"answers\.sqlite is no labelling session of refpair .*choose another"
+        ValueError, match=r"answers\.sqlite is no labeling session of refpair .*choose another"
     ):
         AnswerStore(path)
     assert path.read_text() == "label,joy\n" * 100
@@ -238,9 +238,7 @@ def test_a_database_of_another_program_is_left_alone(path, version):
         connection.execute("CREATE TABLE labels (name)")
         connection.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
-    with pytest.raises(
-        ValueError, match=r"answers\.sqlite (is no labelling session|was made by another ver)"
-    ):
+    with pytest.raises(ValueError, match=r"answers\.sqlite (is no labeling session|was made by another ver)"):
         AnswerStore(path)
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]

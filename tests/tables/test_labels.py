@@ -14,7 +14,7 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 from refpair import CSRPEClassifier, load, save
 from refpair.tables._cells import truth_values
-from refpair.tables.labels import label_columns, labelled_rows, read_labels
+from refpair.tables.labels import label_columns, labeled_rows, read_labels
 
 rng = np.random.default_rng(0)
 NAMES = ["anger", "calm", "joy"]  # sorted, as names are
@@ -302,15 +302,15 @@ def test_names_may_be_scored_by_columns_in_any_order():
 
 def test_rows_without_labels():
     table = pd.DataFrame({"joy": ["yes", None, " "], "calm": ["no", None, ""]})
-    kept, sentence = labelled_rows(table)
+    kept, sentence = labeled_rows(table)
     assert (kept.tolist(), sentence) == ([True, False, False], "2 of 3 rows have no labels and are left out")
-    assert labelled_rows(table[:1])[1] == ""
-    kept, sentence = labelled_rows(pd.DataFrame({"mood": ["joy", None]}))
+    assert labeled_rows(table[:1])[1] == ""
+    kept, sentence = labeled_rows(pd.DataFrame({"mood": ["joy", None]}))
     assert kept.all()
     assert sentence == "1 of 2 rows has an empty cell in 'mood', taken as none of the labels"
-    assert labelled_rows(pd.DataFrame({"live": ["yes", None]}))[0].tolist() == [True, False]
+    assert labeled_rows(pd.DataFrame({"live": ["yes", None]}))[0].tolist() == [True, False]
     with pytest.raises(ValueError, match="no row has labels in joy, calm"):
-        labelled_rows(table[1:])
+        labeled_rows(table[1:])
 
 
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.coo_array])

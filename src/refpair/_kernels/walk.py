@@ -244,7 +244,7 @@ def sum_values(codes: Bytes, row: Longs, paths: Bytes, nodes: Nodes, value: Floa
     """Write to ``out[i]`` the sum over the trees of the values of the leaves that a path reaches.
 
     Path i has the features ``codes[row[i]]`` and then the labels ``paths[i]``, whose bins are 0 and 1. It is
-    paths of the same row being neighbours that makes this fast.
+    paths of the same row being neighbors that makes this fast.
     """
     feature, threshold, missing_left = nodes.feature, nodes.threshold, nodes.missing_left
     n_features, n_labels = codes.shape[1], paths.shape[1]
@@ -364,7 +364,7 @@ def vote(
 def round_draws(expected: Floats, row: Longs, uniform: float) -> Floats:
     """Round the expected numbers of a row's draws at random, each up or down, and so that its mean is right.
 
-    This is systematic sampling: also the sum over the paths of a row, which are neighbours, is rounded up or
+    This is systematic sampling: also the sum over the paths of a row, which are neighbors, is rounded up or
     down, so that the draws tell far more of the chance of a label than as many independent ones.
     """
     out = np.empty(row.shape[0], np.float64)

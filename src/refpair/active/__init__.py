@@ -1,5 +1,7 @@
 """Active learning: which rows a person should label next (section 4 of the paper)."""
 
+from refpair.active._pool import Pool
+from refpair.active._strategy import LearningStrategy, QueryStrategy
 from refpair.active.adaptive import AdaptiveActive
 from refpair.active.bayes_risk import BayesRisk
 from refpair.active.binary_minimization import BinaryMinimization
@@ -19,7 +21,10 @@ __all__ = [
     "BinaryMinimization",
     "Budget",
     "CostSensitiveUncertainty",
+    "LearningStrategy",
     "LowGain",
+    "Pool",
+    "QueryStrategy",
     "RandomQuery",
     "RepresentativeUncertainty",
     "Round",

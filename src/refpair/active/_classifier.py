@@ -114,7 +114,7 @@ class WrappedClassifier(Savable, ClassifierMixin, BaseEstimator):  # type: ignor
             require(self._first.shape == (n,) and (self._first <= 1).all(), "a label has no value")
             places = self._learnt
             fits = places.ndim == 1 and len(places) and places.min() >= 0 and places.max() < n
-            require(fits and hasattr(self.estimator_, "predict"), "a label that was learnt is not there")
+            require(fits and hasattr(self.estimator_, "predict"), "a label that was learned is not there")
 
 
 def _dense(found: Any) -> npt.NDArray[Any]:

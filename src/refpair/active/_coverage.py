@@ -36,9 +36,9 @@ def squared_distances(left: Matrix, right: Matrix) -> Floats:
 
 
 def spread_rows(
-    X: Matrix, labelled: Indices, candidates: Indices, n: int, rng: np.random.Generator
+    X: Matrix, labeled: Indices, candidates: Indices, n: int, rng: np.random.Generator
 ) -> tuple[Indices, Floats]:
-    """Choose rows one after the other such that each row has a chosen or labelled one nearby.
+    """Choose rows one after the other such that each row has a chosen or labeled one nearby.
 
     Each one lowers the mean squared distance of all candidates to the nearest such row as much as possible;
     the first of all is that in the middle. Returned are n indices into `candidates`, and by how much each
@@ -49,8 +49,8 @@ def spread_rows(
     others = X[rng.permutation(candidates)[:_STOOD_FOR]]
     distances = squared_distances(rows, others)
     nearest = None
-    if len(labelled):
-        parts = [X[labelled[part]] for part in chunks_of(len(labelled), _ROWS_A_CALL)]
+    if len(labeled):
+        parts = [X[labeled[part]] for part in chunks_of(len(labeled), _ROWS_A_CALL)]
         nearest = np.min([squared_distances(others, part).min(axis=1) for part in parts], axis=0)
     worth = np.full(len(candidates), np.nan)
     gains = _gains(distances, nearest)
@@ -69,26 +69,26 @@ def spread_rows(
 
 
 def variance_removed(
-    X: Matrix, labelled: Indices, candidates: Indices, rng: np.random.Generator, n_jobs: int | None = None
+    X: Matrix, labeled: Indices, candidates: Indices, rng: np.random.Generator, n_jobs: int | None = None
 ) -> Floats:
     """Return how much surer of all candidates one would be with the label of each of them.
 
     Labels are thought of as a Gaussian process over the rows: the covariance of rows x and z is how much they
-    are alike, k(x, z), and answers have noise of variance λ. Given those of the labelled rows L, it is
+    are alike, k(x, z), and answers have noise of variance λ. Given those of the labeled rows L, it is
 
         S(x, z) = k(x, z) − k(x, L) (k(L, L) + λ)⁻¹ k(L, z),
 
     and the answer to x would lower the variance of z by S(x, z)² / (λ + S(x, x)), the mean of which over the
-    candidates z is returned: a row that is like many others which no labelled row is like is worth most.
+    candidates z is returned: a row that is like many others which no labeled row is like is worth most.
 
     k is the mean of exp(−d), exp(−3 d) and exp(−10 d), where d is |x − z|² over the median of the squared
     distances of candidates. Rows of many zeros, as of counts of words, are scaled to length 1 first: else
     those that say little would be near to all others.
 
-    If there are more than 2,000 candidates z or labelled rows, `rng` draws that many of them.
+    If there are more than 2,000 candidates z or labeled rows, `rng` draws that many of them.
     """
     sample = rng.permutation(candidates)[:_STOOD_FOR]
-    known_rows = rng.permutation(labelled)[:_STOOD_FOR]
+    known_rows = rng.permutation(labeled)[:_STOOD_FOR]
     drawn = _filled(X[sample])
     is_sparse = sp.issparse(drawn)
     by_direction = np.count_nonzero(drawn.data if is_sparse else drawn) < _FEW * np.prod(drawn.shape)

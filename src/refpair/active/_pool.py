@@ -31,22 +31,36 @@ _BLOCKS_KEPT = 2  # rows asked for together that are of more blocks than that ar
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """All rows as they were given, the labels of the `labelled` ones, and the `candidates` to ask for."""
+    """What a query strategy chooses from.
+
+    Attributes
+    ----------
+    X : array, sparse matrix, DataFrame or DaskRows
+        All rows, as they were given; `features` has them as numbers.
+    labels : ndarray of uint8, shape (n_labeled, n_labels)
+        The known labels.
+    labeled : ndarray of int, shape (n_labeled,)
+        The rows of X that have them.
+    candidates : ndarray of int
+        The rows of X that may be asked for.
+    label_names : list
+        The names of the labels, or their numbers.
+    """
 
     X: Any
     labels: Labels
-    labelled: Indices
+    labeled: Indices
     candidates: Indices
     label_names: list[Any]
 
     @property
     def is_lazy(self) -> bool:
-        """Whether rows are fetched when they are asked for, and may be more than memory holds."""
+        """Whether rows are fetched block by block, because they may not fit into memory."""
         return isinstance(self.X, DaskRows)
 
     @cached_property
     def features(self) -> Matrix:
-        """X as numbers: a float ndarray or a CSR matrix, or something of which some rows are such."""
+        """X as a float ndarray or a CSR matrix; of Dask rows, something that gives one when indexed."""
         X = self.X
         if self.is_lazy:
             return X
@@ -57,7 +71,7 @@ class Pool:
 
     @cached_property
     def tells_something(self) -> bool:
-        """Whether there are two different label vectors to tell apart."""
+        """Whether at least two labeled rows have different labels."""
         return len(self.labels) > 1 and bool((self.labels != self.labels[0]).any())
 
     def rows(self, which: Indices) -> Any:
@@ -65,15 +79,15 @@ class Pool:
         return self.X.take(which) if self.is_lazy else _safe_indexing(self.X, which)
 
     def in_memory(self) -> Pool:
-        """Return the same with all rows that count in memory."""
+        """Return a pool whose labeled rows and candidates are in memory."""
         if not self.is_lazy:
             return self
-        which = np.concatenate([self.labelled, self.candidates])
-        labelled, candidates = np.split(np.arange(len(which)), [len(self.labelled)])
-        return Pool(self.rows(which), self.labels, labelled, candidates, self.label_names)
+        which = np.concatenate([self.labeled, self.candidates])
+        labeled, candidates = np.split(np.arange(len(which)), [len(self.labeled)])
+        return Pool(self.rows(which), self.labels, labeled, candidates, self.label_names)
 
     def by_chunks(self, worth: Callable[[Indices], Floats]) -> Floats:
-        """Return what the candidates are worth, asked for some at a time: that bounds the memory."""
+        """Return the utilities of the candidates, computed in chunks to bound the memory."""
         parts = chunks_of(len(self.candidates), _ROWS_A_CALL)
         return np.concatenate([worth(self.candidates[part]) for part in parts])
 
@@ -81,7 +95,7 @@ class Pool:
 class DaskRows:
     """Rows of a Dask array or DataFrame, fetched when they are asked for.
 
-    A block is kept until one of another is asked for: neighbours are likely to follow. Of rows from all over,
+    A block is kept until one of another is asked for: neighbors are likely to follow. Of rows from all over,
     only they are fetched. Blocks of unknown length are computed once to count their rows.
     """
 
@@ -151,19 +165,19 @@ def read_pool(X: Any, Y: Any, candidates: Any = None) -> Pool:
             f"X has {_num_samples(X)} rows and Y {len(labels)}: Y needs a row of NaN for each without labels"
         )
     missing = np.isnan(labels)
-    unlabelled = np.asarray(missing.all(axis=1))
-    partly = np.flatnonzero(missing.any(axis=1) & ~unlabelled)
+    unlabeled = np.asarray(missing.all(axis=1))
+    partly = np.flatnonzero(missing.any(axis=1) & ~unlabeled)
     if len(partly):
         raise ValueError(
             f"row {partly[0]} of Y has NaN beside labels: give all labels of a row, or NaN for all of them"
         )
-    known = labels[~unlabelled]
+    known = labels[~unlabeled]
     if not ((known == 0) | (known == 1)).all():
         wrong = known[(known != 0) & (known != 1)][0]
         raise ValueError(f"Y must be 0, 1 or NaN, and has {wrong:g}")
     names = list(Y.columns) if hasattr(Y, "columns") else list(range(labels.shape[1]))
-    chosen = _read_candidates(candidates, unlabelled)
-    return Pool(X, known.astype(np.uint8), np.flatnonzero(~unlabelled), chosen, names)
+    chosen = _read_candidates(candidates, unlabeled)
+    return Pool(X, known.astype(np.uint8), np.flatnonzero(~unlabeled), chosen, names)
 
 
 def _read_labels(Y: Any) -> Floats:
@@ -178,21 +192,21 @@ def _read_labels(Y: Any) -> Floats:
     return np.asarray(labels, np.float64)
 
 
-def _read_candidates(candidates: Any, unlabelled: npt.NDArray[np.bool_]) -> Indices:
+def _read_candidates(candidates: Any, unlabeled: npt.NDArray[np.bool_]) -> Indices:
     if candidates is None:
-        chosen = np.flatnonzero(unlabelled)
+        chosen = np.flatnonzero(unlabeled)
         if len(chosen) == 0:
             raise ValueError("there is nothing to ask: no row of Y is NaN")
         return chosen
     given = np.asarray(candidates)
-    if given.dtype == bool and given.shape == unlabelled.shape:
+    if given.dtype == bool and given.shape == unlabeled.shape:
         given = np.flatnonzero(given)
     if given.ndim != 1 or len(given) == 0 or not np.issubdtype(given.dtype, np.integer):
         raise ValueError("candidates must be row numbers, at least one, or a boolean for each row")
-    if given.min() < 0 or given.max() >= len(unlabelled):
-        raise ValueError(f"candidates must be row numbers from 0 to {len(unlabelled) - 1}")
+    if given.min() < 0 or given.max() >= len(unlabeled):
+        raise ValueError(f"candidates must be row numbers from 0 to {len(unlabeled) - 1}")
     chosen = np.unique(given).astype(np.intp)
-    known = chosen[~unlabelled[chosen]]
+    known = chosen[~unlabeled[chosen]]
     if len(known):
         raise ValueError(f"candidates must be rows without labels, and row {known[0]} has some")
     return chosen

@@ -21,10 +21,15 @@ _SHORTLIST = 100  # as many times as are asked for are looked at
 
 
 class QueryStrategy(DocLinked, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
-    """Chooses the rows that a person should label next.
+    """Base class of all strategies: subclasses define :meth:`choose`, users call :meth:`query`.
 
-    All that a strategy goes by is its parameters and what is given to :meth:`query`. What it may keep of the
-    last query is only where to begin: answers may differ within the tolerance of what it learns.
+    A strategy depends on its parameters and on what :meth:`query` is given. It may start the regressions of a
+    query where those of the last one ended; that changes results within their tolerance only.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None, default=None
+        Seeds the generator that :meth:`choose` is given.
     """
 
     _doc_page, _doc_package = "active", "refpair.active"
@@ -79,7 +84,7 @@ class QueryStrategy(DocLinked, BaseEstimator, ABC):  # type: ignore[misc]  # sci
         self._check_parameters()
         pool = read_pool(X, Y, candidates)
         rng = np.random.default_rng(_draw_seeds(self.random_state))
-        chosen, worth = self._choose(pool, min(batch_size, len(pool.candidates)), rng)
+        chosen, worth = self.choose(pool, min(batch_size, len(pool.candidates)), rng)
         rows = pool.candidates[chosen]
         if not return_utilities:
             return rows
@@ -92,27 +97,77 @@ class QueryStrategy(DocLinked, BaseEstimator, ABC):  # type: ignore[misc]  # sci
         check_running(n_jobs=getattr(self, "n_jobs", None), random_state=self.random_state, verbose=0)
 
     @abstractmethod
-    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
-        """Return n of the candidates, and what each candidate is worth."""
+    def choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+        """Choose rows; the one method that a subclass has to define.
+
+        Parameters
+        ----------
+        pool : Pool
+            All rows, the known labels, and which rows are candidates.
+        n : int
+            How many rows to choose; at most as many as there are candidates.
+        rng : numpy Generator
+            For everything random.
+
+        Returns
+        -------
+        chosen : ndarray of int, shape (n,)
+            Positions in ``pool.candidates``, the best first.
+        utilities : ndarray of shape (n_candidates,)
+            The utility of each candidate; greater is better.
+        """
 
 
 class LearningStrategy(QueryStrategy):
-    """A strategy that goes by what the labels so far tell.
+    """Base class of strategies that learn from the known labels: subclasses define :meth:`utilities`.
 
-    Of several rows, later ones are unlike those before: two rows that are much the same are hardly worth two
-    answers. As long as no two rows with different labels are known, there is nothing to go by, and rows are
-    asked for as by :class:`SpreadQuery`.
+    The rows of a batch are unlike each other. As long as no two labeled rows differ in their labels, rows are
+    chosen as by :class:`refpair.active.SpreadQuery`.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None, default=None
+        Seeds the generator that :meth:`utilities` is given.
+
+    Examples
+    --------
+    Ask for the row whose nearest labeled row is farthest away:
+
+    >>> import numpy as np
+    >>> from sklearn.metrics import pairwise_distances
+    >>> from refpair.active import LearningStrategy
+    >>> class Farthest(LearningStrategy):
+    ...     def utilities(self, pool, rng):
+    ...         known = pool.features[pool.labeled]
+    ...         return pairwise_distances(pool.features[pool.candidates], known).min(axis=1)
+    >>> X, Y = np.array([[0.0], [1.0], [3.0], [8.0]]), np.full((4, 2), np.nan)
+    >>> Y[0], Y[1] = [0, 1], [1, 1]
+    >>> Farthest().query(X, Y)
+    array([3])
     """
 
-    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+    def choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
         if not pool.tells_something:
-            return spread_rows(pool.features, pool.labelled, pool.candidates, n, rng)
-        utilities = self._utilities(pool, rng)
+            return spread_rows(pool.features, pool.labeled, pool.candidates, n, rng)
+        utilities = self.utilities(pool, rng)
         return diverse_rows(pool.features, utilities, n, rng, pool.candidates), utilities
 
     @abstractmethod
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
-        """Return what each candidate is worth."""
+    def utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        """Return the utility of each candidate, greater is better; the one method to define.
+
+        Parameters
+        ----------
+        pool : Pool
+            All rows, the known labels, and which rows are candidates.
+        rng : numpy Generator
+            For everything random.
+
+        Returns
+        -------
+        utilities : ndarray of shape (n_candidates,)
+            In the order of ``pool.candidates``.
+        """
 
 
 def best_rows(utilities: Floats, n: int, rng: np.random.Generator) -> Indices:

@@ -1,4 +1,4 @@
-"""Adaptive active learning: max-margin uncertainty, and how many labels a row lacks."""
+"""Adaptive active learning: max-margin uncertainty and label cardinality inconsistency."""
 
 from __future__ import annotations
 
@@ -20,32 +20,29 @@ _CANDIDATES_A_CALL = 32  # whose models are fitted at once
 
 
 class AdaptiveActive(LearningStrategy):
-    """Ask for the row that, taken with its predicted labels, leaves the least approximate error.
+    """Ask for the row that leaves the smallest approximate error if its predicted labels are added.
 
-    Two things make a row worth a look: u, one over the gap between the least decision on a label that is
-    predicted and the greatest on one that is not; and c, how far the number of its predicted labels is from
-    the mean of the labelled rows. For each β, the rows of the greatest u^β c^(1−β) are looked at: the model
-    is fitted anew with the row and its predicted labels added, and all rows without labels are summed up by
-    how much the least sure label on either side lacks of a decision of 1. The row with the least such sum is
-    asked for.
+    A row is preselected by u, the inverse of the gap between the smallest decision of a predicted label and
+    the largest of one that is not predicted, and by c, the difference between its number of predicted labels
+    and the mean of the labeled rows. For each β, the rows of largest u^β c^(1−β) are evaluated: the model is
+    fitted again with the row and its predicted labels, and the approximate error is the sum over all
+    unlabeled rows of how much the least certain label on either side lacks of a decision of 1.
 
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"logistic", "forest", "tree"}, default="logistic"
-        Learns each label. With logistic regressions all models of a round are fitted at once, other ones take
-        long.
+        Learns each label. Logistic regressions of a round are fitted together; others take long.
     betas : sequence of float, optional
         By default 0, 0.1, …, 1.
     max_looked_at : int, optional
-        How many rows are looked at for a β, at most; of more that tie, some at random. All, if it is None.
+        Maximum number of rows to evaluate for each β; of more that tie, some at random. None evaluates all.
     random_state : int, RandomState or None, default=None
-        Decides between rows that are worth the same, and what is random in the estimator.
+        Breaks ties, and seeds the estimator.
 
     Notes
     -----
-    As in libact, all rows that tie are looked at, which are many for β = 0: c has few values. A model is
-    fitted for each, and asked about all rows, so a pool of many thousands should be looked at in parts; see
-    :class:`SubSampled`.
+    As in libact, all rows that tie are evaluated, which are many for β = 0, because c has few values. Each
+    needs a fit and predictions for all rows: use :class:`SubSampled` for pools of many thousands.
 
     References
     ----------
@@ -85,13 +82,14 @@ class AdaptiveActive(LearningStrategy):
     def _betas(self) -> Floats:
         return np.arange(11) / 10.0 if self.betas is None else np.asarray(self.betas, float)
 
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+    def utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        """Return the utility of each candidate."""
         if pool.is_lazy:
             raise ValueError(
                 "AdaptiveActive needs all rows of X in memory, and those of Dask may be too many for that: "
                 "SubSampled(AdaptiveActive(), n_candidates=10_000) looks at some"
             )
-        known, rows = pool.features[pool.labelled], pool.features[pool.candidates]
+        known, rows = pool.features[pool.labeled], pool.features[pool.candidates]
         model = LabelLearners(self.estimator).fit(known, pool.labels, rng)
         decisions = model.decisions(rows)
         predicted = (decisions > 0.0).astype(np.uint8)
@@ -140,7 +138,7 @@ def _errors(
 def _refit(
     bank: LogisticBank, known: Matrix, labels: Labels, more: Matrix, predicted: Labels
 ) -> LogisticBank:
-    """Return a bank of the same labels for each further row, learnt with that row, too; all at once."""
+    """Return a bank of the same labels for each further row, learned with that row, too; all at once."""
     n_more, n_labels = predicted.shape
     targets = np.zeros((len(labels) + n_more, n_more, n_labels))
     targets[: len(labels)] = np.where(labels > 0, 1.0, -1.0)[:, None]

@@ -1,4 +1,4 @@
-"""The row whose answer is expected to cost most."""
+"""The row of highest expected cost."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from refpair.costs import get_cost
 
 
 class BayesRisk(LearningStrategy):
-    """Ask for the row whose best answer is to be expected to cost most.
+    """Ask for the row whose best answer has the highest expected cost.
 
-    A classifier tells a distribution over label vectors, and by it the expected cost of the answer that costs
-    least: what cannot be had more cheaply as long as nothing more is learnt.
+    The expected cost of the best answer is computed from the distribution over label vectors that a
+    classifier predicts.
 
     Parameters
     ----------
     cost : str, Cost or callable, default="f1"
-        What a prediction costs; see :class:`refpair.Cost`.
+        The cost of a prediction; see :class:`refpair.Cost`.
     estimator : multi-label classifier, optional
-        One with ``expected_cost``, such as ``CSRPEClassifier("f1", n_bits=300, estimator="logistic")``, is
-        asked for it, and should have the same cost. Any other one needs ``predict_proba``; its labels are
-        taken as :class:`refpair.BayesDecisionClassifier` says. By default ``BinaryRelevance("logistic")``.
+        If it has ``expected_cost``, such as ``CSRPEClassifier("f1", n_bits=300, estimator="logistic")``, this
+        is used, and it should have the same cost. Any other one needs ``predict_proba`` and is wrapped by
+        :class:`refpair.BayesDecisionClassifier`. By default ``BinaryRelevance("logistic")``.
     random_state : int, RandomState or None, default=None
-        Decides between rows that are worth the same, and what is random in the estimator.
+        Breaks ties, and seeds the estimator.
 
     Notes
     -----
-    A row may be hard for ever: where labels are a matter of taste, asking for such rows teaches little.
+    Rows can be uncertain for good: if labels are noisy, asking for such rows helps little.
 
     Examples
     --------
@@ -58,14 +58,15 @@ class BayesRisk(LearningStrategy):
                 f"estimator must be a classifier with expected_cost or predict_proba, not {estimator!r}"
             )
 
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+    def utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        """Return the utility of each candidate."""
         model = clone(BinaryRelevance("logistic") if self.estimator is None else self.estimator)
         if not hasattr(model, "expected_cost"):
             cost = get_cost(self.cost).for_labels(pool.label_names)
-            model = BayesDecisionClassifier(model, cost=cost, calibrate=False)  # few rows are labelled
+            model = BayesDecisionClassifier(model, cost=cost, calibrate=False)  # few rows are labeled
         if model.get_params().get("random_state", 0) is None:
             model.set_params(random_state=int(rng.integers(2**31)))
-        model.fit(pool.rows(pool.labelled), pool.labels)
+        model.fit(pool.rows(pool.labeled), pool.labels)
 
         def worth(which: Indices) -> Floats:
             return np.asarray(model.expected_cost(pool.rows(which)), np.float64)

@@ -1,4 +1,4 @@
-"""The row with the least sure label of all: binary minimization."""
+"""Binary minimization: the row with the least certain label."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from refpair.classifiers._base_learners import check_base_learner
 
 
 class BinaryMinimization(LearningStrategy):
-    """Ask for the row one of whose labels is the least sure of all: −min |w·x + b| over the labels.
+    """Ask for the row with the least certain label: −min |w·x + b| over the labels.
 
-    It looks at a single label of a row, and knows no cost.
+    It uses a single label of each row, and no cost.
 
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"logistic", "forest", "tree"}, default="logistic"
         Learns each label.
     random_state : int, RandomState or None, default=None
-        Decides between rows that are worth the same, and what is random in the estimator.
+        Breaks ties, and seeds the estimator.
 
     Notes
     -----
-    A label on which all rows agree so far is never the least sure one. (libact takes its decision as ±1:
-    where all other decisions are beyond that, it asks for any row.)
+    A label that is constant so far is never the least certain. (libact uses ±1 as its decision: if all other
+    decisions are beyond that, it asks for any row.)
 
     References
     ----------
@@ -50,8 +50,9 @@ class BinaryMinimization(LearningStrategy):
         super()._check_parameters()
         check_base_learner(self.estimator)
 
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
-        model = LabelLearners(self.estimator).fit(pool.features[pool.labelled], pool.labels, rng)
+    def utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        """Return the utility of each candidate."""
+        model = LabelLearners(self.estimator).fit(pool.features[pool.labeled], pool.labels, rng)
         learnt = model.agreed_ == 0.0
 
         def worth(which: Indices) -> Floats:

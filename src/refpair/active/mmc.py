@@ -18,20 +18,20 @@ _STEPS = 1000  # of the regression on the number of labels
 
 
 class MMC(LearningStrategy):
-    """Ask for the row whose labels promise the greatest loss of binary relevance.
+    """Ask for the row with the largest expected reduction of the loss of binary relevance.
 
-    How many labels a row has is predicted from its label probabilities, by a logistic regression on them,
-    sorted and scaled to a sum of 1. That many of the likeliest labels are taken as its labels y (±1). It is
-    worth Σ (1 − y_k f_k) / 2 with f = 2p − 1: the Hamming loss to be expected of y.
+    A logistic regression predicts the number of labels of a row from its label probabilities, sorted and
+    scaled to a sum of 1. That many of the most probable labels are its labels y (±1). The utility is Σ (1 −
+    y_k f_k) / 2 with f = 2p − 1, the expected Hamming loss of y.
 
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"logistic", "forest", "tree"}, default="logistic"
         Learns each label.
     C : float, default=1.0
-        Of the logistic regression that predicts the number of labels.
+        Parameter of the logistic regression that predicts the number of labels.
     random_state : int, RandomState or None, default=None
-        Decides between rows that are worth the same, and what is random in the estimator.
+        Breaks ties, and seeds the estimator.
 
     Notes
     -----
@@ -61,8 +61,9 @@ class MMC(LearningStrategy):
         check_base_learner(self.estimator)
         check_positive("C", self.C)
 
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
-        known = pool.features[pool.labelled]
+    def utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        """Return the utility of each candidate."""
+        known = pool.features[pool.labeled]
         model = LabelLearners(self.estimator).fit(known, pool.labels, rng)
         n_labels = pool.labels.sum(axis=1, dtype=np.int64)
         counter = None

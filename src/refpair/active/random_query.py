@@ -1,4 +1,4 @@
-"""Any row, each as good as another: what every strategy is compared with."""
+"""Random rows: the baseline of every strategy."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from refpair.active._strategy import QueryStrategy, best_rows
 
 
 class RandomQuery(QueryStrategy):
-    """Ask for any rows.
+    """Ask for random rows.
 
     Parameters
     ----------
     random_state : int, RandomState or None, default=None
-        With an integer, the same rows are asked for whenever the same rows may be.
+        With an integer, the same candidates give the same rows.
 
     Examples
     --------
@@ -23,6 +23,7 @@ class RandomQuery(QueryStrategy):
     array([1])
     """
 
-    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+    def choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+        """Choose n rows."""
         utilities = rng.random(len(pool.candidates))
         return best_rows(utilities, n, rng), utilities

@@ -1,4 +1,4 @@
-"""Cost-sensitive uncertainty of rows that stand for many others: the default."""
+"""Cost-sensitive uncertainty of representative rows: the default strategy."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from refpair.active.uncertainty import CostSensitiveUncertainty
 
 
 class RepresentativeUncertainty(CostSensitiveUncertainty):
-    """Ask for the row that is uncertain as to its cost, and like many others that no labelled row is like.
+    """Ask for a row of uncertain cost that is like many unlabeled rows and unlike the labeled ones.
 
-    Uncertainty alone chases outliers: rows that the classifier is wrong about, but from which it learns
-    nothing about others. So what a row is worth is the square of its :class:`CostSensitiveUncertainty`, that
-    of the classifier by default, times how much it tells about others: by how much its label would lower the
-    variance of the rows without labels, on average, if labels were a Gaussian process over the rows.
+    Uncertainty alone prefers outliers, whose labels teach little about other rows. The utility is therefore
+    the square of :class:`CostSensitiveUncertainty`, by default its part about the classifier, times the mean
+    reduction of the variance of the unlabeled rows if the row gets its label and labels are a Gaussian
+    process over the rows.
 
     Parameters
     ----------
     cost : str, Cost or callable, default="f1"
-        What a prediction costs; see :class:`refpair.Cost`.
+        The cost of a prediction; see :class:`refpair.Cost`.
     estimator : multi-label classifier, optional
-        The classifier that is to be improved; ``BinaryRelevance("logistic")`` if it is None.
+        The classifier to improve; ``BinaryRelevance("logistic")`` if it is None.
     n_bits : int, default=300
         The length of the code.
     bit_estimator : "logistic", "tree" or classifier, default="logistic"
@@ -32,9 +32,9 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
     part : {"utility", "estimation", "both"}, default="utility"
         Which of the two uncertainties of :class:`CostSensitiveUncertainty` counts.
     n_jobs : int, optional
-        How many threads learn the bits and ask them, as in joblib.
+        Number of threads, as in joblib.
     random_state : int, RandomState or None, default=None
-        Decides about the code, and between rows that are worth the same.
+        Seeds the code, and breaks ties.
 
     Notes
     -----
@@ -73,8 +73,9 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
-        uncertainty = super()._utilities(pool, rng)
+    def utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        """Return the utility of each candidate."""
+        uncertainty = super().utilities(pool, rng)
         return uncertainty**2 * variance_removed(
-            pool.features, pool.labelled, pool.candidates, rng, self.n_jobs
+            pool.features, pool.labeled, pool.candidates, rng, self.n_jobs
         )

@@ -1,4 +1,4 @@
-"""What a strategy would have been worth: rows whose labels are known are asked for as if they were not."""
+"""Learning curves of strategies on rows whose labels are known."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ def learning_curve(
     batch_size: int = 1,
     test_each: int = 1,
 ) -> dict[str, npt.NDArray[Any]]:
-    """Ask for rows by a strategy, and score the classifier on other rows after each answer.
+    """Simulate active learning: ask for rows, and score the classifier on test rows after each answer.
 
     Parameters
     ----------
     strategy : QueryStrategy
     estimator : multi-label classifier
-        What is fitted to the rows asked for so far, and scored.
+        The classifier to fit on the labeled rows, and to score.
     X, Y : arrays of shape (n, n_features) and (n, n_labels)
-        Rows that may be asked for, and what the answers are.
+        The pool, and its labels.
     X_test, Y_test : arrays
-        Rows to score on.
+        Test rows, and their labels.
     start : array of int
-        Rows of X whose labels are known at the beginning; it may be empty.
+        Rows of X that are labeled at the beginning; may be empty.
     n_queries : int
-        How many rows are asked for; all, if they are fewer.
+        Number of rows to ask for; all, if there are fewer.
     cost : str, Cost or callable, default="f1"
-        What is scored.
+        The cost to score by.
     batch_size : int, default=1
-        How many rows are asked for at once.
+        Number of rows to ask for at a time.
     test_each : int, default=1
-        After how many rows the classifier is fitted and scored; at the beginning and at the end it is in any
-        case.
+        Number of rows after which the classifier is fitted and scored; it is scored at the beginning and at
+        the end in any case.
 
     Returns
     -------
     dict of ndarrays
-        ``n_labelled``, ``score``, and ``seconds``: what the queries since the entry before took.
+        ``n_labeled``, ``score``, and ``seconds``: the time of the queries since the entry before.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def learning_curve(
     >>> curve = learning_curve(
     ...     RandomQuery(random_state=0), learner, *halves, start=range(20), n_queries=200, test_each=100
     ... )
-    >>> curve["n_labelled"], curve["score"].round(2)
+    >>> curve["n_labeled"], curve["score"].round(2)
     (array([ 20, 120, 220]), array([0.46, 0.73, 0.74]))
     """
     check_count("n_queries", n_queries)
@@ -77,24 +77,24 @@ def learning_curve(
     cost = get_cost(cost)
     truth = np.asarray(Y, np.float64)
     known = np.full(truth.shape, np.nan)
-    labelled = np.asarray(start, np.intp)
-    known[labelled] = truth[labelled]
-    n_end = min(len(labelled) + n_queries, len(truth))
-    n_next, passed = len(labelled), 0.0
+    labeled = np.asarray(start, np.intp)
+    known[labeled] = truth[labeled]
+    n_end = min(len(labeled) + n_queries, len(truth))
+    n_next, passed = len(labeled), 0.0
     rows: list[tuple[int, float, float]] = []
     while True:
-        n_labelled = len(labelled)
-        if n_labelled >= n_next or n_labelled == n_end:
+        n_labeled = len(labeled)
+        if n_labeled >= n_next or n_labeled == n_end:
             model = WrappedClassifier(estimator)
-            model.fit(_safe_indexing(X, labelled), truth[labelled].astype(np.uint8))
+            model.fit(_safe_indexing(X, labeled), truth[labeled].astype(np.uint8))
             predicted = model.predict(X_test)
-            rows.append((n_labelled, cost.mean(Y_test, predicted), passed))
-            n_next, passed = n_labelled + test_each, 0.0
-        if n_labelled == n_end:
+            rows.append((n_labeled, cost.mean(Y_test, predicted), passed))
+            n_next, passed = n_labeled + test_each, 0.0
+        if n_labeled == n_end:
             sizes, scores, seconds = map(np.array, zip(*rows, strict=True))
-            return {"n_labelled": sizes, "score": scores, "seconds": seconds}
+            return {"n_labeled": sizes, "score": scores, "seconds": seconds}
         begin = time.perf_counter()
-        asked = strategy.query(X, known, batch_size=min(batch_size, n_end - n_labelled))
+        asked = strategy.query(X, known, batch_size=min(batch_size, n_end - n_labeled))
         passed += time.perf_counter() - begin
         known[asked] = truth[asked]
-        labelled = np.concatenate([labelled, asked])
+        labeled = np.concatenate([labeled, asked])

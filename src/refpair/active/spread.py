@@ -1,4 +1,4 @@
-"""Rows that stand for all others, whatever their labels."""
+"""Rows that represent all others, whatever their labels."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from refpair.active._strategy import QueryStrategy
 
 
 class SpreadQuery(QueryStrategy):
-    """Ask for rows that stand for all others, whatever labels are known.
+    """Ask for rows that represent all others, whatever labels are known.
 
-    Each row that is chosen lowers the mean squared distance of the rows without labels to the nearest one
-    with labels as much as possible: a typical row first, then one from where the most rows are far from it,
-    and so on. It needs no labels, so it is where to begin; all other strategies begin in this way, too.
+    Each chosen row minimizes the mean squared distance of the unlabeled rows to the nearest labeled or chosen
+    one. It needs no labels; all other strategies start in this way.
 
     Parameters
     ----------
     random_state : int, RandomState or None, default=None
-        Of more than 5,000 rows, that many at random may be chosen, and they are to stand for 2,000 at random.
+        Of more than 5,000 rows, it draws 5,000 candidates, and 2,000 rows to represent.
 
     Examples
     --------
@@ -28,5 +27,6 @@ class SpreadQuery(QueryStrategy):
     array([2, 4])
     """
 
-    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
-        return spread_rows(pool.features, pool.labelled, pool.candidates, n, rng)
+    def choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+        """Choose n rows."""
+        return spread_rows(pool.features, pool.labeled, pool.candidates, n, rng)

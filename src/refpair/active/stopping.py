@@ -1,4 +1,4 @@
-"""When to stop asking: small rules, each of which says why."""
+"""Stopping rules, each with a reason."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from refpair.costs import get_cost
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """What is known after a round of labelling.
+    """The state after a round of labeling.
 
     Attributes
     ----------
-    n_labelled : int
-        How many rows have labels.
+    n_labeled : int
+        Number of labeled rows.
     predictions : ndarray of shape (n_rows, n_labels), optional
-        What the classifier of this round predicts for some rows, the same ones in all rounds.
+        Predictions of the classifier of this round for some rows, the same in all rounds.
     expected_cost : float, optional
-        The mean of the classifier's ``expected_cost`` on such rows.
+        The mean of ``expected_cost`` of the classifier on such rows.
     """
 
-    n_labelled: int
+    n_labeled: int
     predictions: npt.NDArray[Any] | None = None
     expected_cost: float | None = None
 
 
 class StoppingRule(Protocol):
-    """Says when to stop."""
+    """Base class of stopping rules."""
 
     def reason(self, rounds: Sequence[Round]) -> str | None:
-        """Return why to stop after the last of these rounds, as a sentence; None to go on."""
+        """Return a sentence that says why to stop after the last round, or None to continue."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Stop when so many rows have labels.
+    """Stop at a number of labeled rows.
 
     Attributes
     ----------
-    n_labelled : int
+    n_labeled : int
 
     Examples
     --------
@@ -53,29 +53,29 @@ class Budget:
     'The budget is used up: 200 of 200 rows have labels.'
     """
 
-    n_labelled: int
+    n_labeled: int
 
     def __post_init__(self) -> None:
-        if self.n_labelled < 1:
-            raise ValueError(f"n_labelled must be at least 1, not {self.n_labelled!r}")
+        if self.n_labeled < 1:
+            raise ValueError(f"n_labeled must be at least 1, not {self.n_labeled!r}")
 
     def reason(self, rounds: Sequence[Round]) -> str | None:
         """Return why to stop, or None."""
-        if not rounds or rounds[-1].n_labelled < self.n_labelled:
+        if not rounds or rounds[-1].n_labeled < self.n_labeled:
             return None
-        return f"The budget is used up: {rounds[-1].n_labelled} of {self.n_labelled} rows have labels."
+        return f"The budget is used up: {rounds[-1].n_labeled} of {self.n_labeled} rows have labels."
 
 
 @dataclass(frozen=True)
 class StablePredictions:
-    """Stop when further labels hardly change what the classifier predicts.
+    """Stop when further labels hardly change the predictions.
 
     Attributes
     ----------
     cost : str, Cost or callable
-        By which predictions of one round are compared with those of the round before, as if these were true.
+        The cost of the predictions of a round, if those of the round before are taken as true.
     tolerance : float
-        How much they may cost, in the mean of the last `n_rounds` rounds.
+        The largest mean of this cost over the last `n_rounds` rounds.
     n_rounds : int
 
     Examples
@@ -112,15 +112,15 @@ class StablePredictions:
 
 @dataclass(frozen=True)
 class LowGain:
-    """Stop when further labels hardly lower the cost that is to be expected.
+    """Stop when further labels hardly lower the expected cost.
 
-    Single rounds differ by chance, so the means of several are compared.
+    Means of several rounds are compared, because single rounds differ by chance.
 
     Attributes
     ----------
     tolerance : float
-        By how much the mean of the last `n_rounds` rounds has to be lower than that of as many rounds before,
-        at least, as a share of that.
+        The smallest relative decrease from the mean of the `n_rounds` rounds before to that of the last
+        `n_rounds` rounds.
     n_rounds : int
 
     Examples
@@ -154,7 +154,7 @@ class LowGain:
 
 
 def reason_to_stop(rules: Iterable[StoppingRule], rounds: Sequence[Round]) -> str | None:
-    """Return why the first rule that fires does so, or None.
+    """Return the reason of the first rule that applies, or None.
 
     Examples
     --------

@@ -13,19 +13,19 @@ from refpair.classifiers._base import check_count
 
 
 class SubSampled(QueryStrategy):
-    """Ask as another strategy does, but look at some rows only, drawn at random for each query.
+    """Apply another strategy to a random sample of the candidates, drawn for each query.
 
-    A strategy takes as long as it has rows to look at, and the best of ten thousand rows is hardly worse than
-    the best of a million.
+    The time of a strategy grows with the number of candidates, and the best of ten thousand rows is hardly
+    worse than the best of a million.
 
     Parameters
     ----------
     strategy : QueryStrategy
     n_candidates : int, default=10000
-        How many rows are looked at; at least as many as are asked for.
+        Size of the sample; at least the batch size is drawn.
     random_state : int, RandomState or None, default=None
-        Decides which. With an integer, the same question has the same answer, but other rows are looked at
-        once more are labelled.
+        Seeds the sample. With an integer, the same arguments give the same rows; the sample changes once more
+        rows are labeled.
 
     Examples
     --------
@@ -50,12 +50,13 @@ class SubSampled(QueryStrategy):
             )
         self.strategy._check_parameters()
 
-    def _choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+    def choose(self, pool: Pool, n: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+        """Choose n rows."""
         n_looked_at = min(max(n, self.n_candidates), len(pool.candidates))
         (drawing,) = rng.spawn(1)  # the strategy draws as it would without this one: the same code each round
         some = np.sort(drawing.choice(len(pool.candidates), n_looked_at, replace=False))
         looked_at = replace(pool, candidates=pool.candidates[some]).in_memory()
-        chosen, worth = self.strategy._choose(looked_at, n, rng)
+        chosen, worth = self.strategy.choose(looked_at, n, rng)
         utilities = np.full(len(pool.candidates), np.nan)
         utilities[some] = worth
         return some[chosen], utilities

@@ -29,25 +29,25 @@ _ROWS_A_CALL = 512
 
 
 class CostSensitiveUncertainty(LearningStrategy):
-    """Ask for the row on whose cost the code and the classifier are at odds.
+    """Ask for the row on whose cost the code and the classifier disagree.
 
-    Label vectors are encoded as by :class:`refpair.CSRPEClassifier`, and the bits are learnt. The predicted
-    code b̂ of a row tells which label vectors are cheap for it. Two distances say how uncertain that is:
+    Label vectors are encoded as by :class:`refpair.CSRPEClassifier`, and the bits are learned. The predicted
+    code b̂ of a row says which label vectors are cheap for it. Two distances measure the uncertainty:
 
-    * *cost estimation uncertainty*: from b̂ to the nearest code word of a label vector that was seen. The bits
-      fit together badly.
-    * *cost utility uncertainty*: from b̂ to the code word of the prediction of the classifier f_t that is to
-      be improved. The classifier does not see what the costs tell.
+    * *cost estimation uncertainty*: from b̂ to the nearest code word of a known label vector. It is large if
+      the bits contradict each other.
+    * *cost utility uncertainty*: from b̂ to the code word of the prediction of the classifier f_t, which is
+      to be improved. It is large if the classifier ignores the costs.
 
-    Both are shares of the bits, and add up to what a row is worth.
+    Both are shares of the bits; the utility is their sum.
 
     Parameters
     ----------
     cost : str, Cost or callable, default="f1"
-        What a prediction costs; see :class:`refpair.Cost`.
+        The cost of a prediction; see :class:`refpair.Cost`.
     estimator : multi-label classifier, optional
-        f_t, the classifier that is to be improved; ``BinaryRelevance("logistic")`` if it is None. One of
-        logistic regressions like those of the bits is learnt along with them, and as closely.
+        f_t, the classifier to improve; ``BinaryRelevance("logistic")`` if it is None. If it consists of
+        logistic regressions like those of the bits, they are learned together.
     n_bits : int, default=1000
         The length of the code.
     bit_estimator : "logistic", "tree" or classifier, default="logistic"
@@ -55,10 +55,10 @@ class CostSensitiveUncertainty(LearningStrategy):
     part : {"both", "estimation", "utility"}, default="both"
         Which of the two uncertainties counts.
     n_jobs : int, optional
-        How many threads learn the bits and ask them, as in joblib. What is asked for does not depend on it.
+        Number of threads, as in joblib. The rows do not depend on it.
     random_state : int, RandomState or None, default=None
-        Decides about the code, and between rows that are worth the same. With an integer, the code is the
-        same in all rounds, and the bits are learnt from where they were in the last one.
+        Seeds the code, and breaks ties. With an integer, the code is the same in all rounds, and the bits
+        start from those of the last round.
 
     References
     ----------
@@ -105,13 +105,14 @@ class CostSensitiveUncertainty(LearningStrategy):
             raise ValueError(f'part must be "both", "estimation" or "utility", not {self.part!r}')
         check_classifier(self.estimator)
 
-    def _utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+    def utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
+        """Return the utility of each candidate."""
         along = self.part != "estimation" and _are_of_a_kind(self.estimator, self.bit_estimator)
         with one_blas_thread() if along else nullcontext():  # other learners have threads of their own
             return self._uncertainties(pool, rng, along)
 
     def _uncertainties(self, pool: Pool, rng: np.random.Generator, along: bool) -> Floats:
-        """Return what each candidate is worth, with the classifier learnt along with the bits or apart."""
+        """Return what each candidate is worth, with the classifier learned along with the bits or apart."""
         distinct = distinct_labels(pool.labels)
         uses_classifier = self.part != "estimation"
         cost = get_cost(self.cost).for_labels(pool.label_names)
@@ -119,10 +120,10 @@ class CostSensitiveUncertainty(LearningStrategy):
         seeds = rng.integers(2**64, size=len(code), dtype=np.uint64)
         seeds = np.append(seeds, np.zeros(along * distinct.vectors.shape[1], np.uint64))  # unused
         problems = bit_problems(code, distinct.vectors, distinct.of_row, seeds, int(along)).at_hand()
-        bits = self._learn(pool.features, pool.labelled, code, problems)
+        bits = self._learn(pool.features, pool.labeled, code, problems)
         classifier = None
         if uses_classifier and not along:
-            classifier = WrappedClassifier(self.estimator).fit(pool.rows(pool.labelled), pool.labels)
+            classifier = WrappedClassifier(self.estimator).fit(pool.rows(pool.labeled), pool.labels)
         words = np.sign(problems.differences(slice(0, len(code)))).astype(np.int8)
         book = CodeBook(words)
 
@@ -147,11 +148,11 @@ class CostSensitiveUncertainty(LearningStrategy):
         return pool.by_chunks(worth)
 
     def _learn(
-        self, X: Matrix, labelled: Indices, code: ReferencePairCode, problems: BitProblems
+        self, X: Matrix, labeled: Indices, code: ReferencePairCode, problems: BitProblems
     ) -> BitLearner:
         """Learn the bits; logistic regressions begin with what they were in the last round."""
         bank = make_bank(self.bit_estimator, n_jobs=self.n_jobs)
-        known = X[labelled]
+        known = X[labeled]
         if not isinstance(bank, LogisticBank):
             return bank.fit(known, problems)
         last: tuple[ReferencePairCode, LogisticBank] | None = self.__dict__.get("_last")
@@ -167,7 +168,7 @@ class CostSensitiveUncertainty(LearningStrategy):
 
 
 def _are_of_a_kind(estimator: Any, bits: Any) -> bool:
-    """Whether the classifier's labels are learnt just as the bits are: then they are further bits."""
+    """Whether the classifier's labels are learned just as the bits are: then they are further bits."""
     if estimator is not None and type(estimator) is not BinaryRelevance:
         return False
     of_labels = as_base_learner("logistic" if estimator is None else estimator.estimator)

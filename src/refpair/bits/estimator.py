@@ -64,14 +64,14 @@ class EstimatorBank(BitLearner):
         return self._ask(X, bits, _value, np.float32)
 
     def take(self, bits: npt.NDArray[np.intp]) -> Self:
-        """Return the bank of some of the bits, as they were learnt."""
+        """Return the bank of some of the bits, as they were learned."""
         bank = super().take(bits)
         bank.estimators_ = [self.estimators_[bit] for bit in bits]
         bank.n_features_ = None if self.n_features_ is None else self.n_features_[bits]
         return bank
 
     def with_more(self, other: Self) -> Self:
-        """Return a bank of its bits and then those of another, learnt from the same rows."""
+        """Return a bank of its bits and then those of another, learned from the same rows."""
         bank = super().with_more(other)
         bank.estimators_ = [*self.estimators_, *other.estimators_]
         return bank
@@ -88,7 +88,7 @@ class EstimatorBank(BitLearner):
             require(right, "there is not a number of features for each bit")
 
     def check_n_features(self, n_features: int) -> None:
-        """Refuse a bank that was learnt from other features, as far as its classifiers tell."""
+        """Refuse a bank that was learned from other features, as far as its classifiers tell."""
         own = np.full(len(self), n_features) if self.n_features_ is None else self.n_features_
         require(own.max(initial=1) <= n_features, "a bit has more features than there are")
         check_features(self.estimators_, own.tolist())
@@ -118,7 +118,7 @@ def is_answer(learnt: Any) -> bool:
 
 
 def check_features(learnt: Sequence[Any], n_features: Sequence[int]) -> None:
-    """Check that classifiers were learnt from so many features each, as far as they tell."""
+    """Check that classifiers were learned from so many features each, as far as they tell."""
     for own, n in zip(learnt, n_features, strict=True):
         require(getattr(own, "n_features_in_", n) == n, "a learner has other features than there are")
 
@@ -200,6 +200,6 @@ def _fit_clone(
         for name, value in learner.get_params().items()
         if value is None and (name == "random_state" or name.endswith("__random_state"))
     }
-    # Pipelines, nearest neighbours and others do not take weights, which often are all the same.
+    # Pipelines, nearest neighbors and others do not take weights, which often are all the same.
     how = {} if weight is None or (weight == 1.0).all() else {"sample_weight": weight}
     return learner.set_params(**states).fit(X, target, **how)

@@ -40,7 +40,7 @@ class LogisticBank(BitLearner):
 
     Each bit has the minimum that ``LogisticRegression(C)`` has with the bit's weights, scaled so that their
     mean is 1: how much a bit is held down does not depend on the size of its costs. It is done once the
-    gradient of ½|w|² + C Σ loss, by the weights of centred features and the intercept, is no longer than
+    gradient of ½|w|² + C Σ loss, by the weights of centered features and the intercept, is no longer than
     `tol`, or than this part of C Σ weight if that is less. Its weights are then no farther than this from the
     best ones for their mean decision.
 
@@ -71,7 +71,7 @@ class LogisticBank(BitLearner):
         self.verbose = verbose
 
     def fit(self, X: Matrix, problems: BitProblems, start: LogisticBank | None = None) -> Self:
-        """Learn every bit, the sooner the nearer those of `start` are to it, learnt from whatever rows.
+        """Learn every bit, the sooner the nearer those of `start` are to it, learned from whatever rows.
 
         Where bits have features of their own, `start` is not used.
         """
@@ -172,27 +172,27 @@ class LogisticBank(BitLearner):
         )  # fmt: skip
 
     def take(self, bits: npt.NDArray[np.intp]) -> Self:
-        """Return the bank of some of the bits, as they were learnt."""
+        """Return the bank of some of the bits, as they were learned."""
         bank = super().take(bits)
         bank.weights_, bank.intercept_ = self.weights_[bits], self.intercept_[bits]
         return bank
 
     def with_more(self, other: Self) -> Self:
-        """Return a bank of its bits and then those of another, learnt from the same rows."""
+        """Return a bank of its bits and then those of another, learned from the same rows."""
         bank = super().with_more(other)
         bank.weights_ = np.concatenate([self.weights_, other.weights_])
         bank.intercept_ = np.concatenate([self.intercept_, other.intercept_])
         return bank
 
     def renumbered(self, places: npt.NDArray[np.intp]) -> Self:
-        """Return a bank to begin with: its bits are those at some places; −1 is one not yet learnt."""
+        """Return a bank to begin with: its bits are those at some places; −1 is one not yet learned."""
         bank = self.take(places)
         bank.weights_[places < 0], bank.intercept_[places < 0] = 0.0, 0.0
         return bank
 
     @property
     def n_features(self) -> int:
-        """The number of features that the bits were learnt from."""
+        """The number of features that the bits were learned from."""
         return int((self.weights_ if self.basis_ is None else self.basis_).shape[1])
 
     def __len__(self) -> int:
@@ -213,7 +213,7 @@ class LogisticBank(BitLearner):
         require(not np.isnan(self.intercept_).any(), "an intercept is not a number")
 
     def check_n_features(self, n_features: int) -> None:
-        """Refuse a bank that was learnt from other features."""
+        """Refuse a bank that was learned from other features."""
         require(self.n_features == n_features, "the weights are not those of the features")
 
 

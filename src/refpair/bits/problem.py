@@ -67,7 +67,7 @@ def _taken(
 
 @dataclass(frozen=True, eq=False)
 class ClassProblems:
-    """Problems of several classes on the same rows, to be learnt by a forest each."""
+    """Problems of several classes on the same rows, to be learned by a forest each."""
 
     classes: npt.NDArray[np.int32]  # (n, n_problems): the class of each row in each problem, from 0
     n_classes: npt.NDArray[np.int64]  # (n_problems,)
@@ -117,7 +117,7 @@ class Bags(Savable):
         return np.asarray(draw_rows(self.n_rows, self.n_sampled, self.seeds[bit]))
 
     def leave_out(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
-        """Return which bits were learnt without which of some training rows, of shape (n_asked, n_bits)."""
+        """Return which bits were learned without which of some training rows, of shape (n_asked, n_bits)."""
         asked, which = np.unique(rows, return_inverse=True)
         place = np.full(self.n_rows, -1, np.int32)
         place[asked] = np.arange(len(asked), dtype=np.int32)
@@ -136,7 +136,7 @@ class Bags(Savable):
 class BitLearner(Savable, ABC):
     """Learns all bits, then predicts them."""
 
-    bags_: Bags | None  # which rows each bit was learnt from; None: from all
+    bags_: Bags | None  # which rows each bit was learned from; None: from all
     n_jobs: int | None  # how many threads learn the bits and predict them
 
     @abstractmethod
@@ -157,7 +157,7 @@ class BitLearner(Savable, ABC):
 
     @abstractmethod
     def check_n_features(self, n_features: int) -> None:
-        """Raise a ValueError if the bits were learnt from another number of features."""
+        """Raise a ValueError if the bits were learned from another number of features."""
 
     def predict_and_values(
         self, X: Matrix, n_signs: int
@@ -166,13 +166,13 @@ class BitLearner(Savable, ABC):
         return self.predict(X, slice(0, n_signs)), self.values(X, slice(n_signs, None))
 
     def take(self, bits: npt.NDArray[np.intp]) -> Self:
-        """Return a learner of some of the bits, as they were learnt."""
+        """Return a learner of some of the bits, as they were learned."""
         bank = copy(self)
         bank.bags_ = None if self.bags_ is None else replace(self.bags_, seeds=self.bags_.seeds[bits])
         return bank
 
     def with_more(self, other: Self) -> Self:
-        """Return a learner of its bits and then those of another, learnt from the same rows."""
+        """Return a learner of its bits and then those of another, learned from the same rows."""
         bank = copy(self)
         if self.bags_ is not None and other.bags_ is not None:
             seeds = np.concatenate([self.bags_.seeds, other.bags_.seeds])

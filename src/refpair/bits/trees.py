@@ -51,7 +51,7 @@ class _TreeBank(Savable):
 
     bins_: Bins
     trees_: Any
-    _what = "bits"  # that are learnt
+    _what = "bits"  # that are learned
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class _TreeBank(Savable):
         require(self.trees_.feature.max(initial=-1) < self.bins_.n_features, "a node asks for no feature")
 
     def check_n_features(self, n_features: int) -> None:
-        """Refuse a bank that was learnt from other features."""
+        """Refuse a bank that was learned from other features."""
         require(self.bins_.n_features == n_features, "the bins are not those of the features")
 
 
@@ -172,13 +172,13 @@ class TreeBank(_TreeBank, BitLearner):
         return bank
 
     def take(self, bits: npt.NDArray[np.intp]) -> Self:
-        """Return the bank of some of the bits, as they were learnt."""
+        """Return the bank of some of the bits, as they were learned."""
         bank = super().take(bits)
         bank.trees_ = self.trees_.take(bits)
         return bank
 
     def with_more(self, other: Self) -> Self:
-        """Return a bank of its bits and then those of another, learnt from the same rows."""
+        """Return a bank of its bits and then those of another, learned from the same rows."""
         bank = super().with_more(other)
         bank.trees_ = Trees.join([self.trees_, other.trees_])
         return bank

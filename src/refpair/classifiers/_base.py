@@ -177,7 +177,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         self._check_learnt(n_features, self._label_format.n_labels)
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
-        """Raise a ValueError unless what was learnt is of so many features and labels."""
+        """Raise a ValueError unless what was learned is of so many features and labels."""
 
     def predict(self, X: Any) -> Any:
         """Predict the label vectors of samples.
@@ -190,8 +190,8 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         Returns
         -------
         Y : of shape (n, n_labels)
-            In the kind that the labels had in ``fit``: array, sparse (CSR, as scikit-learn's
-            ``sparse_interface`` says: an array or a matrix), or DataFrame with their names. Of Dask: a
+            In the form that the labels had in ``fit``: array, sparse (CSR, as scikit-learn's
+            ``sparse_interface`` says: an array or a matrix), DataFrame, lists or joined names. For Dask: a
             DataFrame if X is one and the labels have names, an array otherwise.
         """
         check_is_fitted(self)
@@ -207,15 +207,15 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Of Dask, the answer is lazy, too.
+            For Dask, the result is lazy, too.
         as_frame : bool, default=False
-            Whether to return a DataFrame: the labels are its columns, and its index is that of X.
+            Whether to return a DataFrame with the labels as columns and the index of X.
 
         Returns
         -------
         probabilities : ndarray or DataFrame of shape (n, n_labels)
-            From 0.000001 to 0.999999: a model that has never seen a label somewhere cannot rule it out. If y
-            was one-dimensional in ``fit``, a column for each of its classes.
+            Between 0.000001 and 0.999999: a label that was never seen is not impossible. If y was
+            one-dimensional in ``fit``, a column for each class.
         """
         check_is_fitted(self)
         if is_lazy(X):
@@ -236,15 +236,15 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Of Dask, the answer is a Dask array.
+            For Dask, the result is a Dask array.
         k : int, default=5
-            How many label vectors. A sample that has fewer is filled up with empty ones of probability 0.
+            Number of label vectors. If a sample has fewer, empty ones of probability 0 fill up.
 
         Returns
         -------
         labels : ndarray of uint8, shape (n, k, n_labels)
         probabilities : ndarray of float64, shape (n, k)
-            Falling in each row.
+            In descending order in each row.
         """
         check_is_fitted(self)
         check_count("k", k)
@@ -257,14 +257,14 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
 
     @_if_knows("_distributions")
     def expected_cost(self, X: Any, Y: Any = None) -> Floats:
-        """Return what the predictions are expected to cost: the less, the surer is the model.
+        """Return the expected cost of the predictions.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Of Dask, the answer is a Dask array.
+            For Dask, the result is a Dask array.
         Y : array, sparse matrix or DataFrame of shape (n, n_labels), optional
-            Label vectors to predict for these samples; by default what ``predict`` gives.
+            The predictions to evaluate; by default those of ``predict``.
 
         Returns
         -------
@@ -289,19 +289,19 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
 
     @_if_knows("_distributions")
     def decide(self, X: Any, cost: Any) -> Any:
-        """Predict the label vectors that are best for another cost, without fitting again.
+        """Predict for another cost, without fitting again.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Of Dask, the answer is lazy, too.
+            For Dask, the result is lazy, too.
         cost : str, Cost or callable
-            As the parameter of this class.
+            As in the constructor.
 
         Returns
         -------
         Y : of shape (n, n_labels)
-            In the kind that the labels had in ``fit``, as from ``predict``.
+            In the form that the labels had in ``fit``, as from ``predict``.
         """
         check_is_fitted(self)
         cost = self._check_cost(cost)
@@ -310,7 +310,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         return self._label_format.write(self._decide(self._read_features(X, reset=False), cost), X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return how well the labels of samples are predicted, by the model's own cost.
+        """Return the score of the predictions under the model's own cost.
 
         Parameters
         ----------
@@ -318,20 +318,20 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
             The true labels.
         sample_weight : array of shape (n,), optional
-            How much each sample counts.
+            The weight of each sample.
 
         Returns
         -------
         score : float
-            By ``cost_``, and greater is better: the mean of 1 − cost for F-beta, Jaccard and the zero-one
-            loss (there it is the share of rows whose labels are all right, as scikit-learn's classifiers have
-            it); minus the mean cost for all others. ``cost_.mean`` has the number as papers report it.
+            By ``cost_``, and greater is better: the mean of 1 − cost for F-beta, Jaccard and zero-one loss
+            (there it is subset accuracy, as in scikit-learn); minus the mean cost for all others.
+            ``cost_.mean`` has the number as papers report it.
 
         Notes
         -----
-        Models with different costs are compared by one of them: ``get_cost("f1").scorer()(model, X, y)``.
-        Classifiers that know no cost (binary relevance, chains, label powersets, RAkEL, ML-ECC) have the
-        zero-one loss as ``cost_``.
+        To compare models with different costs, use one of them: ``get_cost("f1").scorer()(model, X, y)``.
+        Classifiers without a cost (binary relevance, chains, label powersets, RAkEL, ML-ECC) have zero-one
+        loss as ``cost_``.
         """
         check_is_fitted(self)
         predicted = self._predict_labels(self._read_features(X, reset=False))
@@ -346,7 +346,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
-        # What is learnt by another estimator takes what that takes.
+        # What is learned by another estimator takes what that takes.
         learner = getattr(self, "estimator", None)
         if isinstance(learner, str):
             tags.input_tags.allow_nan = learner != "logistic"

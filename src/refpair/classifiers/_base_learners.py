@@ -1,7 +1,7 @@
 """Base learners of reductions: one classifier for each of many problems, binary or not, on the same rows.
 
-Forests and logistic regressions are learnt in banks: a forest for each of K problems is just K × T trees, and
-the features are binned only once.
+Forests and logistic regressions are learned in banks: a forest for each of K problems is K × T trees, and the
+features are binned only once.
 """
 
 from __future__ import annotations

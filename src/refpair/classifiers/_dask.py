@@ -101,8 +101,8 @@ def _label_blocks(Y: Any, n_rows: list[float]) -> list[Any]:
     if is_lazy(Y):
         if is_known and not is_frame(Y) and not np.isnan(Y.shape[0]) and Y.shape[0] == sum(n_rows):
             Y = Y.rechunk({0: tuple(n_rows)})
-        blocks, n_labelled = row_blocks(Y, "Y")
-        both = zip(n_labelled, n_rows, strict=False)
+        blocks, n_labeled = row_blocks(Y, "Y")
+        both = zip(n_labeled, n_rows, strict=False)
         if len(blocks) != len(n_rows) or not all(np.isnan(n + own) or n == own for n, own in both):
             raise ValueError("Y must be cut into blocks of the same rows as X")
         return blocks

@@ -38,8 +38,8 @@ def warn_of_own_scores() -> None:
             if type(scorer).__name__ == "_PassthroughScorer" and not hasattr(scorer, "_has_warned"):
                 scorer._has_warned = True
                 warnings.warn(
-                    "the search compares models by their own costs, which are different measures: say by "
-                    'which one they are compared, as in GridSearchCV(..., scoring=get_cost("f1").scorer())',
+                    "the search compares models by their own costs, which are different measures: name "
+                    'one to compare by, as in GridSearchCV(..., scoring=get_cost("f1").scorer())',
                     UserWarning,
                     stacklevel=3,
                 )

@@ -68,7 +68,7 @@ class EstimatorLinks(Savable):
         if hasattr(self.estimators[k], "predict_proba"):
             chances = self._ask(k, prepared, row, paths, lambda link, X: link.predict_proba(X)[:, 1])
             if np.isnan(chances).any():  # both branches of a path would be followed, and so on
-                raise ValueError(f"the classifier of link {k} says NaN is the probability of a label")
+                raise ValueError(f"the classifier of link {k} predicts NaN as the probability of a label")
             return np.clip(chances, 0.0, 1.0)
         return self._ask(k, prepared, row, paths, _says_one)
 
@@ -98,8 +98,8 @@ def _says_one(link: Any, X: Matrix) -> Any:
 class TreeLinks(Savable):
     """A tree or a forest of the tree bank for each link.
 
-    The bank learnt from the features with all labels after them, in the order of the chain; each link's trees
-    use only the labels before it.
+    The bank learned from the features with all labels after them, in the order of the chain; the trees of a
+    link use only the labels before it.
     """
 
     bank: TreeBank
@@ -182,7 +182,7 @@ def read_order(order: Any, n_labels: int, rng: np.random.Generator) -> npt.NDArr
 
 
 def check_chain(order: npt.NDArray[np.int64], links: Links, n_features: int, n_labels: int) -> None:
-    """Raise a ValueError unless a chain has a link for each label, learnt from so many features."""
+    """Raise a ValueError unless a chain has a link for each label, learned from so many features."""
     require(len(links) == n_labels, "there is not a link for each label")
     check_order(order, n_labels)
     links.check_n_features(n_features)
@@ -198,7 +198,7 @@ def fit_links(
 ) -> Links:
     """Learn the links of a chain; `how` are `n_jobs` and `verbose`.
 
-    A link is learnt from the true labels of the links before it, not from what they would say. So they need
+    A link is learned from the true labels of the links before it, not from what they would say. So they need
     not wait for each other: all are problems on the same rows, of which each may use more features.
     """
     vectors = distinct.vectors[:, order]

@@ -27,27 +27,29 @@ Floats = npt.NDArray[np.float64]
 
 
 class Forest(DocLinked, BaseEstimator, Savable):  # type: ignore[misc]  # scikit-learn has no types
-    """A forest as the base learner of a reduction, with parameters of one's own.
+    """A forest as base learner, with parameters.
 
-    It has nothing but its parameters: a reduction grows the trees of all its problems at once, in one bank,
-    which is many times faster than one forest after the other.
+    It only holds parameters: a classifier grows the trees of all its problems together, which is many times
+    faster than one forest after the other.
 
     Parameters
     ----------
     n_trees : int, default=100
-        How many trees each problem gets.
+        Number of trees for each problem.
     max_depth : int, optional
         The depth of the trees; None lets them grow until their leaves are pure.
     min_samples_leaf : int, default=1
-        How many rows a leaf has at least.
+        Minimum number of rows in a leaf.
     max_features : int, float, "auto", "sqrt", "log2" or None, default="auto"
-        How many features a split looks at: a number, a share, or None for all. "auto" is "sqrt" if most
+        Number of features that a split considers: a number, a share, or None for all. "auto" is "sqrt" if
+        most
         features have more than two values, else a third of them.
     max_samples : int, float or None, default=0.632
-        How many rows, drawn without replacement, a tree is grown on: a number, a share, or None for all. By
-        default as large a share as there are distinct rows in a bootstrap sample.
+        Number of rows, drawn without replacement, for each tree: a number, a share, or None for all. The
+        default is the share of distinct rows in a bootstrap sample.
     max_bins : int, default=64
-        How finely numeric features are cut, from 2 to 255; a feature with fewer values is kept exactly.
+        Maximum number of bins of a numeric feature, from 2 to 255; a feature with fewer values is kept
+        exactly.
 
     Notes
     -----
@@ -117,22 +119,22 @@ class Forest(DocLinked, BaseEstimator, Savable):  # type: ignore[misc]  # scikit
 class Logistic(DocLinked, ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]  # scikit-learn has no types
     """Logistic regression with an L2 penalty, for two classes.
 
-    On its own it finds the minimum that scikit-learn's ``LogisticRegression`` finds. As the base learner of a
-    reduction or of CSRPE, all problems are solved at once, by products of matrices.
+    By itself it has the solution of scikit-learn's ``LogisticRegression``. As a base learner, all problems
+    are solved together, by matrix products.
 
     Parameters
     ----------
     C : float, default=1.0
-        How little the weights of features are held down. Features should be of like scales.
+        Inverse strength of the penalty. Features should have similar scales.
     tol : float, optional
-        Done once the gradient of ½|w|² + C Σ loss, by the weights of centred features and the intercept, is
+        Stop once the gradient of ½|w|² + C Σ loss, by the weights of centered features and the intercept, is
         no longer than this, or than this part of C Σ weight if that is less. By default 1e-2 for the bits of
         CSRPE, whose signs alone matter, else 1e-8.
 
     Attributes
     ----------
     classes_, coef_, intercept_, n_features_in_, feature_names_in_
-        As of scikit-learn's ``LogisticRegression``.
+        As in scikit-learn's ``LogisticRegression``.
 
     Examples
     --------
@@ -182,7 +184,7 @@ class Logistic(DocLinked, ClassifierMixin, BaseEstimator, Savable):  # type: ign
         y : array of shape (n,)
             Two classes.
         sample_weight : array of shape (n,), optional
-            How much each row counts.
+            The weight of each row.
 
         Returns
         -------

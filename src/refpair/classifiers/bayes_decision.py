@@ -1,4 +1,4 @@
-"""Any classifier of scikit-learn, made to answer with what costs least."""
+"""Decisions of lowest expected cost for any scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -142,68 +142,65 @@ class LabelModel(Savable):
 
 # scikit-learn carries no types, so mypy sees a class of type Any among the bases.
 class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type: ignore[misc]
-    """Makes a classifier of scikit-learn answer with the label vector of least expected cost.
+    """Add calibration and decisions of lowest expected cost to a scikit-learn classifier.
 
-    The classifier is fitted as it is, whatever the cost. What it then knows of a row is read as a
-    distribution over label vectors, which is calibrated by rows that it was fitted without, and the answer is
-    the vector that costs least on average under it. All that the model tells is of this distribution. See
-    :mod:`refpair.decision` for how it is found, and for which costs it is exact.
+    The classifier is fitted as usual, whatever the cost. Its predictions become a distribution over label
+    vectors, which is calibrated on rows that it was not fitted on. The answer is the label vector of lowest
+    expected cost under this distribution; all other methods use the same distribution.
+    :mod:`refpair.decision` says for which costs the decision is exact.
 
     Parameters
     ----------
     estimator : classifier
         A classifier with ``predict_proba``, also as the last step of a pipeline or within ``GridSearchCV``.
-        One that learns a single label, by its tags, is fitted once a label, by scikit-learn's
-        ``MultiOutputClassifier``; what comes before it in a pipeline is fitted only once. Of what kind it is
-        decides what is known of the dependence of labels:
+        One that learns a single label, by its tags, is fitted once for each label, by scikit-learn's
+        ``MultiOutputClassifier``; the steps before it in a pipeline are fitted once. Its type decides what is
+        known about the dependence of labels:
 
         - forests and trees (``RandomForestClassifier``, ``ExtraTreesClassifier``, ``DecisionTreeClassifier``,
-          ``ExtraTreeClassifier``): a row has the label vectors of the training rows in its leaf, with the
-          mean frequency over the trees. Label vectors are seen as a whole.
-        - chains (``ClassifierChain``): label vectors are drawn from the product of the conditional
-          probabilities of the links. Dependence is as the chain learnt it.
-        - all others: the labels are taken to be **independent**, with the probabilities that
-          ``predict_proba`` tells.
+          ``ExtraTreeClassifier``): the label vectors of the training rows in the leaf of a row, with their
+          mean frequency over the trees. Dependence is kept.
+        - chains (``ClassifierChain``): label vectors are drawn from the chain. Dependence is as the chain
+          learned it.
+        - all others: labels are assumed **independent**, with the probabilities of ``predict_proba``.
     cost : str, Cost or callable, default="f1"
         What a prediction costs; see :func:`get_cost`.
     calibrate : bool, default=True
-        Whether to calibrate the probabilities of labels, by a beta calibration that labels share, and a line
-        of its own for each label that is pulled towards it.
-        It is learnt from the rows that the trees of a forest did not draw, if it has a bootstrap and 100
-        trees or more; else from the rows of five folds, each by a clone that is fitted on the other four,
-        which takes five times as long again. Fewer than 20 rows are too few.
+        Whether to calibrate the probabilities of labels, by a beta calibration that all labels share and a
+        correction for each label that is regularized towards none. It is learned out of bag, if the estimator
+        is a forest with bootstrap and at least 100 trees; else by five-fold cross-validation, which takes
+        five more fits. At least 20 rows are needed.
     n_samples : int, default=100
-        How many label vectors to draw for a row from a chain. If K labels have no more than that
-        (2^K ≤ n_samples), the distribution is computed exactly instead. Other estimators do not use it.
+        Number of label vectors to draw from a chain for each row. If 2^K ≤ n_samples for K labels, the
+        distribution is computed exactly. Other estimators do not use it.
     n_jobs : int, optional
-        Threads that read leaves and decide, and processes that fit an estimator once a label; −1 uses all
-        processors. The estimator has its own ``n_jobs``.
+        Number of threads for reading leaves and deciding, and of processes for fitting an estimator for each
+        label; −1 uses all processors. The estimator has its own ``n_jobs``.
     random_state : int, RandomState or None, default=None
-        Decides what is drawn from a chain, and which rows calibrate. If it is given, the estimator gets
-        random states from it wherever it has none of its own.
+        Seeds the draws from a chain and the folds of calibration. If given, it also seeds the estimator where
+        that has no random state.
     verbose : int, default=0
-        1 shows a progress bar while the leaves of a forest are read, and while folds are fitted.
+        1 shows progress bars.
 
     Attributes
     ----------
     estimator_ : classifier
         The fitted clone of the estimator, or the ``MultiOutputClassifier`` of it. Unless it is a tree or
-        forest, it knows only the labels that vary in the training set, since others make most classifiers
-        fail; it is None if there are none.
+        forest, it is fitted on the labels that vary in the training set only, since constant labels make most
+        classifiers fail; None if no label varies.
     cost_ : Cost
     classes_, n_features_in_, feature_names_in_
         The names of the labels, and of the features as in scikit-learn.
 
     Notes
     -----
-    A training row counts in its leaf as often as the bootstrap of the tree drew it, whatever its
-    ``class_weight``: what mistakes cost is for the cost to say. The draws from a chain are those of
-    :class:`ProbabilisticChain`. A pipeline is given the features as they are, for instance texts.
+    A training row counts in its leaf as often as the bootstrap of the tree drew it; ``class_weight`` is
+    ignored there. The draws from a chain are those of :class:`ProbabilisticChain`. A pipeline is given the
+    features as they are, for instance texts.
 
-    Where label vectors are known, their weights become the nearest ones whose labels have the calibrated
-    probabilities; what none of a row's vectors has stays impossible. Where labels are taken as independent,
-    and for chains and single trees, calibration helps costs that add up over labels, but F1, Jaccard or
-    zero-one may be worse by it: compare with ``calibrate=False``.
+    With a distribution over label vectors, calibration changes it to the nearest one whose labels have the
+    calibrated probabilities. For independent labels, chains and single trees, calibration helps costs that
+    add up over labels, but can make F1, Jaccard or zero-one worse: compare with ``calibrate=False``.
 
     Examples
     --------
@@ -278,7 +275,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     def _fit_pool(
         self, estimator: Any, learnt: LabelModel, X: Any, labels: LabelMatrix, rng: np.random.Generator
     ) -> LogOddsPool | None:
-        """Return what calibrates a model, by what it says of rows that it was learnt without."""
+        """Return the calibration of a model, from its predictions on rows that it was not fitted on."""
         if learnt.model is None or labels.shape[0] < _FEWEST_ROWS:
             return None
         rows, forest = rng.permutation(labels.shape[0]), _last_step(learnt.model)
@@ -391,8 +388,8 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
             raise ValueError(f"estimator must be a classifier of scikit-learn, not {estimator!r}")
         if not hasattr(estimator, "predict_proba"):
             raise ValueError(
-                f"estimator must have predict_proba, which {estimator!r} has not: make it of a classifier "
-                "that tells probabilities, such as CalibratedClassifierCV(LinearSVC()) instead of LinearSVC()"
+                f"estimator must have predict_proba, which {estimator!r} has not: use a classifier with "
+                "probabilities, such as CalibratedClassifierCV(LinearSVC()) instead of LinearSVC()"
             )
         if not isinstance(self.calibrate, bool):
             raise ValueError(f"calibrate must be True or False, not {self.calibrate!r}")

@@ -1,4 +1,4 @@
-"""Binary relevance: each label is learnt on its own."""
+"""Binary relevance: each label is learned on its own."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from refpair.tables.labels import LabelMatrix
 
 
 class BinaryRelevance(ReductionClassifier):
-    """Learn each label by a base learner of its own, as if labels had nothing to do with each other.
+    """Learn each label independently, with a base learner for each.
 
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner of a label: a classifier to be cloned, or trees or logistic regressions that are
-        learnt all at once, which is many times faster; see :class:`Forest`.
+        The base learner of a label: a classifier, which is cloned, or trees or logistic regressions that are
+        learned together, which is many times faster; see :class:`Forest`.
     n_jobs : int, optional
-        How many threads or processes learn, as in joblib. The model does not depend on it.
+        Number of threads or processes, as in joblib. The model does not depend on it.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1 shows a progress bar.
@@ -31,13 +31,13 @@ class BinaryRelevance(ReductionClassifier):
     Attributes
     ----------
     learners_ : BinaryLearners
-        One problem a label.
+        One problem for each label.
     classes_, n_features_in_, feature_names_in_
         The names of the labels, and of the features as in scikit-learn.
 
     Notes
     -----
-    A label that is the same in all training rows is predicted to be so. There are no probabilities if the
+    A label that is constant in training is predicted as this constant. There are no probabilities if the
     base learner has no ``predict_proba``.
 
     Examples

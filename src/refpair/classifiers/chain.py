@@ -1,4 +1,4 @@
-"""Classifier chains: each label is learnt from the features and the labels before it."""
+"""Classifier chains: each label is learned from the features and the labels before it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from refpair.tables.labels import LabelMatrix
 
 
 class ChainClassifier(ReductionClassifier):
-    """Predict the labels one after the other, each from the features and the labels before it.
+    """Predict one label after the other, each from the features and the labels before it.
 
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner of a label, a link of the chain: a classifier to be cloned, or trees or logistic
-        regressions that are learnt all at once, which is many times faster; see :class:`Forest`.
+        The base learner of a label, a link of the chain: a classifier, which is cloned, or trees or logistic
+        regressions that are learned together, which is many times faster; see :class:`Forest`.
     order : array-like of int or "random", optional
-        The labels in the order of the chain, by their column numbers; by default as the columns of y are.
+        Column numbers of the labels in the order of the chain; by default the order of the columns of y.
     n_jobs : int, optional
-        How many threads or processes learn, as in joblib. The model does not depend on it.
+        Number of threads or processes, as in joblib. The model does not depend on it.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1 shows a progress bar.
@@ -33,19 +33,19 @@ class ChainClassifier(ReductionClassifier):
     Attributes
     ----------
     order_ : ndarray of int64, shape (n_labels,)
-        Which label each link is for.
+        The label of each link.
     links_ : TreeLinks or EstimatorLinks
     classes_, n_features_in_, feature_names_in_
         The names of the labels, and of the features as in scikit-learn.
 
     See Also
     --------
-    ProbabilisticChain : The same chain, but all its label vectors are weighed by what they cost.
+    ProbabilisticChain : The same chain, with decisions of lowest expected cost.
 
     Notes
     -----
     With a base learner of scikit-learn, predictions are those of its ``ClassifierChain``. Unlike there, a
-    label may be the same in all training rows; it is then predicted to be so. There are no probabilities if
+    label may be constant in training; it is then predicted as this constant. There are no probabilities if
     the base learner has no ``predict_proba``.
 
     References

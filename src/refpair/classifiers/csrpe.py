@@ -46,68 +46,68 @@ _TREE_ONLY = {"max_depth": "auto", "min_samples_leaf": 1, "max_features": "auto"
 
 
 class CSRPEClassifier(SavableCSRPE):
-    """The multi-label classifier that is best for a given cost, by cost-sensitive reference pair encoding.
+    """Multi-label classifier for a given cost, by cost-sensitive reference pair encoding.
 
-    Label vectors are encoded as thousands of bits, each the answer to the question which of two random label
-    vectors is the cheaper prediction. Every bit is learnt with the difference of the two costs as weight. A
-    sample's predicted bits become a distribution over label vectors. Other sources know other things: trees
-    of single labels, the leaves of larger trees, linear models. All are mixed into one calibrated
-    distribution, and the answer is the label vector of least expected cost, out of all there are; or, as in
-    the paper, the one whose code is nearest.
+    Label vectors are encoded as thousands of bits; a bit says which of two random label vectors is the
+    cheaper prediction. Each bit is learned with the difference of the two costs as weight. The predicted bits
+    of a sample become a distribution over label vectors, which is combined with other sources: trees of
+    single labels, leaves of larger trees, linear models. The answer is the label vector of lowest expected
+    cost under the combined, calibrated distribution; or, as in the paper, the label vector whose code is
+    nearest.
 
     Parameters
     ----------
     cost : str, Cost or callable, default="f1"
-        What a prediction costs: "f1", "jaccard", "hamming", "zero_one", "rank", "f2" and so on, or a cost of
-        your own; see :class:`refpair.Cost`.
+        The cost of a prediction: "f1", "jaccard", "hamming", "zero_one", "rank", "f2" and so on, or a custom
+        cost; see :class:`refpair.Cost`.
     n_bits : int or "auto", default="auto"
-        The length of the code. "auto" learns bits in batches, up to 3,000 of them, for as long as they make
-        the probabilities of labels clearly better out of bag.
+        The length of the code. "auto" learns batches of bits, up to 3,000, as long as they clearly improve
+        the probabilities of labels out of bag.
     sources : "auto" or tuple, default="auto"
-        What the posterior is made of, "code" and any of:
+        The sources of the posterior, "code" and any of:
 
-        - "labels": trees that ask for one label alone, up to 100 for each,
-        - "leaves": up to 400 trees, in whose leaves training samples vote by their label vectors,
+        - "labels": trees for single labels, up to 100 for each,
+        - "leaves": up to 400 trees, whose leaves hold the label vectors of training samples,
         - "linear": a logistic regression for each label,
-        - a classifier of scikit-learn: what it says of labels, learnt with the others and asked out of fold.
+        - a scikit-learn classifier with ``predict_proba``; its weight is found by cross-validation.
 
-        ``("code",)`` is the model without them. "auto" takes those of the four that are of use out of bag;
-        with another `estimator` than "tree", and for rows on disk, of "code" and "labels". What each counts
-        is chosen out of bag.
+        "auto" keeps those of the four that help out of bag; with another `estimator` than "tree", and for
+        rows on disk, of "code" and "labels". Their weights are chosen out of bag.
     estimator : "tree", "logistic" or classifier, default="tree"
-        What learns a bit: a decision tree; a logistic regression, all bits at once (``Logistic(C=...)`` sets
-        how); or a clone of any scikit-learn classifier whose ``fit`` takes ``sample_weight``.
+        The learner of a bit: a decision tree; a logistic regression, for all bits together
+        (``Logistic(C=...)`` sets parameters); or any scikit-learn classifier whose ``fit`` takes
+        ``sample_weight``.
     pairs : {"auto", "uniform", "density", "mixed", "observed"}, default="auto"
-        Where reference pairs are drawn from: all label vectors ("uniform", as in the paper), vectors with as
-        many labels as the training set has ("density"), half of these and half of those ("mixed"), or the
+        The distribution of reference pairs: over all label vectors ("uniform", as in the paper), vectors with
+        the label frequencies of the training set ("density"), half of each ("mixed"), or the
         vectors of the training set ("observed"). "auto" is "mixed", or "uniform" if the decoder is "nearest".
     decoder : {"posterior", "nearest"}, default="posterior"
-        How a predicted code becomes a label vector: by the decision of least expected cost under the
+        How a predicted code becomes a label vector: by the decision of lowest expected cost under the
         posterior, or by the nearest code word, as in the paper.
     relevant_set : array-like of shape (n_vectors, n_labels), optional
         The label vectors that codes are compared with: the only ones that "nearest" can predict, and that
-        "posterior" gives weight to. By default the distinct ones of the training set, for "posterior" the
-        20,000 most frequent of them; it then gives weight to others, too, if that clearly costs less out of
-        bag.
+        have a positive probability for "posterior". By default the distinct ones of the training set, for
+        "posterior" the 20,000 most frequent; others then get a positive probability, too, if that clearly
+        costs less out of bag.
     max_depth : int, "auto" or None, default="auto"
-        The depth of the trees; None lets them grow until their leaves are pure. "auto" grows them so, and
-        cuts them off at 6 if that costs less out of bag (never if the decoder is "nearest").
+        Maximum depth of the trees; None grows them until their leaves are pure. "auto" does so, and cuts them
+        at depth 6 if that costs less out of bag (never with the decoder "nearest").
     min_samples_leaf : int, default=1
-        How many rows a leaf has at least.
+        Minimum number of rows in a leaf.
     max_features : int, float, "auto", "sqrt", "log2" or None, default="auto"
-        How many features a split looks at: a number, a share, or None for all. "auto" is "sqrt" if most
-        features have more than two values and the decoder is "posterior", else all.
+        Number of features that a split considers: a number, a share, or None for all. "auto" is "sqrt" if
+        most features have more than two values and the decoder is "posterior", else all.
     max_samples : int, float, "auto" or None, default="auto"
-        How many rows, drawn without replacement, a bit is learnt from: a number, a share, or None for all.
-        "auto" is all for "nearest"; for "posterior" 63 %, or 80 % of 2,000 rows or more, but at most 100,000
-        rows. If it is all, the posterior is chosen by further bits, which are learnt in three folds; that
-        takes longer.
+        Number of rows, drawn without replacement, for each bit: a number, a share, or None for all. "auto" is
+        all for "nearest"; for "posterior" 63 %, or 80 % of 2,000 rows or more, at most 100,000 rows. With all
+        rows, the posterior is chosen by three-fold cross-validation, which takes longer.
     max_bins : int, default=64
-        How finely numeric features are cut, from 2 to 255; a feature with fewer values is kept exactly.
+        Maximum number of bins of a numeric feature, from 2 to 255; a feature with fewer values is kept
+        exactly.
     n_jobs : int, optional
-        Threads; −1 uses all processors. The model does not depend on it.
+        Number of threads; −1 uses all processors. The model does not depend on it.
     random_state : int, RandomState or None, default=None
-        Decides everything random.
+        Seeds everything random.
     verbose : int, default=0
         1 shows a progress bar with the time left. Since scikit-learn 1.9, its callbacks are told as well:
         ``set_callbacks(sklearn.callback.ProgressBar())``.
@@ -119,23 +119,23 @@ class CSRPEClassifier(SavableCSRPE):
     classes_ : ndarray of shape (n_labels,)
         The names of the labels: the columns of a DataFrame, else 0, 1, 2, …
     code_ : ReferencePairCode
-        The reference pairs. It has fewer than ``n_bits`` bits if there are no more useful ones.
+        The reference pairs; fewer than ``n_bits`` if there are no more useful ones.
     relevant_set_ : ndarray of uint8, shape (n_vectors, n_labels)
         The label vectors that codes are compared with, the most frequent first.
     relevant_counts_ : ndarray of int64
-        How many training rows have each of them.
+        The number of training rows with each of them.
     bits_ : TreeBank, LogisticBank or EstimatorBank
-        The learnt bits of the code.
+        The learned bits of the code.
     posterior_ : Posterior
-        What makes distributions over label vectors (if the decoder is "posterior"): its ``sources``, and the
-        ``mixture`` of them that was chosen out of bag.
+        The model of distributions over label vectors (if the decoder is "posterior"): its ``sources``, and
+        their ``mixture``, which was chosen out of bag.
     oob_search_ : dict of ndarrays
         The mixtures that were tried, as ``pandas.DataFrame(model.oob_search_)`` shows them: the mean ``cost``
-        of their decisions on training samples, each seen only by what was learnt without it, and the
+        of their decisions on training samples, each seen only by what was learned without it, and the
         ``log_loss`` of its labels. The first one was chosen, unless another one is clearly cheaper.
     oob_cost_ : float
-        The mean cost of the decisions of the one that was chosen: an estimate of what predictions on new rows
-        cost.
+        The mean cost of the decisions of the chosen mixture: an estimate of the cost of predictions on new
+        rows.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of str
@@ -143,16 +143,16 @@ class CSRPEClassifier(SavableCSRPE):
 
     Notes
     -----
-    Cells of X may be missing (NaN): a tree sends them to the better side.
+    Cells of X may be missing (NaN): a split sends them to the better side.
 
-    ``decide(X, cost=...)`` answers for another cost with the same fitted model, by the same distribution.
-    With ``decoder="nearest"`` pairs are compared by the cost itself, as in the paper. For the posterior, all
-    costs that treat labels alike share one code, by Jaccard's cost or the rank loss, whichever says more out
-    of bag: such a cost counts in the decisions, and in which mixture of the sources is chosen. Prices of
-    single labels, and functions of your own, have their own code, or Jaccard's if that says clearly more.
+    ``decide(X, cost=...)`` predicts for another cost with the same fitted model and distribution. With
+    ``decoder="nearest"``, reference pairs are compared by the cost itself, as in the paper. For the
+    posterior, all costs that treat labels alike share one code, by Jaccard's cost or the rank loss, whichever
+    has the lower log loss out of bag: such a cost determines the decisions, and hardly the probabilities.
+    Prices of single labels and custom functions have their own code, or Jaccard's if that is clearly better.
 
     With ``decoder="nearest"`` ties between equally near code words go to the more frequent label vector, and
-    there are no probabilities. ``cost="zero_one"`` is then out of reach if there are many label vectors.
+    there are no probabilities. ``cost="zero_one"`` is then infeasible with many label vectors.
 
     References
     ----------
@@ -213,7 +213,7 @@ class CSRPEClassifier(SavableCSRPE):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
-        """Draw a code for the cost, learn its bits and the other sources, and choose what each counts.
+        """Draw a code for the cost, learn its bits and the other sources, and choose their weights.
 
         Parameters
         ----------
@@ -326,13 +326,12 @@ class CSRPEClassifier(SavableCSRPE):
         return partial(learn_bits, self.estimator, of_trees, how)
 
     def shorten(self, n_bits: int) -> Self:
-        """Return a copy with a part of the code; nothing is learnt anew.
+        """Return a copy with a part of the code, without fitting again.
 
         Parameters
         ----------
         n_bits : int
-            How many bits of the code stay, from 1 to ``len(code_)``: every second one for half of them, and
-            so on. Other sources stay as they are.
+            Number of bits to keep, from 1 to ``len(code_)``, evenly spaced. Other sources do not change.
 
         Returns
         -------
@@ -383,7 +382,7 @@ class CSRPEClassifier(SavableCSRPE):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Of Dask, the answer is a Dask array.
+            For Dask, the result is a Dask array.
 
         Returns
         -------
@@ -457,7 +456,7 @@ class CSRPEClassifier(SavableCSRPE):
 
 
 def code_costs(cost: Cost) -> list[Cost]:
-    """Return the costs that the bits of a posterior may be learnt for, to decide for this one.
+    """Return the costs that the bits of a posterior may be learned for, to decide for this one.
 
     The second code goes on if its first bits say clearly more out of bag. For costs that treat labels alike
     the choice is always between the same two: which of these costs the pairs are compared by makes no

@@ -1,4 +1,4 @@
-"""The condensed filter tree: a chain whose links are trained to make the cost of what comes out small.
+"""The condensed filter tree: a chain whose links are trained to lower the cost of the resulting label vector.
 
 Labels stand here in the order of the chain. A *path* says what the first labels are; a *node* is a training
 row with a path, which leads it to a level; its *completion* is the label vector that comes out if the levels
@@ -37,23 +37,23 @@ _NOISE = 1e-12  # costs that differ by no more than this part of themselves are 
 
 
 class CondensedFilterTree(ReductionClassifier):
-    """Predict the labels one after the other, each so that the label vector costs little in the end.
+    """Predict one label after the other, each trained to lower the cost of the whole label vector.
 
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
         The base learner of a label, a level of the tree, as in :class:`ChainClassifier`; its ``fit`` takes
-        ``sample_weight``. What the notes say of "forest" holds for every :class:`Forest` of several trees
-        whose `max_samples` leaves rows out.
+        ``sample_weight``. The notes on "forest" apply to every :class:`Forest` of several trees whose
+        `max_samples` leaves rows out.
     cost : str, Cost or callable, default="f1"
         What a prediction costs; see :func:`get_cost`.
     n_rounds : int, default=8
-        How often all levels are trained: first on the true labels of the rows, then also on what the levels
-        of each earlier round have predicted for them.
+        Number of rounds of training: the first uses the true labels of the rows, each further one also the
+        predictions of the rounds before.
     order : array-like of int or "random", optional
-        The labels in the order of the levels, by their column numbers; by default as the columns of y are.
+        Column numbers of the labels in the order of the levels; by default the order of the columns of y.
     n_jobs : int, optional
-        How many threads learn, as in joblib. The model does not depend on it.
+        Number of threads, as in joblib. The model does not depend on it.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1 shows a progress bar.
@@ -62,10 +62,10 @@ class CondensedFilterTree(ReductionClassifier):
     ----------
     cost_ : Cost
     order_ : ndarray of int64, shape (n_labels,)
-        Which label each level is for.
+        The label of each level.
     links_ : TreeLinks or EstimatorLinks
     n_rounds_ : int
-        How many rounds there were: fewer than `n_rounds` if the levels soon predict nothing but the truth.
+        Number of rounds: fewer than `n_rounds` if the levels already predict all training rows correctly.
     classes_, n_features_in_, feature_names_in_
         The names of the labels, and of the features as in scikit-learn.
 

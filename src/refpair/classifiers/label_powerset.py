@@ -21,19 +21,18 @@ _CELLS = 4_000_000  # of probabilities, kept at a time: 32 MB
 
 
 class LabelPowerset(ReductionClassifier):
-    """Learn label vectors as the classes of one problem, so that labels are predicted as a whole.
+    """Learn each distinct label vector as a class of one multi-class problem.
 
-    It aims at vectors that are right in all labels (``cost="zero_one"`` elsewhere), and predicts only vectors
-    that are in the training set. As it knows how probable each of them is, ``decide`` answers with what is
-    best for other costs.
+    It minimizes zero-one loss and predicts only label vectors of the training set. ``decide`` uses their
+    probabilities to predict for other costs.
 
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
         The base learner: a classifier, or a forest of a tree bank, which is many times faster; see
-        :class:`Forest`. "logistic" learns each vector against all others.
+        :class:`Forest`. "logistic" learns each vector against the others.
     n_jobs : int, optional
-        How many threads learn and predict. The model does not depend on it.
+        Number of threads. The model does not depend on it.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1 shows a progress bar.
@@ -45,7 +44,7 @@ class LabelPowerset(ReductionClassifier):
     learners_ : ClassLearners
         The single problem.
     cost_ : Cost
-        The zero-one loss, which ``expected_cost`` speaks of.
+        The zero-one loss, which ``expected_cost`` estimates.
     classes_, n_features_in_, feature_names_in_
         The names of the labels, and of the features as in scikit-learn.
 

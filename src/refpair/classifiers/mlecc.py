@@ -1,4 +1,4 @@
-"""ML-ECC: labels as a word of an error-correcting code, whose bits are learnt."""
+"""ML-ECC: labels as a word of an error-correcting code, whose bits are learned."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Indices = npt.NDArray[np.intp]
 
 
 class CodeLearners(Savable):
-    """Learn the bits of a label code, in blocks of `size` neighbours.
+    """Learn the bits of a label code, in blocks of `size` neighbors.
 
     A block of several bits is one problem whose classes are the patterns that they have in the training set.
-    Blocks of the same bits are learnt once, however often they are in the code.
+    Blocks of the same bits are learned once, however often they are in the code.
     """
 
     learners_: BinaryLearners | ClassLearners
@@ -100,29 +100,28 @@ class CodeLearners(Savable):
 
 
 class MLECC(ReductionClassifier):
-    """Learn the bits of an error-correcting code of the labels, which makes up for bits learnt badly.
+    """Learn the bits of an error-correcting code of the labels.
 
-    Label vectors are encoded; each bit, or each block of three, is learnt by a base learner; what they
-    predict is decoded. Parity bits see several labels at once. All labels are meant to be right (the zero-one
-    loss), with no other cost in mind.
+    Label vectors are encoded; a base learner learns each bit, or each block of three; the predicted word is
+    decoded. Parity bits combine several labels. The method minimizes zero-one loss.
 
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner of a bit or block, of which each gets a clone; trees and forests are grown all at
-        once, which is many times faster (see :class:`Forest`).
+        The base learner of a bit or block: a classifier, which is cloned, or trees or forests, which are
+        grown together, many times faster (see :class:`Forest`).
     code : {"rep", "rrep", "hamr"}, default="rep"
         "rep" repeats the labels, which makes it :class:`BinaryRelevance` if ``powerset=1``. "rrep" repeats
         them in random sets of three, which makes it :class:`RAkEL` if ``powerset=3``. "hamr" adds parities of
         every four repeated labels.
     powerset : int, default=1
-        How many neighbouring bits are learnt together, as a label powerset; 3 in the literature. No more than
-        there are labels.
+        Number of neighboring bits that are learned together, as a label powerset; 3 in the literature. At
+        most the number of labels.
     code_length : int, optional
         The number of bits, which "rrep" rounds down to a multiple of 3 and "hamr" to one of 7. By default 127
         for up to 7 labels, 255 up to 14, 511 up to 28, 1,023 up to 511, then twice as many as labels.
     n_jobs : int, optional
-        How many threads or processes learn, as in joblib. The model does not depend on it.
+        Number of threads or processes, as in joblib. The model does not depend on it.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1 shows a progress bar.
@@ -130,16 +129,15 @@ class MLECC(ReductionClassifier):
     Attributes
     ----------
     code_ : RepetitionCode, LabelsetRepetition or HammingRepetition
-        The code: its ``encode`` and ``decode`` work with labels as arrays of 0 and 1.
+        The code: its ``encode`` and ``decode`` take arrays of 0 and 1.
     learners_ : CodeLearners
-        The learnt bits.
+        The learned bits.
     classes_, n_features_in_, feature_names_in_
         The names of the labels, and of the features as in scikit-learn.
 
     Notes
     -----
-    Bits and blocks that are the same for all label vectors are learnt only once: their copies in "rep" would
-    all learn the same.
+    Identical bits and blocks, as in "rep", are learned only once.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Probabilistic classifier chains: what costs least under the distribution that a chain stands for."""
+"""Probabilistic classifier chains: decisions of lowest expected cost under the distribution of a chain."""
 
 from __future__ import annotations
 
@@ -32,44 +32,42 @@ _SELDOM = 64
 
 
 class ProbabilisticChain(ReductionClassifier):
-    """Predict the label vector of least expected cost under a classifier chain.
+    """Predict the label vector of lowest expected cost under a classifier chain.
 
-    The links of a chain tell the probability of each label given those before it. Their product is that of
-    the label vector, so that a chain is a distribution over all label vectors. Some are drawn from it, and
-    the answer is the vector that costs least on average under these. See :mod:`refpair.decision` for how it
-    is found, and for which costs it is exact.
+    Each link of a chain predicts the probability of a label given those before it; their product is a
+    distribution over all label vectors. Label vectors are drawn from it, and the answer has the lowest mean
+    cost over these. :mod:`refpair.decision` says for which costs the decision is exact.
 
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner of a label, as in :class:`ChainClassifier`; it has ``predict_proba``. A single tree
-        is mostly certain of what it says.
+        The base learner of a label, as in :class:`ChainClassifier`; it needs ``predict_proba``. The
+        probabilities of a single tree are mostly 0 or 1.
     cost : str, Cost or callable, default="f1"
         What a prediction costs; see :func:`get_cost`.
     n_samples : int or None, default=100
-        How many label vectors to draw for a row. If K labels that vary have no more than that
-        (2^K ≤ n_samples), all are looked at, and nothing is left to chance. None asks for that; it is for at
-        most 10 such labels.
+        Number of label vectors to draw for each row. If 2^K ≤ n_samples for K labels that vary, all label
+        vectors are enumerated instead. None always enumerates them, for at most 10 such labels.
     inference : {"sample", "beam", "exact"}, default="sample"
-        "beam" and "exact" are for ``cost="zero_one"``, for which the most probable label vector is best. They
-        search the chain for it. "beam" keeps some of the most probable beginnings after each link; "exact"
-        goes on until no other can be more probable. That takes long where all are improbable, and where the
-        best has a chance below 1/65,536 it may give up with a warning.
+        "beam" and "exact" are for ``cost="zero_one"``, under which the most probable label vector is best.
+        "beam" keeps the most probable prefixes after each link; "exact" searches until no other label vector
+        can be more probable. That takes long if all are improbable; if the best has a probability below
+        1/65,536, it may stop with a warning.
     beam_width : int, default=10
-        How many beginnings "beam" keeps.
+        Number of prefixes that "beam" keeps.
     order : array-like of int or "random", optional
-        The labels in the order of the chain, by their column numbers; by default as the columns of y are.
+        Column numbers of the labels in the order of the chain; by default the order of the columns of y.
     n_jobs : int, optional
-        How many threads or processes learn and decide, as in joblib. The model does not depend on it.
+        Number of threads or processes, as in joblib. The model does not depend on it.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
-        1 shows a progress bar while the links are learnt.
+        1 shows a progress bar while the links are learned.
 
     Attributes
     ----------
     cost_ : Cost
     order_ : ndarray of int64, shape (n_labels,)
-        Which label each link is for.
+        The label of each link.
     links_ : TreeLinks or EstimatorLinks
     classes_, n_features_in_, feature_names_in_
         The names of the labels, and of the features as in scikit-learn.
@@ -77,15 +75,15 @@ class ProbabilisticChain(ReductionClassifier):
     See Also
     --------
     BayesDecisionClassifier : The same for a ``ClassifierChain`` of scikit-learn, also in a pipeline.
-    ChainClassifier : Follows the chain once: faster, but made for no cost in particular.
+    ChainClassifier : Follows the chain once: faster, but without a cost.
 
     Notes
     -----
-    The draws are systematic: paths through the chain get as many of them as expected, rounded up or down at
-    random. All rows use the same random numbers, so that a prediction does not depend on the other rows.
+    Draws are systematic: each path through the chain is drawn as often as expected, rounded up or down at
+    random. All rows use the same random numbers, so that a prediction does not depend on other rows.
 
-    Whatever ``inference`` is, probabilities and the decisions for other costs come from the draws. The
-    ``expected_cost`` of "beam" and "exact" does not: a chain tells the probability of any given label vector.
+    With any ``inference``, probabilities and decisions for other costs use the draws. The ``expected_cost``
+    of "beam" and "exact" uses the exact probability of the predicted label vector.
 
     References
     ----------
@@ -166,8 +164,8 @@ class ProbabilisticChain(ReductionClassifier):
         super()._check_parameters()
         if not isinstance(self.estimator, str | Forest) and not hasattr(self.estimator, "predict_proba"):
             raise ValueError(
-                f"estimator must have predict_proba, which {self.estimator!r} has not: take a classifier "
-                "that tells probabilities, such as CalibratedClassifierCV(LinearSVC()) instead of LinearSVC()"
+                f"estimator must have predict_proba, which {self.estimator!r} has not: use a classifier with "
+                "probabilities, such as CalibratedClassifierCV(LinearSVC()) instead of LinearSVC()"
             )
         if self.n_samples is not None:
             check_count("n_samples", self.n_samples)

@@ -18,27 +18,26 @@ from refpair.tables.labels import LabelMatrix
 
 
 class RAkEL(ReductionClassifier):
-    """Learn random sets of a few labels, each as a label powerset, and let them vote on each label.
+    """Learn label powersets of small random sets of labels, which vote on each label.
 
-    Labels are seen with some others, but no problem has more than 2^``labelset_size`` classes; and vectors
-    can be predicted that are not in the training set. The sets overlap.
+    No problem has more than 2^``labelset_size`` classes, and label vectors that are not in the training set
+    can be predicted. The sets overlap.
 
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner of a set, of which each gets a clone; trees and forests are grown all at once, which
-        is many times faster (see :class:`Forest`). "logistic" learns each class against all others.
+        The base learner of a set: a classifier, which is cloned, or trees or forests, which are grown
+        together, many times faster (see :class:`Forest`). "logistic" learns each class against the others.
     labelset_size : int, default=3
-        How many labels a set has. If there are no more labels than that, there is one set with all of them,
-        which is a :class:`LabelPowerset`.
+        Number of labels in a set. If there are no more labels, a single set has all of them, as in
+        :class:`LabelPowerset`.
     n_labelsets : int, optional
-        How many sets to draw; 2 for each label by default. There are never more than there are different
-        sets. Every label is in one of them.
+        Number of sets; by default twice the number of labels. Sets are distinct, and every label is in at
+        least one.
     labelsets : array-like of int, shape (n_labelsets, labelset_size), optional
-        Sets of one's own: the numbers of the labels (columns of y), from 0. The two parameters before are not
-        used then.
+        Custom sets, as column numbers of y. The two parameters before are then ignored.
     n_jobs : int, optional
-        How many threads or processes learn, as in joblib. The model does not depend on it.
+        Number of threads or processes, as in joblib. The model does not depend on it.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1 shows a progress bar.

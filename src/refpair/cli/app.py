@@ -1,4 +1,4 @@
-"""The command ``refpair``: its subcommands, and how mistakes are told.
+"""The command ``refpair``: its subcommands, and its error messages.
 
 Subcommands import scikit-learn, pandas and numba only inside the functions that need them: that takes two
 seconds, which ``--help`` and mistyped options should not wait for.
@@ -72,7 +72,7 @@ def about(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Multi-label classification that is best for your own cost.
+    """Multi-label classification for your own cost.
 
     Try: refpair demo
     """

@@ -22,7 +22,7 @@ from refpair.tables._cells import strings_of
 from refpair.tables._names import unknown_name
 from refpair.tables.columns import Kind
 from refpair.tables.label_names import names_matrix, split_rows
-from refpair.tables.labels import LabelFormat, label_columns, labelled_rows
+from refpair.tables.labels import LabelFormat, label_columns, labeled_rows
 
 _ROWS_A_CALL = 2000
 
@@ -92,21 +92,21 @@ def amount(text: str) -> Any:
     return text
 
 
-def read_labelled(data: str, options: TableOptions) -> Table:
+def read_labeled(data: str, options: TableOptions) -> Table:
     """Read a table with labels; rows without any are left out, and a line says how many."""
     table = read_data(data, options.labels, **options.reading)
     if table.Y is None:
         raise ValueError(f"{table.name}: which columns are the labels? For example --labels joy,anger")
-    return labelled_part(table, label_columns(table.Y, options.label_sep))
+    return labeled_part(table, label_columns(table.Y, options.label_sep))
 
 
-def labelled_part(table: Table, Y: pd.DataFrame) -> Table:
+def labeled_part(table: Table, Y: pd.DataFrame) -> Table:
     """Return the rows of a table that have labels; a line says how many have none.
 
     Rows are named by their numbers in the file, from 1 on, for the sake of error messages.
     """
     try:
-        kept, sentence = labelled_rows(Y)
+        kept, sentence = labeled_rows(Y)
     except ValueError as error:
         raise ValueError(f"{table.name}: {error}") from None
     if sentence:
@@ -142,10 +142,8 @@ class TableModel:
             Y = frame[self.labels]
         else:
             wanted = name if self.form.kind == "names" else ", ".join(self.labels)
-            raise ValueError(
-                f"{table.name}: it has not all labels of the model to compare with, which are in {wanted}"
-            )
-        return labelled_part(table, Y)
+            raise ValueError(f"{table.name}: it lacks labels of the model, which are in {wanted}")
+        return labeled_part(table, Y)
 
     def compare(self, table: Table) -> tuple[list[str], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
         """Return names of labels, the true ones of a table as 0 and 1, and the predicted ones.

@@ -1,4 +1,4 @@
-"""What is there to try: ``refpair datasets``, and ``demo``, two costs and what is made for them."""
+"""``refpair datasets``, and ``refpair demo``: models for two costs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Result:
 
 
 def demo() -> None:
-    """Show in half a minute what it is to be made for a cost."""
+    """Compare models for two costs with random forests, in half a minute."""
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
     from sklearn.ensemble import RandomForestClassifier
 
@@ -125,7 +125,7 @@ def _best(cost: str, results: Sequence[Result]) -> Result:
 
 
 def datasets() -> None:
-    """List the data sets that can be used by name."""
+    """List the data sets known by name."""
     from refpair.datasets import list_datasets
     from refpair.datasets.load import cache_dir
 

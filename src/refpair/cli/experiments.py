@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -34,7 +34,7 @@ def _data(default: str) -> Any:
 
 def _costs(default: str) -> Any:
     return typer.Option(
-        help="A cost: f1, f2, ..., jaccard, hamming, rank, zero_one, or module:name for one of your own (a "
+        help="A cost: f1, f2, ..., jaccard, hamming, rank, zero_one, or module:name for your own (a "
         "refpair.Cost, or a function of truths and predictions). Can be repeated.",
         metavar="COST",
         show_default=default,
@@ -42,16 +42,18 @@ def _costs(default: str) -> Any:
 
 
 def _splits(default: str) -> Any:
-    return typer.Option(min=1, help="How many random half splits.", show_default=default)
+    return typer.Option(min=1, help="Number of random half splits.", show_default=default)
 
 
 def _competitor_splits(default: str) -> Any:
-    return typer.Option(min=1, help="Fewer splits for all but CSRPE: they take longer.", show_default=default)
+    return typer.Option(
+        min=1, help="Fewer splits for the other algorithms, which take longer.", show_default=default
+    )
 
 
 def _out(command: str) -> Any:
     return typer.Option(
-        help="The folder for results, tables, figures and the report. A run that was stopped goes on there.",
+        help="The folder for results, tables, figures and the report. A stopped run continues there.",
         show_default=f"refpair-{command}",
     )
 
@@ -77,14 +79,14 @@ Algorithms = Annotated[
 Bits = Annotated[
     int | None,
     typer.Option(
-        min=1, help="The length of the code.", show_default="3000; CSRPE-posterior finds it; with --quick 500"
+        min=1, help="The length of the code.", show_default="3000; for CSRPE-posterior auto; with --quick 500"
     ),
 ]
 Strategies = Annotated[
     list[str] | None,
     typer.Option(
         "--strategies",
-        help="As in random,MMC: of random, spread, BinMin, MMC, adaptive, risk, CSRPE (the paper's), "
+        help="As in random,MMC: random, spread, BinMin, MMC, adaptive, risk, CSRPE (the paper's), "
         "CSRPE-estimation, CSRPE-utility, representative, or module:name for a class or function of your own "
         "that makes one. Can be repeated.",
         metavar="NAMES",
@@ -147,13 +149,14 @@ def _run(
         study.any_sources = False
         if n_others:
             typer.echo(
-                f"{n_others:,} results were made by other sources of refpair, and are made anew", err=True
+                f"{n_others:,} results are of another version of refpair, and are computed again", err=True
             )
         try:
             failures = study.run(jobs=jobs, verbose=1)
         except KeyboardInterrupt:
             n_there, n_wanted = study.count()
-            typer.echo(f"{n_there:,} of {n_wanted:,} results are stored; the same command goes on", err=True)
+            said = f"{n_there:,} of {n_wanted:,} results are stored; the same command continues"
+            typer.echo(said, err=True)
             raise
     for text in summarize_failures(failures):
         typer.echo(f"failed: {text}", err=True)
@@ -202,7 +205,7 @@ def compare(
 ) -> None:
     """Compare algorithms on data sets under costs, and write a report with tables and figures.
 
-    Parameters are chosen inside the training half. Ctrl-C stops; the same command goes on.
+    Parameters are chosen inside the training half. Ctrl-C stops; the same command continues.
 
     For example:
 
@@ -237,7 +240,7 @@ def code_length(
     quick: Quick = False,
     report_only: ReportOnly = False,
 ) -> None:
-    """Show how the score grows with the length of the code: one fit of 5,000 bits, cut short.
+    """Show how the score grows with the length of the code: one fit of 5,000 bits, shortened.
 
     For example:
 
@@ -266,7 +269,7 @@ def relevant_set(
     quick: Quick = False,
     report_only: ReportOnly = False,
 ) -> None:
-    """Show what is lost by comparing codes with the label vectors of the training half alone.
+    """Show what is lost by comparing codes only with label vectors of the training half.
 
     For example:
 
@@ -290,19 +293,24 @@ def simulate(
     cost: Costs = None,
     strategies: Strategies = None,
     runs: Annotated[
-        int | None, typer.Option(min=1, help="How many runs.", show_default="10, with --quick 2")
+        int | None, typer.Option(min=1, help="Number of runs.", show_default="10, with --quick 2")
     ] = None,
     start: Annotated[
-        int | None, typer.Option(min=0, help="Rows that are labelled at first.", show_default="20")
+        int | None, typer.Option(min=0, help="Rows that are labeled at the beginning.", show_default="20")
     ] = None,
     queries: Annotated[
         int | None, typer.Option(min=1, help="Rows to ask for.", show_default="100, with --quick 40")
     ] = None,
-    batch: Annotated[int | None, typer.Option(min=1, help="Rows at a time.", show_default="1")] = None,
+    batch: Annotated[
+        int | None, typer.Option(min=1, help="Rows to ask for at a time.", show_default="1")
+    ] = None,
     classifier: Annotated[
-        Literal["BR", "CSRPE"] | None,
+        str | None,
         typer.Option(
-            help="What learns from the labels: a logistic regression a label, or CSRPE.", show_default="BR"
+            help="The classifier to improve: BR (a logistic regression for each label), CSRPE, or "
+            "module:name for a class or function of your own that makes a classifier.",
+            metavar="NAME",
+            show_default="BR",
         ),
     ] = None,
     bits: Annotated[
@@ -314,10 +322,10 @@ def simulate(
     quick: Quick = False,
     report_only: ReportOnly = False,
 ) -> None:
-    """Show which rows are worth labelling: learning curves of query strategies, as if labels were unknown.
+    """Compare query strategies on labeled data by learning curves.
 
-    Half of each data set is asked for its labels, row by row, the other half tells what they taught. Ctrl-C
-    stops; the same command goes on.
+    Rows of one half of each data set are asked for; the other half tests the classifier. Ctrl-C stops;
+    the same command continues.
 
     For example:
 
@@ -360,7 +368,7 @@ def paper(
 ) -> None:
     """Run all of the paper's experiments: compare, code-length and relevant-set, in one report.
 
-    It takes a night on a laptop; --quick takes minutes. Ctrl-C stops; the same command goes on.
+    It takes a night on a laptop; --quick takes minutes. Ctrl-C stops; the same command continues.
 
     For example:
 

@@ -38,15 +38,15 @@ def label(
         typer.Option(
             help="The labels, as in joy,anger,calm; or a column of joined names, as in joy|calm. More can be "
             "added later.",
-            show_default="those of before",
+            show_default="those of the session",
         ),
     ] = None,
     label_sep: LabelSep = None,
     cost: Annotated[
         str | None,
         typer.Option(
-            help="What a wrong prediction costs: f1, f2, f0.5, ..., jaccard, hamming, rank or zero_one.",
-            show_default="f1, or that of before",
+            help="The cost of a prediction: f1, f2, f0.5, ..., jaccard, hamming, rank or zero_one.",
+            show_default="f1, or that of the session",
         ),
     ] = None,
     false_positive: FalsePositive = None,
@@ -54,22 +54,22 @@ def label(
     id_column: Annotated[
         str | None,
         typer.Option(
-            "--id", help="The column with the names of rows.", metavar="COLUMN", show_default="id, if there"
+            "--id", help="The column with the ids of rows.", metavar="COLUMN", show_default="id, if it exists"
         ),
     ] = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option(help="A column that is shown, but not learnt from. Can be repeated.", metavar="COLUMN"),
+        typer.Option(help="A column that is shown, but is no feature. Can be repeated.", metavar="COLUMN"),
     ] = None,
     kinds: Kinds = None,
     sep: Sep = None,
     encoding: Encoding = None,
     features: Annotated[
         Path | None,
-        typer.Option(help="An .npy or .npz file with features of your own, such as embeddings."),
+        typer.Option(help="An .npy or .npz file with features to use instead, such as embeddings."),
     ] = None,
     session: Annotated[
-        Path | None, typer.Option(help="Where answers are kept.", show_default="DATA.labels.sqlite")
+        Path | None, typer.Option(help="The file of the answers.", show_default="DATA.labels.sqlite")
     ] = None,
     budget: Annotated[
         int | None, typer.Option(min=1, help="How many rows to label before the page says stop.")
@@ -81,14 +81,14 @@ def label(
     token_file: Annotated[
         Path | None,
         typer.Option(
-            help="A file with the secret of the page; REFPAIR_TOKEN in the environment is one, too.",
-            show_default="a new secret at each start",
+            help="A file with the token of the page; the environment variable REFPAIR_TOKEN sets one, too.",
+            show_default="a new token at each start",
         ),
     ] = None,
     keep_token: Annotated[
         bool,
         typer.Option(
-            "--keep-token", help="Have the same secret next time, so that bookmarks and open pages go on."
+            "--keep-token", help="Use the same token next time, so that bookmarks and open pages still work."
         ),
     ] = False,
     browser: Annotated[bool, typer.Option(help="Whether to open the page.")] = True,
@@ -108,7 +108,7 @@ def label(
         Path | None, typer.Option(help="Instead of the page: read Label Studio's JSON export.")
     ] = None,
 ) -> None:
-    """Label a table in the browser, the rows first that teach most.
+    """Label a table in the browser, the most informative rows first.
 
     For example:
 
@@ -133,7 +133,7 @@ def label(
 
     options = table_options(labels, label_sep, drop, kinds, sep, encoding)
     if cost is not None:
-        get_cost(cost)  # a mistyped name is told before a large table is read
+        get_cost(cost)  # find mistyped names before a large table is read
     if export is not None:
         check_table_path(export, for_spreadsheets=for_spreadsheets)
     if save_model is not None:
@@ -192,7 +192,7 @@ def label(
         if to_label_studio is not None:
             config = write_project(opened, to_label_studio)
             console.print(f"Tasks for Label Studio are in {to_label_studio}", markup=False)
-            console.print(f"Its labelling interface is {config}; choose Uncertainty sampling", markup=False)
+            console.print(f"Its labeling interface is {config}; choose Uncertainty sampling", markup=False)
         if all(one is None for one in (export, save_model, to_label_studio, from_label_studio)):
             if token is None:
                 token = kept_token(path) if keep_token else new_token()
@@ -222,12 +222,12 @@ def _serve(
 
         def ready() -> None:
             console.print(f"Label at {address}", markup=False, soft_wrap=True)
-            console.print("Ctrl-C ends; the same command goes on where you were.")
+            console.print("Ctrl-C ends; the same command continues.")
             if browser:
                 try:
                     page = redirect.write()
                 except OSError as error:  # a full disk, say
-                    console.print(f"The browser has to be opened by hand: {error}", markup=False)
+                    console.print(f"Open the page in a browser: {error}", markup=False)
                 else:  # not here: some are waited for until they end, and need the page before that
                     Thread(target=webbrowser.open, args=[page], name="browser", daemon=True).start()
 
@@ -247,7 +247,7 @@ def _tell(console: Console, session: Session, name: str, n_new: int) -> None:
     if session.columns is not None:
         tell_columns(console, session.columns)
     if n_new:
-        console.print(f"{n_new:,} answers are taken over", markup=False)
+        console.print(f"{n_new:,} answers are imported", markup=False)
     if session.n_answered or session.n_skipped:
         console.print(
             f"{session.n_answered:,} rows are answered already, {session.n_skipped:,} skipped", markup=False
@@ -255,7 +255,7 @@ def _tell(console: Console, session: Session, name: str, n_new: int) -> None:
     elsewhere = len(session.answers()) - session.n_answered
     if elsewhere:
         console.print(f"{elsewhere:,} answers are of rows that are not in the table", markup=False)
-    console.print(f"Answers are kept in {session.path}", markup=False)
+    console.print(f"Answers are stored in {session.path}", markup=False)
 
 
 def _session_path(data: str) -> Path:

@@ -27,19 +27,21 @@ from refpair.cli.options import (
 from refpair.cli.printing import Output, new_table, tell_columns
 
 Model = Annotated[
-    Path, typer.Argument(help="A file that refpair fit wrote.", metavar="MODEL", show_default=False)
+    Path, typer.Argument(help="A file written by refpair fit.", metavar="MODEL", show_default=False)
 ]
 
 
 def fit(
     data: Data,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.", show_default=False)],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The file to write the model to.", show_default=False)
+    ],
     labels: Labels = None,
     label_sep: LabelSep = None,
     cost: Annotated[
         str | None,
         typer.Option(
-            help="What a wrong prediction costs: f1, f2, f0.5, ..., jaccard, hamming, rank or zero_one.",
+            help="The cost of a prediction: f1, f2, f0.5, ..., jaccard, hamming, rank or zero_one.",
             show_default="f1",
         ),
     ] = None,
@@ -53,7 +55,7 @@ def fit(
         typer.Option(
             min=0.0,
             max=1.0,
-            help="The share of rows not to learn from, but to measure the model on, as in 0.2; each label "
+            help="The share of rows to hold out and to measure the model on, as in 0.2; each label "
             "has its share of them.",
         ),
     ] = None,
@@ -65,22 +67,22 @@ def fit(
     sep: Sep = None,
     encoding: Encoding = None,
     n_bits: Annotated[
-        int | None, typer.Option(help="The length of the code.", show_default="found out of bag")
+        int | None, typer.Option(help="The length of the code.", show_default="chosen out of bag")
     ] = None,
     max_depth: Annotated[
         int | None, typer.Option(help="The depth of the trees.", show_default="auto")
     ] = None,
-    min_samples_leaf: Annotated[int, typer.Option(help="How many rows a leaf has at least.")] = 1,
+    min_samples_leaf: Annotated[int, typer.Option(help="The minimum number of rows in a leaf.")] = 1,
     max_features: Annotated[
-        str, typer.Option(help="Features a split looks at: number, share, sqrt, log2 or auto.")
+        str, typer.Option(help="Features that a split considers: number, share, sqrt, log2 or auto.")
     ] = "auto",
     max_samples: Annotated[
-        str, typer.Option(help="Rows a bit is learnt from: number, share or auto.")
+        str, typer.Option(help="Rows that a bit is learned from: number, share or auto.")
     ] = "auto",
     jobs: Annotated[int, typer.Option(help="Threads; -1 is one for each processor.")] = -1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
 ) -> None:
-    """Fit a model to a table and save it. The very first time takes longer: kernels are compiled.
+    """Fit a model to a table and save it. The first fit takes longer: it compiles kernels.
 
     For example:
 
@@ -97,7 +99,7 @@ def fit(
 
     from refpair import CSRPEClassifier, TableVectorizer, get_cost, save
     from refpair._files import check_output
-    from refpair.cli.data import TableModel, amount, cost_of, read_labelled, table_options
+    from refpair.cli.data import TableModel, amount, cost_of, read_labeled, table_options
     from refpair.costs import PerLabelCost
     from refpair.model_selection import MultilabelStratifiedShuffleSplit
     from refpair.tables import Table
@@ -106,11 +108,11 @@ def fit(
     options = table_options(labels, label_sep, drop, kind, sep, encoding)
     check_output(output)  # now, not when the work is done
     if cost is not None:
-        get_cost(cost)  # a mistyped name is told before a large table is read
+        get_cost(cost)  # find mistyped names before a large table is read
     if test is not None and holdout is not None:
         raise ValueError("--test and --holdout are two ways to measure the model; choose one")
-    table = read_labelled(data, options)
-    held_out = None if test is None else read_labelled(test, options)
+    table = read_labeled(data, options)
+    held_out = None if test is None else read_labeled(test, options)
     if holdout is not None:
         assert table.Y is not None
         n, n_out = len(table.X), round(holdout * len(table.X))
@@ -183,14 +185,14 @@ def predict(
             "--output", "-o", help="A .csv, .tsv, .jsonl or .parquet file.", show_default="the terminal"
         ),
     ] = None,
-    proba: Annotated[bool, typer.Option("--proba", help="The probability of each label, too.")] = False,
+    proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each label.")] = False,
     expected_cost: Annotated[
-        bool, typer.Option("--expected-cost", help="What each answer is expected to cost, too.")
+        bool, typer.Option("--expected-cost", help="Add the expected cost of each answer.")
     ] = False,
-    sets: Annotated[
-        int, typer.Option(min=0, help="How many of the most probable label sets to tell, too.")
-    ] = 0,
-    join: Annotated[bool, typer.Option("--join", help="All columns of DATA before the answers.")] = False,
+    sets: Annotated[int, typer.Option(min=0, help="How many of the most probable label sets to add.")] = 0,
+    join: Annotated[
+        bool, typer.Option("--join", help="Write all columns of DATA before the answers.")
+    ] = False,
     id_column: Annotated[
         str | None, typer.Option("--id", help="A column of DATA to copy.", metavar="COLUMN")
     ] = None,
@@ -237,18 +239,18 @@ def evaluate(
     cost: Annotated[
         list[str] | None,
         typer.Option(
-            help="A cost to report, besides the model's own. Can be repeated.",
+            help="A cost to report besides that of the model. Can be repeated.",
             metavar="NAME",
-            show_default="all that have names",
+            show_default="all built-in ones",
         ),
     ] = None,
     per_label: Annotated[
-        bool, typer.Option("--per-label", help="Precision and recall of each label, too.")
+        bool, typer.Option("--per-label", help="Add precision and recall of each label.")
     ] = False,
     sep: Sep = None,
     encoding: Encoding = None,
 ) -> None:
-    """Tell what a model's predictions cost, on a table with labels.
+    """Measure a model on a table with labels.
 
     For example:
 
@@ -284,7 +286,7 @@ def evaluate(
         )
     console.print(costs)
     if own is not None:
-        console.print("* the cost that the model was made for")
+        console.print("* the cost of the model")
     if per_label:
         columns = ("precision", "recall", "F1", "rows with it", "predicted")
         labels = new_table("label", *columns, numbers=columns)

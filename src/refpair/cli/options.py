@@ -24,12 +24,12 @@ Labels = Annotated[
 ]
 LabelSep = Annotated[
     str | None,
-    typer.Option(help="What stands between joined names.", metavar="SEP", show_default="found out: | ; or ,"),
+    typer.Option(help="The separator of joined names.", metavar="SEP", show_default="detected: | ; or ,"),
 ]
 FalsePositive = Annotated[
     list[str] | None,
     typer.Option(
-        help="Instead of --cost, the price of a label too much: a number for all labels, label=number "
+        help="Instead of --cost, the price of a false label: a number for all labels, label=number "
         "for one. Can be repeated.",
         metavar="PRICE",
     ),
@@ -39,21 +39,21 @@ FalseNegative = Annotated[
     typer.Option(help="The price of a missed label, likewise; as in fraud=50.", metavar="PRICE"),
 ]
 Drop = Annotated[
-    list[str] | None, typer.Option(help="A column that is no feature. Can be repeated.", metavar="COLUMN")
+    list[str] | None, typer.Option(help="A column to leave out. Can be repeated.", metavar="COLUMN")
 ]
 Kinds = Annotated[
     list[str] | None,
     typer.Option(
         "--kind",
-        help="What a column is, as in size=number: number, boolean, date, category, string, text, image or "
-        "ignored. Can be repeated.",
+        help="The kind of a column, as in size=number: number, boolean, date, category, string, text, image "
+        "or ignored. Can be repeated.",
         metavar="COLUMN=KIND",
-        show_default="found out",
+        show_default="detected",
     ),
 ]
 Sep = Annotated[
     str | None,
-    typer.Option(help="What stands between the cells of CSV.", show_default="found out: , ; tab or |"),
+    typer.Option(help="The separator of CSV cells.", show_default="detected: , ; tab or |"),
 ]
 Encoding = Annotated[
     str | None, typer.Option(help="The encoding of text, such as latin-1.", show_default="utf-8")

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from refpair._extras import pd
 
-_MOST_COLUMNS = 30  # that are told one by one
+_MOST_COLUMNS = 30  # that are listed one by one
 
 
 class Output(Console):

@@ -15,7 +15,7 @@ N_ROWS, N_LABELS = 60, 12  # so many labels that not all label sets are tried fo
 
 
 def warmup() -> None:
-    """Compile all that models need, for this machine: no first use waits for it.
+    """Compile all kernels for this machine, so that no first use waits.
 
     In a Dockerfile: RUN refpair warmup
     """

@@ -1,4 +1,4 @@
-"""The reference-pair code: label vectors to bits that tell costs apart (sections 3.1 and 3.2 of the paper).
+"""The reference-pair code: from label vectors to bits that compare costs (sections 3.1 and 3.2 of the paper).
 
 Bit i has a *reference pair* of distinct label vectors (α_i, β_i) and asks of a truth y: which of the two is
 the cheaper prediction? A label vector y becomes a *code word* of M answers

@@ -1,4 +1,4 @@
-"""Costs: what it costs to predict the label vector z when the truth is y.
+"""Costs of predicting the label vector z when the truth is y.
 
 A cost compares two label vectors of K labels: by the counts tp = |y ∩ z|, fp = |z| − tp, fn = |y| − tp and
 tn = K − tp − fp − fn, label by label, or by any function of the two.
@@ -13,11 +13,11 @@ name               cost C(y, z)                      reported by :meth:`Cost.mea
 ``f0.5``, ``f2``…  1 − F-beta, beta in the name      1 − cost (higher is better)
 ``jaccard``        1 − tp / (tp + fp + fn)           1 − cost (higher is better)
 per label          Σₖ fnₖ·yₖ(1−zₖ) + fpₖ·(1−yₖ)zₖ    the cost (lower is better)
-any function       f(tp, fp, fn, tn) or f(Y, Z)      as its maker says
+any function       f(tp, fp, fn, tn) or f(Y, Z)      as defined
 =================  ================================  ==============================
 
 ``accuracy`` is another name of ``jaccard``, and scikit-learn's ``f1_samples`` and ``jaccard_samples`` are
-understood. An empty prediction of an empty truth is right: it costs 0 under F-beta and Jaccard.
+accepted. An empty prediction of an empty truth is right: it costs 0 under F-beta and Jaccard.
 """
 
 from refpair.costs._counts import Labels

@@ -26,14 +26,14 @@ LabelFunction: TypeAlias = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64
 class Cost(ABC):
     """A cost C(truth, prediction) of label vectors; :func:`get_cost` and the static methods here make one.
 
-    Costs are only compared: any numbers up to 1e100 will do. Wherever a method takes label matrices, they are
-    0/1 with one row a label vector, dense or sparse. A cost is also a scorer, as in
+    Costs are only compared: any numbers up to 1e100 are valid. Methods take label matrices of 0 and 1, dense
+    or sparse, with one label vector in each row. A cost is also a scorer, as in
     ``GridSearchCV(model, grid, scoring=cost)``; see :meth:`scorer`.
 
     Parameters
     ----------
     name : str
-        What tables and error messages call it.
+        The name in tables and error messages.
     greater_is_better : bool
         Whether :meth:`mean` reports 1 − cost instead of the cost.
 
@@ -90,10 +90,10 @@ class Cost(ABC):
     def scorer(self) -> Self:
         """Return a scorer for scikit-learn's ``GridSearchCV``, ``cross_val_score`` and so on.
 
-        It is the cost itself, called with a fitted model, features, true labels in any form that ``fit``
-        takes, and perhaps ``sample_weight``. The greater the better: 1 − the mean cost for F-beta, Jaccard
-        and all costs that say so, and for the zero-one loss, for which it is scikit-learn's subset accuracy;
-        minus the mean cost for all others. ``score`` of every classifier is this, by its ``cost_``.
+        The scorer is the cost itself, called with a fitted model, features, true labels in any form that
+        ``fit`` takes, and optionally ``sample_weight``. Greater is better: 1 − the mean cost for F-beta,
+        Jaccard, zero-one loss (there it is subset accuracy) and all costs with ``greater_is_better``; minus
+        the mean cost for all others. ``score`` of every classifier is the scorer of its ``cost_``.
 
         Examples
         --------
@@ -129,10 +129,10 @@ class Cost(ABC):
         return 1.0 - mean if self == _NAMED["zero_one"] else -mean
 
     def for_labels(self, names: Iterable[Hashable]) -> Cost:
-        """Return the cost for labels of these names, in this order; ``fit`` does so.
+        """Return the cost for labels with these names, in this order; ``fit`` calls it.
 
         Prices by label name become one price for each label. An unknown name, or a wrong number of prices, is
-        a ValueError. All other costs are the same whatever the labels are called.
+        a ValueError. Other costs do not depend on names.
 
         Examples
         --------
@@ -144,7 +144,7 @@ class Cost(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the cost as plain JSON types for :meth:`from_dict`.
 
-        Only named and per-label costs have such a form; a cost made of a Python function raises ValueError.
+        Only named and per-label costs have such a form; a cost made from a function raises ValueError.
 
         Examples
         --------
@@ -173,13 +173,13 @@ class Cost(ABC):
 
     @staticmethod
     def from_counts(f: CountFunction, name: str | None = None, greater_is_better: bool = False) -> Cost:
-        """Make a cost of the counts of right and wrong labels.
+        """Make a cost from the counts of right and wrong labels.
 
         Parameters
         ----------
         f : callable
-            ``f(tp, fp, fn, tn)``: four float arrays of one shape in, read-only, the costs as an array of
-            this shape out.
+            ``f(tp, fp, fn, tn)`` takes four read-only float arrays of one shape and returns the costs in this
+            shape.
         name : str, optional
             By default the name of the function.
         greater_is_better : bool, default=False
@@ -195,13 +195,13 @@ class Cost(ABC):
 
     @staticmethod
     def from_function(f: LabelFunction, name: str | None = None, greater_is_better: bool = False) -> Cost:
-        """Make a cost of any function of truths and predictions.
+        """Make a cost from any function of truths and predictions.
 
         Parameters
         ----------
         f : callable
-            ``f(Y, Z)``: two int64 arrays of one shape (n, n_labels) in, to be read only, the n costs
-            C(Y[i], Z[i]) out. A cost matrix takes calls on blocks of repeated rows: slower than counts, but
+            ``f(Y, Z)`` takes two read-only int64 arrays of shape (n, n_labels) and returns the n costs
+            C(Y[i], Z[i]). Cost matrices are computed in blocks of repeated rows: slower than counts, but
             bounded in memory.
         name, greater_is_better
             As in :meth:`from_counts`.
@@ -228,15 +228,14 @@ class Cost(ABC):
         Parameters
         ----------
         false_positive : float, array-like of shape (n_labels,) or dict, default=1.0
-            The price of predicting a label that is not there; not negative: no mistake is a gain. One for all
-            labels, one for each, or a dictionary of prices by label name (or column number, where labels have
-            no names).
+            The price of predicting a label that does not apply, not negative. One for all labels, one for
+            each, or a dictionary of prices by label name (or by column number, if labels have no names).
         false_negative : float, array-like of shape (n_labels,) or dict, default=1.0
-            The price of missing a label that is there, likewise.
+            The price of missing a label that applies, likewise.
         default : float, default=1.0
-            The price of labels that a dictionary does not name.
+            The price of labels that are not in a dictionary.
         name : str, default="per_label"
-            What tables and error messages call it.
+            The name in tables and error messages.
 
         Examples
         --------
@@ -251,7 +250,7 @@ class Cost(ABC):
 
     @staticmethod
     def f_beta(beta: float) -> Cost:
-        """Make the cost 1 − F-beta, with recall counting beta > 0 times as much as precision; 1 gives F1.
+        """Make the cost 1 − F-beta, in which recall has beta > 0 times the weight of precision; 1 gives F1.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""DATA as a user names it: a file, a folder of data sets, or a data set, which may have to be downloaded."""
+"""Data by name: a file, a folder of data sets, or a known data set, which may be downloaded."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TIMEOUT = 30.0  # seconds without an answer after which a server counts as out 
 
 
 class DatasetUnavailableError(OSError):
-    """A data set is not on this machine and cannot be brought here.
+    """A data set is not on this machine and cannot be downloaded.
 
     Examples
     --------
@@ -69,12 +69,12 @@ REGISTRY = _read_registry()
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known of a data set before it is loaded.
+    """Name and size of a data set.
 
     Attributes
     ----------
     name : str
-        The name to give to `load_dataset`.
+        The name for `load_dataset`.
     n_labels, n_instances, n_features : int
         The size of the data set.
     is_local : bool
@@ -139,8 +139,8 @@ def load_dataset(name: str, *, download: bool = True) -> MultiLabelData:
 
     Notes
     -----
-    "digits" are 3000 pictures of 8 x 8 pixels, each of one to three handwritten digits laid over each other,
-    and the labels say which. They are the same, bit for bit, on every machine.
+    "digits" are 3000 pictures of 8 x 8 pixels, each of one to three overlaid handwritten digits, which are
+    the labels. They are identical on every machine.
 
     The folder ``$REFPAIR_DATA`` comes first, if it has ``<name>/<name>.arff`` and ``<name>/<name>.xml``;
     these are taken as they are. Then comes the user's cache, then the repository of Mulan on GitHub or

@@ -1,4 +1,4 @@
-"""Decisions: the label vector of least expected cost, given a distribution over label vectors."""
+"""Decisions: the label vector of lowest expected cost, given a distribution over label vectors."""
 
 from refpair.decision.decide import decide
 from refpair.decision.expected import expected_cost

@@ -34,26 +34,26 @@ _TAIL = 40.0  # sizes with a smaller probability than exp(−40) are left out
 
 
 def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None) -> Bytes:
-    """Return the label vector of least expected cost for each row, of all label vectors there are.
+    """Return the label vector of lowest expected cost for each row, out of all label vectors.
 
     The decision is exact for hamming, rank and per-label costs (a threshold for each label), zero_one (the
-    most probable vector), F-beta, and for any cost of at most 10 labels (all 2^K vectors are tried). Of
-    decisions that cost the same, one with fewest labels is taken. Otherwise it comes of a local search: for a
-    cost of the counts (jaccard and those of :meth:`Cost.from_counts`) no flip of a label nor swap of two
-    lowers the expected cost, for a cost of any function no flip does.
+    most probable vector), F-beta, and for any cost of at most 10 labels (all 2^K vectors are tried). Ties go
+    to the smallest number of labels. Other costs use a local search: for costs of counts (jaccard and
+    :meth:`Cost.from_counts`) no flip of a label nor swap of two lowers the expected cost of its result, for
+    costs of any function no flip does.
 
     For independent labels the decision is exact in these cases too, and for any cost of the counts that never
-    rises with tp for given numbers of true and of predicted labels, such as jaccard. Otherwise 1000 label
-    vectors are drawn for each row, always with the same random numbers, and the decision is for these.
+    rises with tp for given numbers of true and of predicted labels, such as jaccard. Otherwise the decision
+    is for 1000 label vectors that are drawn for each row, always with the same random numbers.
 
     Parameters
     ----------
     distribution : LabelDistribution or IndependentLabels
-        What each row's label vector may be.
+        The distribution of the label vector of each row.
     cost : Cost
-        What it costs to predict a label vector when another one is right.
+        The cost of predicting one label vector when another is true.
     n_jobs : int, optional
-        How many threads decide, as in joblib. The decision does not depend on it.
+        Number of threads, as in joblib. The decision does not depend on it.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The paper's experiments, and others like them: any data, any cost, any algorithm; run, kept, reported."""
+"""Experiments like those of the paper, with any data, cost and algorithm: run, stored, reported."""
 
 from refpair.experiments.settings import QUICK, Settings
 from refpair.experiments.study import PAPER_COSTS, Part, Study

@@ -16,7 +16,7 @@ from refpair.datasets.arff import read_arff
 from refpair.datasets.load import find_data, is_file, read_data
 from refpair.experiments.names import find_cost, is_own
 from refpair.tables import Table, TableOptions, TableVectorizer
-from refpair.tables.labels import label_columns, labelled_rows, read_labels
+from refpair.tables.labels import label_columns, labeled_rows, read_labels
 
 _SPARSE = 0.2  # of the cells are not 0, at most
 
@@ -129,7 +129,7 @@ def numeric_data(table: Table, options: TableOptions) -> MultiLabelData:
             f"{table.name}: which columns are the labels? Name them, for example --labels joy,anger"
         )
     try:
-        kept, _ = labelled_rows(table.Y)
+        kept, _ = labeled_rows(table.Y)
         index = pd.Index(np.flatnonzero(kept) + 1)  # rows are named by their numbers in errors
         X, Y = table.X[kept].set_axis(index), table.Y[kept].set_axis(index)
         labels, form = read_labels(label_columns(Y, options.label_sep), "the labels")

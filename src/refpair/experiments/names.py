@@ -1,4 +1,4 @@
-"""Costs, algorithms and strategies by name, and those of the user's own as ``module:name``."""
+"""Costs, algorithms and strategies by name, also those of the user as ``module:name``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def import_object(name: str) -> Any:
     """Return the object that ``module:name`` stands for; modules in the current folder are found, too."""
     module_name, _, path = name.partition(":")
     if not (module_name and path):
-        raise ValueError(f"{name}: one of your own is module:name, as in my_module:my_cost")
+        raise ValueError(f"{name}: write module:name, as in my_module:my_cost")
     if module_name.endswith(".py"):
         raise ValueError(f"{name}: name the module, not its file: {module_name.removesuffix('.py')}:{path}")
     if os.getcwd() not in sys.path:  # a console script does not have it there
@@ -50,7 +50,7 @@ def import_object(name: str) -> Any:
 
 
 def find_known(kind: str, name: str, known: Mapping[str, T], made: str) -> T | Callable[..., Any]:
-    """Return what a name stands for, or the class or function of the user's own that makes such a thing."""
+    """Return what a name stands for, or the class or function of the user that makes it."""
     if is_own(name):
         make = import_object(name)
         if not callable(make):
@@ -58,7 +58,7 @@ def find_known(kind: str, name: str, known: Mapping[str, T], made: str) -> T | C
         return make  # type: ignore[no-any-return]
     if name not in known:
         text = unknown_name(kind, name, known)
-        raise ValueError(f"{text if text[-1] == '?' else f'{text}.'} One of your own is module:name")
+        raise ValueError(f"{text if text[-1] == '?' else f'{text}.'} For your own, use module:name")
     return known[name]
 
 
@@ -69,7 +69,7 @@ def call_with(function: Callable[..., Any], **known: Any) -> Any:
 
 
 def find_cost(name: str) -> Cost:
-    """Return a cost by its name, or one of the user's own: a Cost, or a function of two matrices."""
+    """Return a cost by its name, or one of the user: a Cost, or a function of two matrices."""
     if not is_own(name):
         return get_cost(name)
     try:
@@ -90,7 +90,7 @@ def greater_is_better(cost: str) -> bool:
 
 
 def code_digest(name: str) -> str:
-    """Return a digest of the files that an own object is named and defined in; not of what they import."""
+    """Return a digest of the files that name and define a user's object, without what they import."""
     if not is_own(name):
         return ""
     found = import_object(name)

@@ -151,7 +151,7 @@ def _compare(run: Evaluation, costs: Mapping[str, Cost]) -> Iterator[tuple[Key, 
 
 
 def _code_length(run: Evaluation, costs: Mapping[str, Cost]) -> Iterator[tuple[Key, Result]]:
-    """Yield the score at each length: the longest code is learnt, and cut short.
+    """Yield the score at each length: the longest code is learned, and cut short.
 
     If there are fewer useful pairs than a code should have bits, the result notes how many there are.
     """

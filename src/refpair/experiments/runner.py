@@ -154,7 +154,7 @@ def _check_ends(codes: Sequence[int | None], *, finished: bool) -> None:
         return
     what = f"{len(ends)} of {len(codes)} worker processes: {'; '.join(dict.fromkeys(ends))}"
     if not finished:
-        raise ChildProcessError(f"{what}; what is finished is stored, and the same command goes on")
+        raise ChildProcessError(f"{what}; what is finished is stored, and the same command continues")
     print(f"warning: {what}; the others have finished all", file=sys.stderr)
 
 

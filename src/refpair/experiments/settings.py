@@ -1,10 +1,10 @@
-"""What an experiment leaves open: how long codes are, how large forests, what is searched."""
+"""Settings of experiments: length of codes, size of forests, parameter search."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,31 +20,31 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Simulation:
-    """How rows are asked for in a simulation of active learning."""
+    """Settings of a simulation of active learning."""
 
-    n_start: int = 20  # rows that are labelled at the beginning
+    n_start: int = 20  # rows that are labeled at the beginning
     n_queries: int = 100  # that are asked for
     batch_size: int = 1  # that are asked for at once
     test_each: int = 5  # after which the classifier is scored
     n_bits: int = 300  # of the codes of strategies that have one
-    classifier: Literal["BR", "CSRPE"] = "BR"  # a logistic regression for each label, or CSRPE
+    classifier: str = "BR"  # a logistic regression for each label; "CSRPE"; or module:name
 
     def sizes(self) -> list[int]:
-        """Return at how many labelled rows the classifier is scored."""
+        """Return the numbers of labeled rows at which the classifier is scored."""
         end = self.n_start + self.n_queries
         return [*range(self.n_start, end, self.test_each), end]
 
     def __str__(self) -> str:
         return (
             f"{self.n_queries} rows asked for, {self.batch_size} at a time, after {self.n_start} at random; "
-            f"{_CLASSIFIERS[self.classifier]}; codes of {self.n_bits} bits"
+            f"the classifier is {_CLASSIFIERS.get(self.classifier, self.classifier)}; codes of {self.n_bits} "
+            "bits"
         )
 
 
 _CLASSIFIERS = {
-    "BR": "the classifier is a logistic regression for each label, its C chosen by 5-fold cross-validation "
-    "on the first labels",
-    "CSRPE": "the classifier is CSRPE",
+    "BR": "a logistic regression for each label, its C chosen by 5-fold cross-validation on the first labels",
+    "CSRPE": "CSRPE",
 }
 
 
@@ -55,23 +55,22 @@ class Settings:
     Attributes
     ----------
     n_bits : int or None
-        The length of codes. None is 3000 for "CSRPE-nearest", as in the paper, and what "CSRPE-posterior"
-        finds by itself.
+        The length of codes. None is 3000 for "CSRPE-nearest", as in the paper, and ``"auto"`` for
+        "CSRPE-posterior".
     n_trees : int
-        How many trees the forests of the competitors have.
+        Number of trees in the forests of the competitors.
     n_rounds : int
-        How many rounds the condensed filter tree has, at most: with many labels there are fewer.
+        Maximum number of rounds of the condensed filter tree; fewer with many labels.
     search : bool
         Whether parameters are searched in the training half.
     max_rows : int or None
-        The number of rows of a data set, both halves together, that are used at most.
+        Maximum number of rows of a data set, both halves together.
     stratified : bool
-        Whether labels, and pairs of labels, are as frequent in one half as in the other, as far as possible;
-        halves are drawn freely otherwise.
+        Whether both halves have the same frequencies of labels and of pairs of labels, as far as possible.
     lengths : tuple of int
-        The lengths that ``code-length`` compares; a code of the last one is learnt, and cut short.
+        The lengths that ``code-length`` compares; one code of the last length is learned, and shortened.
     simulation : Simulation
-        How rows are asked for in ``simulate``.
+        Settings of ``simulate``.
     """
 
     n_bits: int | None = None

@@ -56,7 +56,14 @@ class StrategyContext:
 
 
 Make = Callable[[StrategyContext], QueryStrategy]
+MakeClassifier = Callable[[Cost, Logistic, int, int], Any]  # of cost, regression, n_bits and random_state
 
+CLASSIFIERS: dict[str, MakeClassifier] = {
+    "BR": lambda cost, logistic, n_bits, seed: BinaryRelevance(logistic),
+    "CSRPE": lambda cost, logistic, n_bits, seed: CSRPEClassifier(
+        cost, n_bits=n_bits, estimator=logistic, random_state=seed
+    ),
+}
 
 STRATEGIES: dict[str, Make] = {
     "random": lambda s: RandomQuery(random_state=s.random_state),
@@ -80,6 +87,14 @@ def find_strategy(name: str) -> Make:
     return (lambda s: call_with(found, **vars(s))) if is_own(name) else found
 
 
+def find_classifier(name: str) -> MakeClassifier:
+    """Return what makes the classifier to be improved; the user's own is given `cost` and `random_state`."""
+    found = find_known("classifier", name, CLASSIFIERS, "classifier")
+    if not is_own(name):
+        return found
+    return lambda cost, logistic, n_bits, seed: call_with(found, cost=cost, random_state=seed)
+
+
 def simulate_task(
     task: Task, table: MultiLabelData, missing: Collection[Key]
 ) -> Iterator[tuple[Key, Result]]:
@@ -95,11 +110,7 @@ def simulate_task(
     C = choose_c(X[:n_start], Y[pool[:n_start]], cost, task.split)
     seconds_search = time.perf_counter() - begin
     logistic = Logistic(C, tol=_TOL)
-    estimator: Any = BinaryRelevance(logistic)
-    if simulation.classifier == "CSRPE":
-        estimator = CSRPEClassifier(
-            cost, n_bits=simulation.n_bits, estimator=logistic, random_state=task.split
-        )
+    estimator = find_classifier(simulation.classifier)(cost, logistic, simulation.n_bits, task.split)
     context = StrategyContext(cost, estimator, logistic, simulation.n_bits, task.split)
     curve = learning_curve(
         find_strategy(task.algorithm)(context),

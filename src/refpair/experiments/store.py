@@ -38,7 +38,7 @@ class Key(NamedTuple):
     data: str
     cost: str
     algorithm: str  # or the strategy, in a simulation
-    size: int  # the length of the code, 0 without one, or the number of labelled rows
+    size: int  # the length of the code, 0 without one, or the number of labeled rows
     split: int
     fingerprint: str  # of what the names do not tell: the data themselves, the settings, code of the user's
     sources: str  # a digest of those of this package

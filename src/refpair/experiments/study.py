@@ -1,4 +1,4 @@
-"""A study: experiments on data sets under costs, whose results are in one folder."""
+"""A study: experiments on data sets under costs, with results in one folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from refpair.experiments.report.sections import About, Section, describe_missing
 from refpair.experiments.report.studies import code_length_section, relevant_set_section, simulate_section
 from refpair.experiments.runner import run_tasks
 from refpair.experiments.settings import QUICK, Settings
-from refpair.experiments.simulation import STRATEGIES, find_strategy
+from refpair.experiments.simulation import STRATEGIES, find_classifier, find_strategy
 from refpair.experiments.store import Failure, Key, Store
 from refpair.experiments.tasks import EXTENDED, Experiment, Task, fingerprint, source_digest
 from refpair.tables import TableOptions
@@ -31,15 +31,14 @@ class Part:
     Attributes
     ----------
     experiment : {"compare", "code-length", "relevant-set", "simulate"}
-        Algorithms against each other; CSRPE with codes of several lengths; CSRPE with the label vectors of
-        the test half added to those that it can predict; strategies of active learning against each other.
+        Compare algorithms; CSRPE with codes of several lengths; CSRPE with the label vectors of the test half
+        added to those that it can predict; compare query strategies.
     splits : int
-        How many random half splits.
+        Number of random half splits.
     competitor_splits : int, optional
-        How many for algorithms other than CSRPE, if fewer.
+        Number of splits for algorithms other than CSRPE, if fewer.
     algorithms : tuple of str, optional
-        By default all, or both forms of CSRPE where the experiment is about CSRPE. Those of "simulate" are
-        strategies.
+        By default all, or both forms of CSRPE if the experiment is about CSRPE. For "simulate", strategies.
     first_split : int
         The number of the first split, which is the random state that halves are drawn with.
     """
@@ -59,11 +58,11 @@ class Part:
 
 
 class Study:
-    """Experiments whose results are kept in a folder.
+    """Experiments with results in a folder.
 
-    Each result is stored there at once; a study that was stopped, or one that was made larger, only runs what
-    is missing. Results that other sources of this package have made are missing, too: what was run before an
-    update is run anew. Several processes may run the same study in the same folder.
+    Each result is stored at once; a study that was stopped or extended only runs what is missing. Results of
+    other versions of this package count as missing. Several processes may run the same study in the same
+    folder.
 
     Parameters
     ----------
@@ -78,8 +77,8 @@ class Study:
     settings : Settings, optional
         Those of the paper by default.
     any_sources : bool, default=False
-        Whether results that other sources of this package have made are shown where there are no others; the
-        report says so. They are never taken for those that a run would make.
+        Whether results of other versions of this package are shown where there are no others; the report says
+        so. A run computes them again.
 
     Examples
     --------
@@ -139,13 +138,13 @@ class Study:
         return failures
 
     def results(self, experiment: Experiment) -> pd.DataFrame:
-        """Return the results that there are: a row for each data set, cost, algorithm, length and split."""
+        """Return the stored results: a row for each data set, cost, algorithm, length and split."""
         with Store(self.store_path) as store:
             found = store.results(self._keys(experiment), any_sources=self.any_sources)
         return _name_size(found, experiment)
 
     def planned(self, experiment: Experiment) -> pd.DataFrame:
-        """Return what there will be results of, in the same columns."""
+        """Return the planned results, in the same columns."""
         keys = pd.DataFrame(self._keys(experiment), columns=list(Key._fields))
         return _name_size(keys, experiment)
 
@@ -153,7 +152,7 @@ class Study:
         return [key for name in experiments for task in self.tasks[name] for key in task.result_keys()]
 
     def count(self) -> tuple[int, int]:
-        """Return how many results there are, and how many there will be."""
+        """Return the number of stored and of planned results."""
         wanted = self._keys(*self.tasks)
         if not self.store_path.exists():  # to count must not create it
             return 0, len(wanted)
@@ -161,13 +160,13 @@ class Study:
             return len(store.results(wanted, any_sources=self.any_sources)), len(wanted)
 
     def sections(self) -> list[Section]:
-        """Return what there is to say of each experiment's results, in tables and figures."""
+        """Return tables and figures of the results of each experiment."""
         return [_SECTIONS[name](self.results(name)) for name in self.tasks]
 
     def report(
         self, command: str, failures: Sequence[Failure] = (), sections: Sequence[Section] | None = None
     ) -> Path:
-        """Write a report of all results that there are, and return its page.
+        """Write a report of all stored results, and return the path of its page.
 
         It is ``report.html``, the same as ``report.md``, a ``.csv`` and a ``.tex`` file for each table, and
         the figures, which need matplotlib.
@@ -175,11 +174,11 @@ class Study:
         Parameters
         ----------
         command : str
-            What the report says that it was made by.
+            The command that the report names.
         failures : sequence of Failure, default=()
-            What failed, for the report to say so.
+            Failures to report.
         sections : sequence of Section, optional
-            Those of the method `sections`, if they are already there.
+            Those of the method `sections`, if already computed.
         """
         results = {name: self.results(name) for name in self.tasks}
         everything = pd.concat(results.values())
@@ -209,6 +208,8 @@ class Study:
 def plan_tasks(part: Part, sources: Sequence[Source], costs: Sequence[str], settings: Settings) -> list[Task]:
     """Return the tasks of an experiment, split by split: what is done first is a small table."""
     fits_once = {name: _fits_once(part.experiment, name) for name in part.names()}
+    if part.experiment == "simulate":
+        find_classifier(settings.simulation.classifier)  # an unknown name is an error
     fewer = part.splits if part.competitor_splits is None else part.competitor_splits
     tasks = []
     for number in range(part.splits):
@@ -246,7 +247,7 @@ def summarize_failures(failures: Sequence[Failure]) -> list[str]:
 
 
 def _name_size(results: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
-    return results.rename(columns={"size": "n_labelled" if experiment == "simulate" else "n_bits"})
+    return results.rename(columns={"size": "n_labeled" if experiment == "simulate" else "n_bits"})
 
 
 _SECTIONS: dict[Experiment, Callable[[pd.DataFrame], Section]] = {

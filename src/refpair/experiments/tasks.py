@@ -1,4 +1,4 @@
-"""Tasks: what is learnt from one half of a data set at a time, and done again after a crash as a whole."""
+"""Tasks: what is learned from one half of a data set at a time, and done again after a crash as a whole."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Task:
         if self.experiment == "code-length":
             return [(self.algorithm, length) for length in self.settings.lengths]
         if self.experiment == "simulate":
-            return [(self.algorithm, n_labelled) for n_labelled in self.settings.simulation.sizes()]
+            return [(self.algorithm, n_labeled) for n_labeled in self.settings.simulation.sizes()]
         n_bits = self.settings.most_bits if self.algorithm in EXTENDED else 0
         if self.experiment == "relevant-set":
             return [(self.algorithm, n_bits), (EXTENDED[self.algorithm], n_bits)]
@@ -67,14 +67,15 @@ def fingerprint(
     data_digest: str, experiment: Experiment, algorithm: str, cost: str, settings: Settings
 ) -> str:
     """Return a digest of the data, the settings and the user's own code that a result depends on."""
-    own_code = [code_digest(name) for name in (algorithm, cost)]
+    classifier = settings.simulation.classifier if experiment == "simulate" else ""
+    own_code = [code_digest(name) for name in (algorithm, cost, classifier)]
     known = [data_digest, _used_by(experiment, algorithm, settings), own_code]
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:12]
 
 
 @cache
 def source_digest() -> str:
-    """Return a digest of this package's Python files: results of other code are told apart by it."""
+    """Return a digest of this package's Python files: it marks results of other versions."""
     root = Path(str(files("refpair")))
     digest = hashlib.sha256()
     for file in sorted(root.rglob("*.py")):

@@ -1,4 +1,4 @@
-"""What all displays share: scores with their standard errors, colours, and how one is drawn.
+"""What all displays share: scores with their standard errors, colors, and how one is drawn.
 
 matplotlib is imported only when something is drawn.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-# Okabe and Ito's colours, which people who confuse red and green can tell apart too, and a brown.
+# Okabe and Ito's colors, which people who confuse red and green can tell apart too, and a brown.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F")
 BEST, OTHER = COLOURS[1], "#444444"
 _LINES = ("-", "--", "-.", ":")

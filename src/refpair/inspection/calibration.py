@@ -1,4 +1,4 @@
-"""Whether the probabilities of labels come true."""
+"""Calibration of label probabilities."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _PERFECT = "perfectly calibrated"
 
 
 class CalibrationDisplay(Display):
-    """How often labels are there, by how probable they were said to be, all labels together.
+    """Observed frequency of labels by predicted probability, all labels together.
 
     Parameters
     ----------
     predicted : array-like of float, shape (n_bins,)
         The mean probability in each bin.
     observed : array-like of float, shape (n_bins,)
-        How often the label was there.
+        The frequency of the label in each bin.
     counts : array-like of int, shape (n_bins,)
-        How many predictions a bin has, at least one.
+        Number of predictions in each bin, at least one.
     name : str
         What the title and the legend call the model.
 
@@ -42,7 +42,7 @@ class CalibrationDisplay(Display):
     ax_, figure_ : Axes and Figure of matplotlib
     line_ : Line2D
     markers_ : PathCollection
-        One a bin, the larger the more predictions it has.
+        One for each bin; a larger marker means more predictions.
 
     Examples
     --------
@@ -77,11 +77,11 @@ class CalibrationDisplay(Display):
         model : classifier
             Fitted, one of this package that has ``predict_proba``.
         X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Rows that the model was not fitted with.
+            Rows that the model was not fitted on.
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
-            Their labels. If y is one-dimensional, it is its second class that is looked at.
+            Their labels. If y is one-dimensional, its second class is used.
         n_bins : int, default=15
-            How many bins of equal width the probabilities are put in.
+            Number of bins of equal width.
         name : str, optional
             By default the class of the model.
         ax : Axes, optional
@@ -133,7 +133,7 @@ class CalibrationDisplay(Display):
 
     @property
     def calibration_error(self) -> float:
-        """How far predicted and observed are apart in a bin, in the mean over all predictions."""
+        """The mean difference of predicted and observed over all predictions."""
         return float(np.average(np.abs(self.predicted - self.observed), weights=self.counts))
 
     def _draw(self, line_kw: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Which of several models is best for which of several costs."""
+"""Scores of several models under several costs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class CostComparisonDisplay(Display):
     greater_is_better : mapping of str to bool
         The direction of each cost.
     name : str
-        What the title calls the data.
+        The name of the data in the title.
 
     Attributes
     ----------
@@ -111,19 +111,19 @@ class CostComparisonDisplay(Display):
         name: str = "test rows",
         ax: Any = None,
     ) -> Self:
-        """Score what models predict under each cost, and plot it.
+        """Score the predictions of models under each cost, and plot the scores.
 
         Parameters
         ----------
         models : mapping of str to classifier
             Fitted models by name, of this package or others.
         X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Rows that the models were not fitted with.
+            Rows that the models were not fitted on.
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
             Their labels. The standard errors are over these rows.
         costs : iterable of str, Cost or callable
         name : str, default="test rows"
-            What the title calls the data.
+            The name of the data in the title.
         ax : array of Axes, optional
             Where to plot, one for each cost; by default in a new figure.
         """
@@ -160,8 +160,8 @@ class CostComparisonDisplay(Display):
         Parameters
         ----------
         results : DataFrame
-            One row a result, with the columns data, cost, algorithm, n_bits, split and score. Of an algorithm
-            with codes of several lengths the longest counts.
+            One row for each result, with the columns data, cost, algorithm, n_bits, split and score. Of codes
+            of several lengths the longest is used.
         data : str
             Which of the data sets.
         costs, algorithms : iterable of str, optional
@@ -197,7 +197,7 @@ class CostComparisonDisplay(Display):
         ).plot(ax)
 
     def best(self, cost: str) -> list[str]:
-        """Return the names of the models that are best for a cost: one, or several that are equally good."""
+        """Return the names of the best models under a cost; several if they are equally good."""
         scores = self.scores[cost]
         best = scores.max() if self.greater_is_better[cost] else scores.min()
         return list(scores.index[scores == best])

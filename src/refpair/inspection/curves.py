@@ -1,4 +1,4 @@
-"""How the score grows with the length of the code, or with the number of labelled rows."""
+"""Scores by the length of the code, or by the number of labeled rows."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ class CurveDisplay(Display):
         Parameters
         ----------
         results : DataFrame
-            One row a result, with the columns data, cost, algorithm, split, score, and n_bits or n_labelled.
+            One row for each result, with the columns data, cost, algorithm, split, score, and n_bits or
+            n_labeled.
         data, cost : str
             Which of the results.
         algorithm : str, optional
@@ -181,13 +182,13 @@ class CodeLengthDisplay(CurveDisplay):
         Parameters
         ----------
         model : CSRPEClassifier
-            Fitted. It is cut by :meth:`~refpair.CSRPEClassifier.shorten`: nothing is learnt anew.
+            Fitted. It is shortened by :meth:`~refpair.CSRPEClassifier.shorten`, not fitted again.
         X : array, sparse matrix or DataFrame of shape (n, n_features)
-            Rows that the model was not fitted with.
+            Rows that the model was not fitted on.
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
             Their labels. The standard errors are over these rows.
         lengths : iterable of int, optional
-            By default a dozen from 10 to all bits, each longer by the same factor.
+            By default a dozen from 10 to all bits, evenly spaced on a logarithmic scale.
         name : str, optional
             By default the class of the model.
         ax : Axes, optional
@@ -214,10 +215,10 @@ class CodeLengthDisplay(CurveDisplay):
 
     @property
     def flat_from(self) -> int | None:
-        """The length from which on longer codes are not worth it; None if that is only the longest.
+        """The shortest sufficient length; None if only the longest is.
 
-        From it on no score is worse than that of the longest code by more than a standard error or 1 %,
-        whichever is more.
+        From this length on, no score is worse than that of the longest code by more than a standard error or
+        1 %, whichever is more.
         """
         errors = np.zeros(len(self.sizes)) if self.errors is None else self.errors
         first = flat_from(self.sizes, self.scores, errors, self.greater_is_better)
@@ -235,12 +236,12 @@ class CodeLengthDisplay(CurveDisplay):
 
 
 class LearningCurveDisplay(CurveDisplay):
-    """The score of a classifier by the number of rows that a strategy has asked for.
+    """The score of a classifier by the number of labeled rows.
 
     Parameters
     ----------
     sizes : array-like of int, shape (n_points,)
-        The numbers of labelled rows, in any order; they are kept in rising order.
+        The numbers of labeled rows, in any order; they are kept in rising order.
     scores : array-like of float, shape (n_points,)
     errors : array-like of float, shape (n_points,), optional
         Their standard errors over runs.
@@ -273,8 +274,8 @@ class LearningCurveDisplay(CurveDisplay):
     array([20, 40, 60, 80])
     """
 
-    _size, _algorithm = "n_labelled", "representative"
-    _x_label = "labelled rows"
+    _size, _algorithm = "n_labeled", "representative"
+    _x_label = "labeled rows"
     _band_alpha = 0.15
 
     @classmethod
@@ -291,8 +292,8 @@ class LearningCurveDisplay(CurveDisplay):
         Parameters
         ----------
         curves : sequence of dict or DataFrame
-            As :func:`refpair.active.learning_curve` returns them; those numbers of labelled rows count that
-            all have.
+            As :func:`refpair.active.learning_curve` returns them; only numbers of labeled rows that all
+            curves have are used.
         cost : str, Cost or callable, default="f1"
             What was scored.
         name : str, default="strategy"
@@ -304,11 +305,11 @@ class LearningCurveDisplay(CurveDisplay):
             raise ValueError("curves must not be empty")
         measure = get_cost(cost)
         table = pd.concat(
-            [pd.Series(np.asarray(curve["score"]), np.asarray(curve["n_labelled"])) for curve in curves],
+            [pd.Series(np.asarray(curve["score"]), np.asarray(curve["n_labeled"])) for curve in curves],
             axis=1, join="inner",
         )  # fmt: skip
         if table.empty:
-            raise ValueError("curves must have some number of labelled rows in common")
+            raise ValueError("curves must have some number of labeled rows in common")
         scores, errors = mean_and_error(table.T)
         return cls(
             table.index,
@@ -321,7 +322,7 @@ class LearningCurveDisplay(CurveDisplay):
 
     @property
     def area(self) -> float:
-        """The mean height of the curve, as the trapezoidal rule has it."""
+        """The mean height of the curve, by the trapezoidal rule."""
         if len(self.sizes) == 1:
             return float(self.scores[0])
         means = (self.scores[1:] + self.scores[:-1]) / 2

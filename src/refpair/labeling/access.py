@@ -1,4 +1,4 @@
-"""The token of the labelling page: given, kept or new, and how the browser gets it.
+"""The token of the labeling page: given, kept or new, and how the browser gets it.
 
 Arguments of processes can be read by all users of a machine, so a token is never one, neither of the command
 nor of the browser: that opens a file which only its owner may read, and which leads to the page.

@@ -1,4 +1,4 @@
-"""Who may talk to the labelling server: a page that has its token, at the address that it was opened at.
+"""Who may talk to the labeling server: a page that has its token, at the address that it was opened at.
 
 Any page in the user's browser can send requests to a server on the user's machine. Against hostile ones:
 

@@ -1,4 +1,4 @@
-"""To and from Label Studio, the open-source labelling server: tasks to import, exports to read.
+"""To and from Label Studio, the open-source labeling server: tasks to import, exports to read.
 
 Nothing here talks to it. A row goes there under its id, in the field ``refpair_id``, and so comes back.
 """

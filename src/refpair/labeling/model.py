@@ -57,13 +57,13 @@ class Reason:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What was learnt from some answers; no model as long as no two rows with different labels are known.
+    """What was learned from some answers; no model as long as no two rows with different labels are known.
 
     The `pipeline` is the `classifier` for rows of the table. `order` has the rows to ask for, the best one
     first; the expected cost and the predictions are of a sample of rows.
     """
 
-    n_labelled: int
+    n_labeled: int
     n_labels: int
     classifier: Any
     pipeline: Pipeline | None
@@ -75,10 +75,10 @@ class Fit:
     def name(self) -> str:
         """Which model it is."""
         if self.classifier is None:
-            return f"nothing to go by, {self.n_labelled} answers"
+            return f"nothing to go by, {self.n_labeled} answers"
         model = self.classifier
         kind = type(model.estimator_ if isinstance(model, WrappedClassifier) else model).__name__
-        return f"{kind}, {self.n_labelled} answers"
+        return f"{kind}, {self.n_labeled} answers"
 
     def predict(self, X: Matrix, labels: Sequence[str], verbose: int) -> pd.DataFrame:
         """Return what is predicted for rows, given their features.

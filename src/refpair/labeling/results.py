@@ -1,4 +1,4 @@
-"""What comes of a session: a model, the order of rows, reasons to stop, tables, a summary in notebooks."""
+"""Results of a session: model, ranking, reasons to stop, tables, display in notebooks."""
 
 from __future__ import annotations
 
@@ -71,33 +71,33 @@ class SessionResults:
 
     @property
     def cost(self) -> Cost:
-        """What a wrong prediction costs, with a price for each label if it has such prices."""
+        """The cost of a prediction, with a price for each label if it has prices."""
         return self._cost.for_labels(self.labels)
 
     @property
     def n_answered(self) -> int:
-        """How many of the rows were answered."""
+        """Number of answered rows."""
         return self._count("labels")
 
     @property
     def n_skipped(self) -> int:
-        """How many of the rows were skipped."""
+        """Number of skipped rows."""
         return self._count("skip")
 
     @property
     def columns(self) -> pd.DataFrame | None:
-        """What became of each column of X: its kind, why, gaps and features; None if X has no names."""
+        """Kind, reason, missing cells and features of each column of X; None if X has no names."""
         return None if self._model is None else self._model.columns
 
     def learn(self) -> bool:
         """Learn from the answers so far, if there are new ones, and rank the rows to ask for.
 
-        `ask` does it by itself; a program that asks with ``wait=False`` calls it in a thread of its own.
+        `ask` calls it, unless ``wait=False``; then call it in a thread.
 
         Returns
         -------
         bool
-            Whether there was anything new.
+            Whether there were new answers.
         """
         model = self._known_model()
         with self._learning:
@@ -110,7 +110,7 @@ class SessionResults:
                 if fit.predictions is not None:
                     sample, packed = self._sample_name(fit.n_labels), np.packbits(fit.predictions).tobytes()
                     self._to_note.append(
-                        StoredRound(state[0], fit.n_labelled, fit.expected_cost, sample, packed)
+                        StoredRound(state[0], fit.n_labeled, fit.expected_cost, sample, packed)
                     )
             while self._to_note:  # also what a full disk did not take before
                 self._store.add_round(self._to_note[0])
@@ -119,7 +119,7 @@ class SessionResults:
 
     @property
     def model(self) -> Pipeline | None:
-        """What was learnt last: a scikit-learn pipeline that takes rows like those of X; None before that.
+        """The current model, a scikit-learn pipeline that takes rows like those of X; None if there is none.
 
         It predicts labels in the form in which the table has them: 0 and 1 for each label, or joined names.
         """
@@ -135,20 +135,20 @@ class SessionResults:
         save(self.model, path)
 
     def ranking(self) -> list[Id]:
-        """Return all rows that may be asked for, the best one first, whoever has them at the moment."""
+        """Return all unanswered rows, the best first, including those given to somebody."""
         self.learn()
         ranked = self.rows.ranked(self._last_fit().order.tolist())
         return [id_of_key(key) for key in ranked if self._store.is_open(key)]
 
     def why(self, row: Id) -> Reason:
-        """Return why a row is asked for: what the model thinks of it, and how sure it is."""
+        """Return why a row is asked for: the model's prediction and its uncertainty."""
         (key,) = self.rows.keys_of([row])
         features = self._known_model().features[[self.rows.places[key]]]
         return self._last_fit().reason(features, self.labels)
 
     @property
     def rounds(self) -> list[Round]:
-        """What was known after each round of learning, as stopping rules see it."""
+        """The state after each round of learning, for stopping rules."""
         n_labels = len(self.labels)
         sample = self._sample_name(n_labels)
         rounds = []
@@ -157,11 +157,11 @@ class SessionResults:
             if one.sample == sample and one.predictions:
                 bits = np.frombuffer(one.predictions, np.uint8)
                 predictions = np.unpackbits(bits, count=self._n_sample * n_labels).reshape(-1, n_labels)
-            rounds.append(Round(one.n_labelled, predictions, one.expected_cost))
+            rounds.append(Round(one.n_labeled, predictions, one.expected_cost))
         return rounds
 
     def should_stop(self) -> str | None:
-        """Return why to stop, as a sentence, or None."""
+        """Return a sentence that says why to stop, or None."""
         self._store.read()
         if self.rows.are_known and not any(map(self._store.is_open, self.rows.keys)):
             return "All rows are answered or skipped."
@@ -175,7 +175,7 @@ class SessionResults:
 
     @property
     def history(self) -> pd.DataFrame:
-        """All that was said, in order: id, kind, labels, who, at, model; undone says what was taken back."""
+        """All answers in order: id, kind, labels, who, at, model, and whether they were undone."""
         events = self._store.events()
         self._store.read()
         names, undone = self.labels, {event.undone for event in events if event.kind == "undo"}
@@ -187,11 +187,11 @@ class SessionResults:
         return table[["id", "kind", "labels", "who", "at", "model", "undone"]]
 
     def answers(self) -> pd.DataFrame:
-        """Return the labels of all rows that were answered: 0 and 1, by id; <NA> for labels not asked for."""
+        """Return the labels of all answered rows: 0 and 1, by id; <NA> for labels not asked for."""
         return _answers_table(self._store.last_words(), self._store.labels)
 
     def predictions(self, *, verbose: int = 0) -> pd.DataFrame | None:
-        """Return what the model predicts for all rows, by id, and what that is expected to cost.
+        """Return predictions and expected costs of all rows, by id.
 
         Columns are ``<label>_predicted``, ``<label>_probability`` and ``expected_cost``. None if there is no
         model yet.
@@ -203,10 +203,10 @@ class SessionResults:
         return fit.predict(features, self.labels[: fit.n_labels], verbose).set_axis(_index(self.ids))
 
     def table(self, *, verbose: int = 0) -> pd.DataFrame:
-        """Return all rows: what was answered by whom and when, and what the model predicts.
+        """Return all rows with answers, who gave them and when, and predictions.
 
-        Columns are ``id``; a column for each label, with its answer, empty where there is none; ``skipped``,
-        ``who`` and ``at``; and those of :meth:`predictions`, if there is a model.
+        Columns are ``id``, the answer of each label (empty if there is none), ``skipped``, ``who``, ``at``,
+        and, if there is a model, those of :meth:`predictions`.
         """
         words = self._store.last_words()
         last = {id_of_key(word.row): word for word in words}
@@ -222,17 +222,17 @@ class SessionResults:
         table["id"] = table["id"].infer_objects()
         return table
 
-    def labelled(self) -> pd.DataFrame:
-        """Return the cells of the rows that were answered in full, and their labels as the table has them."""
+    def labeled(self) -> pd.DataFrame:
+        """Return the cells of completely answered rows, with labels in the form of the table."""
         return self.rows.with_labels(self._label_columns.write(self.answers().dropna()))
 
     def export(self, path: str | PathLike[str], *, for_spreadsheets: bool = False) -> None:
-        """Write :meth:`labelled` to a .csv, .tsv, .jsonl or .parquet file, the whole of it or nothing.
+        """Write :meth:`labeled` to a .csv, .tsv, .jsonl or .parquet file, completely or not at all.
 
         `for_spreadsheets` is that of :func:`refpair.tables.write_table`.
         """
         check_table_path(Path(path), for_spreadsheets=for_spreadsheets)
-        table = self.labelled()
+        table = self.labeled()
         if table.empty:
             raise ValueError(
                 f"{self.path} has no answers of rows of this table yet: there is nothing to export"
@@ -257,7 +257,7 @@ class SessionResults:
         return self._model
 
     def _last_fit(self) -> Fit:
-        """Return what was learnt last, after learning if nothing was yet."""
+        """Return what was learned last, after learning if nothing was yet."""
         model = self._known_model()
         if model.last is None:
             self.learn()
@@ -320,7 +320,7 @@ def _html(session: SessionResults) -> str:
 
 def _curve(rounds: Sequence[Round]) -> str:
     costs = [float(one.expected_cost or 0.0) for one in rounds]
-    sizes = [one.n_labelled for one in rounds]
+    sizes = [one.n_labeled for one in rounds]
     width = (_WIDTH - 2 * _MARGIN) / max(1, sizes[-1] - sizes[0])  # of one more answer
     height = (_HEIGHT - 2 * _MARGIN) / (max(costs) - min(costs) or 1.0)
     points = " ".join(

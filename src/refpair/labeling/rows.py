@@ -55,7 +55,7 @@ class Rows:
         self._id_column = id_column
         if table is not None:
             self.cells = table.drop(columns=[name for name in without if name in table.columns])
-            # A column that is not learnt from is shown as what it is.
+            # A column that is not learned from is shown as what it is.
             asked = {name: kind for name, kind in (kinds or {}).items() if kind != "ignored"}
             self.kinds = {name: kind for name, (kind, _) in find_kinds(self.cells, asked, folder).items()}
 

@@ -1,4 +1,4 @@
-"""The labelling page: the server that it talks to, and its port."""
+"""The labeling page: the server that it talks to, and its port."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ try:
     from refpair.labeling.guard import Guard, is_loopback
 except ImportError as error:
     raise ImportError(
-        f"the labelling page needs starlette and uvicorn ({error}): pip install 'refpair[label]'"
+        f"the labeling page needs starlette and uvicorn ({error}): pip install 'refpair[label]'"
     ) from error
 
 PORT = 8732
@@ -54,7 +54,7 @@ Body = dict[str, Any]
 class Worker(threading.Thread):
     """Lets a session learn whenever there are new answers, so that nobody who labels waits.
 
-    `problem` is what went wrong in the last fit, if anything; labelling goes on all the same.
+    `problem` is what went wrong in the last fit, if anything; labeling goes on all the same.
     """
 
     def __init__(self, session: Session) -> None:
@@ -136,7 +136,7 @@ class _Api:
         """How far the session is."""
         session = self.session
         curve = [
-            (one.n_labelled, one.expected_cost) for one in session.rounds if one.expected_cost is not None
+            (one.n_labeled, one.expected_cost) for one in session.rounds if one.expected_cost is not None
         ]
         step = max(1, -(-len(curve) // _MOST_POINTS))
         return {
@@ -214,7 +214,7 @@ class _Api:
         """Return the answered rows and their labels as CSV."""
         disposition = {"content-disposition": 'attachment; filename="labels.csv"'}
         text = await run_in_threadpool(
-            lambda: csv_text(self.session.labelled(), for_spreadsheets=self.for_spreadsheets)
+            lambda: csv_text(self.session.labeled(), for_spreadsheets=self.for_spreadsheets)
         )
         return Response(text, media_type="text/csv", headers=disposition)
 

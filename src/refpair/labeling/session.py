@@ -1,4 +1,4 @@
-"""A labelling session: asks for rows, keeps the answers, learns from them, and says when to stop."""
+"""A labeling session: asks for rows, stores answers, learns from them, and says when to stop."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _OWN = "a function"  # is noted instead of a cost that cannot be stored
 
 
 class Undone(NamedTuple):
-    """What was taken back.
+    """An undone answer.
 
     Attributes
     ----------
     id : str or int
         Of the row.
     labels : list of str or None
-        What it was answered with; None if it was skipped.
+        The answer; None if the row was skipped.
     """
 
     id: Id
@@ -52,11 +52,11 @@ class Undone(NamedTuple):
 
 
 class Session(SessionResults):
-    """Rows without labels, a person who labels them, and a model that asks for those that teach it most.
+    """A labeling session: rows, answers in a file, and a model that chooses the rows to label next.
 
-    All answers are in one file, and each is on the disk when :meth:`tell` returns. Several people may work
-    on one file, in one process or several: a row that was given to one of them is not given to another
-    before its lease expires. Open one by :meth:`open`.
+    Each answer is on the disk when :meth:`tell` returns. Several people may work on one file, in one process
+    or several: a row that was given to one of them is not given to another before its lease expires.
+    :meth:`open` opens a session.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Session(SessionResults):
         The rows themselves.
     rules : list of stopping rules
     n_taken_over : int
-        How many answers were taken from the table when the session was opened.
+        Number of answers that were imported from the table when the session was opened.
 
     Examples
     --------
@@ -118,58 +118,56 @@ class Session(SessionResults):
         random_state: int = 0,
         verbose: int = 0,
     ) -> Session:
-        """Make a session, or go on with one.
+        """Create a session, or continue one.
 
-        The file remembers `id_column`, `drop`, `kinds`, `folder`, the path of `features`, and how the table
-        has its labels: they need to be given only once.
+        The file stores `id_column`, `drop`, `kinds`, `folder`, the path of `features`, and the form of the
+        labels: give them only once.
 
         Parameters
         ----------
         path : path-like
-            The file with the answers; it is made if it is not there.
+            The file of the answers; it is created if it does not exist.
         X : DataFrame, array or sparse matrix of shape (n, n_features), optional
-            All rows. Of a DataFrame, texts, categories and images become features as
-            :class:`refpair.tables.TableVectorizer` makes them. Rows may be added or come in another order
-            next time: answers are found by ids. Without X, what was answered can be looked at and exported,
-            but nothing is asked for.
+            All rows. Columns of a DataFrame become features by :class:`refpair.tables.TableVectorizer`. Rows
+            may be added or reordered next time: answers are matched by id. Without X, answers can be read and
+            exported, but no rows are asked for.
         labels : sequence of str, optional
-            The labels; needed for a new session. To one that goes on, new ones are added: name them behind
-            those that it has, in their order. If X has columns of these names, rows whose cells are filled
-            there count as answered. A single column of joined names, as in "joy|calm", has all labels.
+            The labels; required for a new session. To add labels to an existing session, append them to its
+            labels. If X has columns of these names, rows with filled cells there count as answered. Or the
+            name of a single column of joined names, as in "joy|calm".
         cost : str, Cost or callable, optional
-            What a wrong prediction costs; "f1" for a new session, else that of the file.
+            The cost of a prediction; "f1" for a new session, else that of the file.
         separator : str, optional
-            What stands between joined names; found out by default.
+            The separator of joined names; detected by default.
         ids : sequence of str or int, optional
-            What rows are called, once and for all.
+            The ids of the rows.
         id_column : str, optional
-            The column of X with the ids. By default that called ``id``, if its cells are filled and
-            different; else an index other than 0, 1, 2, …; else checksums of the cells. Rows of arrays are
-            called 0, 1, 2, …
+            The column of X with the ids. By default the column ``id``, if its cells are filled and distinct;
+            else an index other than 0, 1, 2, …; else checksums of the cells. The ids of arrays are 0, 1, 2, …
         drop : sequence of str
-            Columns of X that are shown, but not learnt from.
+            Columns of X that are shown but are no features.
         kinds : mapping of str to str, optional
-            What columns of X are, where :class:`refpair.tables.TableVectorizer` guesses wrong.
+            Kinds of columns, where :class:`refpair.tables.TableVectorizer` detects the wrong one.
         folder : path-like, optional
-            Where paths of images in X start.
+            The folder that image paths in X are relative to.
         features : array, sparse matrix, or path of an .npy or .npz file, optional
-            What models see instead of X, such as embeddings: a row for each row of X.
+            Features to use instead of X, such as embeddings: a row for each row of X.
         strategy : QueryStrategy, optional
-            What chooses rows; by default :class:`refpair.active.RepresentativeUncertainty`.
+            The query strategy; by default :class:`refpair.active.RepresentativeUncertainty`.
         estimator : multi-label classifier, optional
-            What learns from the answers; by default :class:`refpair.CSRPEClassifier` with logistic
+            The model that learns from the answers; by default :class:`refpair.CSRPEClassifier` with logistic
             regressions.
         rules : sequence of stopping rules, optional
             When to stop; by default :class:`refpair.active.StablePredictions` and
             :class:`refpair.active.LowGain`.
         lease : float, default=600
-            For how many seconds a row that was asked for is not given to others.
+            Seconds for which a row that was asked for is not given to others.
         who : str, default="me"
             Who answers.
         random_state : int, default=0
             Decides everything random.
         verbose : int, default=0
-            1 shows how far the reading of images is.
+            1 shows a progress bar while images are read.
         """
         check_positive("lease", lease)
         if not who:
@@ -215,7 +213,7 @@ class Session(SessionResults):
         self.close()
 
     def close(self) -> None:
-        """Close the file; rows that were asked for and not answered may be given to others.
+        """Close the file, and release rows that were asked for and not answered.
 
         Nothing needs to be saved.
         """
@@ -226,19 +224,19 @@ class Session(SessionResults):
             self._store.close()
 
     def ask(self, n: int = 1, *, holder: str | None = None, wait: bool = True) -> list[Id]:
-        """Return the ids of the rows to label next, the best one first.
+        """Return the ids of the rows to label next, the best first.
 
-        Rows that were asked for and neither answered nor skipped come again, first. Nobody else gets them
+        Rows that were asked for and neither answered nor skipped come first again. Nobody else gets them
         before their lease expires.
 
         Parameters
         ----------
         n : int, default=1
-            How many; fewer if there are no more.
+            Number of rows; fewer if there are no more.
         holder : str, optional
-            In which window: two windows get different rows.
+            The window that asks: two windows get different rows.
         wait : bool, default=True
-            Whether to learn from new answers first. If not, rows come as they were ranked last.
+            Whether to learn from new answers first; if not, the last ranking is used.
         """
         check_count("n", n)
         if wait:
@@ -259,20 +257,20 @@ class Session(SessionResults):
         holder: str | None = None,
         at: str | None = None,
     ) -> None:
-        """Note the labels of rows; they are on the disk when this returns.
+        """Store the labels of rows; they are on the disk when this returns.
 
         Parameters
         ----------
         ids : sequence
-            As `ask` returned them, or of any other rows: labels that exist already can be imported so. A row
-            that was answered before is corrected.
+            Ids from `ask`, or of any other rows, to import existing labels. A row that was answered before is
+            corrected.
         Y : array of shape (n, n_labels), or sequence of sequences of str
-            0 and 1 for each row and label, or the names of the labels that each row has; a row of zeros, or
-            no names, says that it has none of the labels.
+            0 and 1 for each row and label, or the names of the labels of each row. A row of zeros, or no
+            names, means none of the labels.
         who, holder : str, optional
-            Who answers, and in which window.
+            Who answers, and the window.
         at : str, optional
-            When, in ISO 8601, and in UTC if it does not say; now by default.
+            The time in ISO 8601, UTC by default; now if not given.
         """
         keys, names = self.rows.keys_of(ids), self.labels
         try:
@@ -288,23 +286,23 @@ class Session(SessionResults):
     def skip(
         self, ids: Iterable[Id], *, who: str | None = None, holder: str | None = None, at: str | None = None
     ) -> None:
-        """Note that rows cannot be answered; they are not asked for again, and not learnt from."""
+        """Skip rows: they are neither asked for again nor learned from."""
         keys = self.rows.keys_of(ids)
         nothing: list[list[int]] = [[]] * len(keys)
         self._store.say("skip", keys, nothing, n_labels=len(self.labels), **self._said(who, holder, at))
 
     def undo(self, *, who: str | None = None, holder: str | None = None) -> Undone | None:
-        """Take back the last answer or skip; its row is asked for again, unless it corrected an answer.
+        """Undo the last answer or skip; its row is asked for again, unless it corrected an answer.
 
         Parameters
         ----------
         who, holder : str, optional
-            Whose answer; if `holder` is given, only what was said in that window.
+            Whose answer; with `holder`, only answers of that window.
 
         Returns
         -------
         Undone or None
-            None if there is nothing to take back.
+            None if there is nothing to undo.
         """
         event = self._store.undo(
             who=who or self._who, said_in=holder, holder=holder or self._holder, lease=self._lease
@@ -316,15 +314,14 @@ class Session(SessionResults):
         return Undone(id_of_key(event.row), labels)
 
     def add_labels(self, names: Sequence[str], *, earlier: Earlier = "absent") -> None:
-        """Add labels to those that there are.
+        """Add labels to the session.
 
         Parameters
         ----------
         names : sequence of str
         earlier : {"absent", "unknown"}, default="absent"
-            How answers are read that were given before: as saying that rows do not have the label, or as
-            saying nothing of it. In the latter case these rows are asked for again, and not learnt from
-            before that.
+            What earlier answers mean for the new labels: the row does not have the label, or it is unknown.
+            In the latter case these rows are asked for again, and not used for learning before that.
         """
         if earlier not in ("absent", "unknown"):
             raise ValueError(f'earlier must be "absent" or "unknown", not {earlier!r}')

@@ -1,4 +1,4 @@
-"""The answers of a labelling session in one SQLite file.
+"""The answers of a labeling session in one SQLite file.
 
 Answers, skips and undos are events that are only ever added: what a row's labels are follows from them, and
 nothing that a person has said is overwritten. An event is on the disk when the call that adds it returns.
@@ -24,7 +24,7 @@ from refpair._sqlite import open_tables, writing
 Said = Literal["labels", "skip"]
 Earlier = Literal["absent", "unknown"]  # how answers are read that were given before there was a label
 
-_VERSION = 1  # of the tables; to be raised whenever they change
+_VERSION = 2  # of the tables; to be raised whenever they change
 _TABLES = (
     "about (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "labels (place INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, earlier TEXT NOT NULL)",
@@ -32,7 +32,7 @@ _TABLES = (
     "n_labels INTEGER, undone INTEGER, who TEXT NOT NULL, holder TEXT NOT NULL, at TEXT NOT NULL, "
     "model TEXT NOT NULL)",
     "leases (row TEXT PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL, model TEXT NOT NULL)",
-    "rounds (number INTEGER PRIMARY KEY AUTOINCREMENT, event INTEGER NOT NULL, n_labelled INTEGER NOT NULL, "
+    "rounds (number INTEGER PRIMARY KEY AUTOINCREMENT, event INTEGER NOT NULL, n_labeled INTEGER NOT NULL, "
     "expected_cost REAL, sample TEXT NOT NULL, predictions BLOB, at TEXT NOT NULL)",
 )
 
@@ -60,10 +60,10 @@ class Label(NamedTuple):
 
 
 class StoredRound(NamedTuple):
-    """What was learnt from all answers up to an event."""
+    """What was learned from all answers up to an event."""
 
     event: int
-    n_labelled: int
+    n_labeled: int
     expected_cost: float | None
     sample: str  # names the rows that the expected cost and the packed predictions are of
     predictions: bytes | None
@@ -84,7 +84,7 @@ class AnswerStore:
         self._words: dict[str, list[Event]] = {}  # what was said of a row and not taken back, in order
         self._lock = threading.RLock()  # threads share the connection
         self._connection = open_tables(
-            path, _TABLES, _VERSION, what="labelling session of refpair", otherwise="choose another file",
+            path, _TABLES, _VERSION, what="labeling session of refpair", otherwise="choose another file",
             durable=True, private=True,
         )  # fmt: skip
         self.read()
@@ -274,10 +274,10 @@ class AnswerStore:
             connection.execute("DELETE FROM leases WHERE holder = ?", [holder])
 
     def add_round(self, one: StoredRound) -> None:
-        """Note what was learnt, unless that of the same event and the same rows was noted before."""
+        """Note what was learned, unless that of the same event and the same rows was noted before."""
         with self._lock, writing(self._connection) as connection:
             connection.execute(
-                "INSERT INTO rounds (event, n_labelled, expected_cost, sample, predictions, at) "
+                "INSERT INTO rounds (event, n_labeled, expected_cost, sample, predictions, at) "
                 "SELECT ?, ?, ?, ?, ?, ? "
                 "WHERE NOT EXISTS (SELECT 1 FROM rounds WHERE event = ? AND sample = ?)",
                 [*one, _now(), one.event, one.sample],
@@ -287,7 +287,7 @@ class AnswerStore:
         """Return all rounds in order."""
         with self._lock:
             found = self._connection.execute(
-                "SELECT event, n_labelled, expected_cost, sample, predictions FROM rounds ORDER BY number"
+                "SELECT event, n_labeled, expected_cost, sample, predictions FROM rounds ORDER BY number"
             )
             return [StoredRound(*one) for one in found]
 

@@ -357,7 +357,7 @@ def refuse_strangers(store: AnswerStore | None, rows: Rows, settings: Settings) 
     if words and rows.are_known and not any(word.row in rows for word in words):
         raise ValueError(
             f"{store.path} has {len(words):,} answers, and none is of a row of this table, whose rows are "
-            f"called by {settings.ids}; give the table that was labelled, the column with its ids (--id or "
+            f"called by {settings.ids}; give the table that was labeled, the column with its ids (--id or "
             "id_column=), or another session"
         )
 

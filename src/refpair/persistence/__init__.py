@@ -1,4 +1,4 @@
-"""Models in files, without pickle: loading one runs no code of its maker."""
+"""Model files without pickle: loading one runs no code from the file."""
 
 from refpair.persistence._file import ModelFileError, load, save
 

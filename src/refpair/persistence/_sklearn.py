@@ -1,9 +1,9 @@
-"""Which classes of scikit-learn may be in a file, and what must hold of what they have learnt.
+"""Which classes of scikit-learn may be in a file, and what must hold of what they have learned.
 
 An estimator of scikit-learn believes what is in its attributes, and its compiled parts follow indices in them
 without a check. Here are those that predict by NumPy alone, which checks every index, and those whose indices
 are checked after loading: trees, and what puts sparse matrices together. Others are refused by name: support
-vector machines (other than linear ones), nearest neighbours, gradient boosting, and all whose way of
+vector machines (other than linear ones), nearest neighbors, gradient boosting, and all whose way of
 predicting nobody has looked at.
 """
 

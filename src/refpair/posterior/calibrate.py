@@ -35,7 +35,7 @@ _SURE = 30.0  # log odds, at most: what is far beyond is 1 by rounding
 
 @dataclass(frozen=True, eq=False)
 class LogOddsPool(Savable):
-    """How the logarithms of probabilities that sources tell add up to calibrated log odds."""
+    """Calibrated log odds as a weighted sum of the log probabilities of the sources."""
 
     coefficients: npt.NDArray[np.float64]  # (n_sources, 2): a and c
     shift: float
@@ -57,12 +57,12 @@ class LogOddsPool(Savable):
 
     @classmethod
     def fit(cls, probabilities: Sequence[Floats], truths: Bytes, least: float = LEAST) -> Self:
-        """Return the pool of largest likelihood that all labels share, pulled a little towards the mean.
+        """Return the pool of largest likelihood that all labels share, regularized towards the mean odds.
 
         Parameters
         ----------
         probabilities : sequence of arrays of shape (n, n_labels)
-            What each source says of samples that it was learnt without; cells of NaN do not count.
+            Out-of-bag predictions of each source; cells of NaN do not count.
         truths : array of shape (n, n_labels)
         least : float
         """

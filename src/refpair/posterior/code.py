@@ -129,7 +129,7 @@ class KnownCodes:
 
 @dataclass(frozen=True, eq=False)
 class OutOfBagCodes:
-    """How the codes of training samples agree with known codes, by bits that were learnt without them.
+    """How the codes of training samples agree with known codes, by bits that were learned without them.
 
     ``own`` is the known code that each sample is part of, −1 if none.
     """
@@ -184,7 +184,7 @@ class CodeSource(Source):
                 yield self._take(best)
 
     def _take(self, best: _Learning) -> Floats:
-        """Answer as one that has learnt says, from now on; return what it says of the training rows."""
+        """Answer as one that has learned says, from now on; return what it says of the training rows."""
         training = best.training
         self.code, self.bits, self.settings = best.code[: best.n_bits], best.bits, best.settings
         if isinstance(self.bits, TreeBank) and self.settings.max_depth is not None:
@@ -209,7 +209,7 @@ class CodeSource(Source):
         return np.concatenate(run_chunks(some, chunks, n_jobs=n_jobs, title="comparing codes", in_place=True))
 
     def shorten(self, bits: npt.NDArray[np.intp]) -> CodeSource:
-        """Return the source with some of the bits, as they were learnt."""
+        """Return the source with some of the bits, as they were learned."""
         short = CodeSource.__new__(CodeSource)
         short.code, short.bits, short.settings = self.code[bits], self.bits.take(bits), self.settings
         short.known = self.known.take(bits)
@@ -255,7 +255,7 @@ class CodeSource(Source):
 
 
 class _Learning:
-    """A code in the course of being learnt, and the best way to read what there is of it."""
+    """A code in the course of being learned, and the best way to read what there is of it."""
 
     def __init__(
         self,

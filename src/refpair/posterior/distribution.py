@@ -1,4 +1,4 @@
-"""Distributions over the label vectors of samples: as weights of some vectors, or of independent labels."""
+"""Distributions over the label vectors of samples: weights of vectors, or independent labels."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class LabelDistribution:
 
     @classmethod
     def from_dense(cls, vectors: npt.ArrayLike, weights: npt.ArrayLike) -> LabelDistribution:
-        """Make a distribution of a matrix of weights, which are divided by their sum in each row.
+        """Make a distribution from a matrix of weights, which are normalized in each row.
 
         Parameters
         ----------
@@ -124,12 +124,12 @@ class LabelDistribution:
 
     @classmethod
     def from_samples(cls, samples: npt.ArrayLike) -> LabelDistribution:
-        """Make a distribution of sampled label vectors: the weights are their frequencies.
+        """Make a distribution from sampled label vectors, weighted by frequency.
 
         Parameters
         ----------
         samples : array-like of shape (n, n_samples, n_labels)
-            As many label vectors of 0 and 1 for each row.
+            The same number of label vectors of 0 and 1 for each row.
 
         Examples
         --------

@@ -18,7 +18,7 @@ _ERRORS = 1.0  # standard errors that a step must be worth besides
 
 
 class Learner:
-    """A source that is being learnt, and what it says so far."""
+    """A source that is being learned, and what it says so far."""
 
     def __init__(self, source: Source, training: Training, rng: np.random.Generator) -> None:
         self.source = source

@@ -1,4 +1,4 @@
-"""The linear source: a logistic regression for each label, all learnt at once."""
+"""The linear source: a logistic regression for each label, all learned at once."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _DENSE = 0.2  # of the cells are other than 0, where samples are taken as dense
 
 
 class LinearSource(Source):
-    """The mean log odds of regressions, each learnt without one fold of the samples, of scaled features.
+    """The mean log odds of regressions, each learned without one fold of the samples, of scaled features.
 
-    Features are centred and have variance 1; where most cells are 0, they are divided by their largest
+    Features are centered and have variance 1; where most cells are 0, they are divided by their largest
     absolute value instead. Missing ones count as their mean, or as 0.
     """
 

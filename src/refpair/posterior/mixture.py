@@ -1,4 +1,4 @@
-"""One posterior of several sources: what each counts, chosen on samples that they were learnt without.
+"""One posterior of several sources: what each counts, chosen on samples that they were learned without.
 
     W(y | x)        =  Σ_s w_s · p_s(y | x)                              over the sources that tell of vectors
     log odds P_k(x) =  Σ_s a_s · log p_sk(x) − c_s · log (1 − p_sk(x)) + b            over all sources
@@ -46,7 +46,7 @@ Told = tuple[Floats, bool]  # what a source says, and whether that is weights of
 
 @dataclass(frozen=True, eq=False)
 class Mixture(Savable):
-    """What the sources count, and the chance that a label vector is new."""
+    """The weights of the sources, and the probability of a new label vector."""
 
     weights: npt.NDArray[np.float64]  # of the sources that tell of vectors, in their order
     pool: LogOddsPool
@@ -60,7 +60,7 @@ class Mixture(Savable):
             raise ValueError(f"new_share is {self.new_share}, which is not from 0 to 1")
 
     def mix(self, told: Sequence[Told], vectors: Bytes) -> Distribution:
-        """Return the distribution of samples, given what each source says of them."""
+        """Return the distribution of samples from the predictions of the sources."""
         marginals = self.pool([labels_of(one, vectors) for one in told])
         independent = IndependentLabels(marginals)
         if self.new_share == 1:
@@ -75,7 +75,7 @@ class Mixture(Savable):
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """The distribution over label vectors of any sample, by several fitted sources."""
+    """The model of the distribution over label vectors, made of fitted sources."""
 
     vectors: Bytes
     sources: tuple[Source, ...]

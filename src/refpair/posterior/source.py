@@ -1,4 +1,4 @@
-"""What a source of the posterior is: it learns from training samples, and tells of the labels of others."""
+"""The base class of sources of the posterior, and what they learn from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Bank = TypeVar("Bank", bound="BitLearner | ClassTreeBank")
 class Training:
     """What sources learn from: samples, their label vectors, and the vectors that are given weight.
 
-    ``rows`` are the samples that a source is asked about, to choose by: it must have learnt that answer
+    ``rows`` are the samples that a source is asked about, to choose by: it must have learned that answer
     without them.
     """
 
@@ -66,20 +66,20 @@ class Training:
 
 
 class Source(Savable, ABC):
-    """Tells of samples either weights of label vectors, or probabilities of single labels."""
+    """Predicts either weights of label vectors, or probabilities of single labels."""
 
     tells_vectors: ClassVar[bool]
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """Which source it is; no two of a model have the same."""
+        """The name of the source, unique in a model."""
 
     @abstractmethod
     def learn(self, training: Training, rng: np.random.Generator) -> Iterator[Floats]:
         """Learn in steps; yield after each the answers on ``training.rows``, as :meth:`answer` gives them.
 
-        Each is by what was learnt without that sample. A step doubles what there is, more or less. After any
+        Each is by what was learned without that sample. A step doubles what there is, more or less. After any
         of them the source is ready to answer: it may be that no further one is asked for.
         """
 
@@ -89,7 +89,7 @@ class Source(Savable, ABC):
 
     @abstractmethod
     def check_shapes(self, n_features: int, n_labels: int, n_vectors: int) -> None:
-        """Raise a ValueError unless it was learnt from so many features and tells of so many labels."""
+        """Raise a ValueError unless it was learned from so many features and tells of so many labels."""
 
 
 def in_threads(bank: Bank, n_jobs: int | None) -> Bank:

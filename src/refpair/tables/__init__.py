@@ -1,4 +1,4 @@
-"""Tables as people have them: read, turned into features, labels in any form, and written."""
+"""Tables: reading, features, labels in any form, writing."""
 
 from refpair.tables.read import Table, TableOptions, read_table
 from refpair.tables.vectorizer import TableVectorizer

@@ -15,7 +15,7 @@ from refpair._saved import Savable, require
 
 from ._cells import Floats, Matrix, dense, is_missing, parsed_numbers, strings_of
 
-_MOSTLY_ZERO = 0.2  # of the values are not zero: the column is not centred, so that it stays sparse
+_MOSTLY_ZERO = 0.2  # of the values are not zero: the column is not centered, so that it stays sparse
 _BEND = 3.0  # standard deviations, from which on values count less and less
 _FARTHEST = 1e7
 _SPREAD = 1.349  # from the first to the third quartile of a normal distribution
@@ -58,7 +58,7 @@ class Encoder(Savable):
 
 @dataclass(frozen=True, eq=False)
 class NumberEncoder(Encoder):
-    """Numbers, centred and scaled by median and quartiles, with a bend for outliers; missing ones are 0.
+    """Numbers, centered and scaled by median and quartiles, with a bend for outliers; missing ones are 0.
 
     A column that is mostly zero keeps its zeros.
     """
@@ -69,7 +69,7 @@ class NumberEncoder(Encoder):
     def _check_saved(self) -> None:
         n = (len(self.columns),)
         fits = self.centre.shape == n and self.scale.shape == n
-        require(fits and np.isfinite(self.centre).all(), "numbers have no centre")
+        require(fits and np.isfinite(self.centre).all(), "numbers have no center")
         require((self.scale > 0).all(), "numbers have no scale")
 
     @classmethod

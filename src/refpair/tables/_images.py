@@ -177,7 +177,7 @@ def _outlines_and_light(path: Path, hog: Any) -> Floats | None:
 
 
 def _grey_square(path: Path) -> Floats:
-    """Read a picture as a small grey square, white is 1.
+    """Read a picture as a small gray square, white is 1.
 
     Pillow, which scikit-image reads most files with, is called directly: it can refuse a picture of too many
     pixels before it unpacks it, and makes it small before it becomes floats.

@@ -166,7 +166,7 @@ def label_columns(Y: pd.DataFrame, separator: str | None = None) -> pd.DataFrame
     return Y
 
 
-def labelled_rows(Y: pd.DataFrame) -> tuple[npt.NDArray[np.bool_], str]:
+def labeled_rows(Y: pd.DataFrame) -> tuple[npt.NDArray[np.bool_], str]:
     """Tell which rows of label columns have labels, and say in a sentence what becomes of the others.
 
     A row that is empty in all of several columns has no labels. In a single column of names, an empty cell

@@ -1,4 +1,4 @@
-"""Tables that users bring, from files of every format and from standard input."""
+"""Reading tables from files and from standard input."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Table:
     Attributes
     ----------
     name : str
-        The file's name, "standard input", or the name of the data set.
+        The name of the file or data set, or "standard input".
     X : DataFrame
-        All cells that are no labels, as they are: texts, numbers, gaps. Sparse formats give sparse columns.
+        All other columns, unchanged: texts, numbers, missing cells. Sparse formats give sparse columns.
     Y : DataFrame or None
-        The label columns as they are, or None if there are none.
+        The label columns, unchanged, or None if there are none.
     folder : Path or None
-        The folder of the file, where relative paths of images start.
+        The folder of the file, which image paths are relative to.
 
     Examples
     --------
@@ -65,20 +65,20 @@ class Table:
 
 @dataclass(frozen=True)
 class TableOptions:
-    """How a table is to be read.
+    """Options for reading a table.
 
     Attributes
     ----------
     labels : tuple of str or None
-        The label columns, or the one column of joined names; None if the file tells them itself.
+        The label columns, or the column of joined names; None if the file defines them.
     label_sep : str, optional
-        What stands between joined names; found out by default.
+        The separator of joined names; detected by default.
     drop : tuple of str
-        Columns that are no features.
+        Columns to leave out.
     kinds : tuple of (str, kind)
-        What columns are, see :class:`refpair.TableVectorizer`.
+        Kinds of columns, see :class:`refpair.TableVectorizer`.
     sep, encoding : str, optional
-        How a file of text is written, see :func:`refpair.tables.read_table`.
+        Format of text files, see :func:`refpair.tables.read_table`.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class TableOptions:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """The options that reading needs, labels apart."""
+        """The options for `read_table`, except labels."""
         return {"drop": self.drop, "sep": self.sep, "encoding": self.encoding}
 
 
@@ -116,19 +116,19 @@ def read_table(
         multi-label format, each also as .gz; or .parquet, .xlsx (Excel: the first sheet). ``-`` is standard
         input: JSON lines if it starts with ``{``, else CSV.
     labels : sequence of str, optional
-        The names of the label columns. ARFF files have them in the XML file of the same name beside them,
-        libsvm files in their rows (there, names are the numbers, such as "3"), if not given here.
+        The names of the label columns. By default, ARFF files have them in the XML file of the same name,
+        libsvm files in their rows (names are the numbers, such as "3").
     drop : sequence of str, default=()
         Columns to leave out.
     sep : str, optional
-        What parts the cells of CSV. By default it is found out: comma, semicolon, tab or pipe.
+        The separator of CSV cells; comma, semicolon, tab or pipe are detected by default.
     encoding : str, optional
-        How text is written, such as "latin-1". By default UTF-8, with or without a byte order mark.
+        The encoding of text, such as "latin-1". By default UTF-8, with or without a byte order mark.
 
     Returns
     -------
     Table
-        Cells are as they are in the file: texts, numbers, truths, dates (Parquet and Excel), lists (Parquet
+        Cells are unchanged: texts, numbers, truths, dates (Parquet and Excel), lists (Parquet
         and JSON). Empty cells are missing, in columns of numbers also "NA", "null" and the like. In semicolon
         and tab files, columns of ``3,5`` are numbers. In libsvm files columns are named by their indices.
 

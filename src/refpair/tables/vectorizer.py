@@ -47,30 +47,30 @@ _SPARSE_BELOW = 0.3  # of the values are not zero: the features are sparse
 
 
 class TableVectorizer(DocLinked, CallbackSupportMixin, Savable, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turn a table as people have it into features, for any classifier.
+    """Turn a table into features for any classifier.
 
-    What each column is, is found out: numbers, yes/no, dates, categories, strings of many values, texts and
-    paths of images; ids are ignored. ``columns_`` tells what became of each column and why; `kinds` overrules
+    The kind of each column is detected: numbers, yes/no, dates, categories, strings of many values, texts and
+    image paths; ids are ignored. ``columns_`` has the kind of each column and the reason; `kinds` overrules
     it.
 
     Parameters
     ----------
     kinds : mapping of str to kind, optional
-        What columns are, where that is found out wrongly: "number", "boolean", "date", "category", "string",
+        Kinds of columns, where detection fails: "number", "boolean", "date", "category", "string",
         "text", "image" or "ignored".
     text_model : str, optional
-        A sentence-transformers model on this machine, by its folder or package: texts become its embeddings
-        besides their words (``pip install 'refpair[text]'``).
+        The folder or package of a sentence-transformers model on this machine, which adds embeddings of texts
+        (``pip install 'refpair[text]'``).
     folder : path-like, optional
-        Where paths of images start. No path may lead out of it.
+        The folder that image paths are relative to. No path may lead out of it.
     verbose : int, default=0
         1 shows a progress bar while images are read.
 
     Attributes
     ----------
     columns_ : DataFrame
-        What became of each column, by its name: its ``kind``, ``why``, how many cells are ``missing``, and
-        how many ``features`` it gave.
+        For each column its ``kind``, ``why``, the number of ``missing`` cells, and the number of
+        ``features``.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : ndarray of str
@@ -78,18 +78,18 @@ class TableVectorizer(DocLinked, CallbackSupportMixin, Savable, TransformerMixin
 
     Notes
     -----
-    - Numbers are centred by their median and scaled by their quartiles; outliers are bent towards the rest.
+    - Numbers are centered by their median and scaled by their quartiles; outliers are bent towards the rest.
       Columns that are mostly zero keep their zeros.
     - Dates become days since the first, year, month, weekday and hour.
-    - Categories become a 0/1 column for each value; a value that was never seen is another value.
+    - Categories become a 0/1 column for each value; unseen values count as another value.
     - Texts become TF-IDF of words, of characters in scripts without blanks; strings that of their parts and
       of 3 or 4 characters in a row.
     - Images become their outlines (HOG) and a thumbnail. Pixels in columns named like ``pixel_0_0`` are taken
       together.
-    - A column with empty cells gets a further feature that tells where.
+    - A column with empty cells gets one more feature that marks them.
 
-    Numbers, categories, and each text and image have the same weight: a mean squared length of 1 in the
-    training table. Columns of a new table are found by their names; further ones are ignored.
+    Numbers, categories, and each text and image column have the same weight: a mean squared length of 1 in
+    the training table. Columns of a new table are matched by name; others are ignored.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class TableVectorizer(DocLinked, CallbackSupportMixin, Savable, TransformerMixin
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find out what the columns are, and fit what turns them into features.
+        """Detect the kinds of columns, and fit their encoders.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ class TableVectorizer(DocLinked, CallbackSupportMixin, Savable, TransformerMixin
 
     @property
     def columns_(self) -> pd.DataFrame:
-        """What became of each column of the training table."""
+        """Kind, reason, missing cells and features of each column of the training table."""
         check_is_fitted(self, "_found")
         names, *rest = zip(*self._found, strict=True)
         return pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Tables as files, the whole of one or nothing."""
+"""Writing tables, completely or not at all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.
 
 
 def check_table_path(path: Path, *, for_spreadsheets: bool = False) -> None:
-    """Refuse a path that no table can be written to."""
+    """Raise an error if no table can be written to a path."""
     check_output(path)
     if not path.name.lower().endswith(_ENDINGS):
         raise ValueError(f"{path}: the name of a table ends in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}")
@@ -31,7 +31,7 @@ def check_table_path(path: Path, *, for_spreadsheets: bool = False) -> None:
 
 
 def write_table(frame: pd.DataFrame, path: Path, *, for_spreadsheets: bool = False) -> None:
-    """Write a table in the format that the name says; its index is left out.
+    """Write a table, without its index, in the format of the file name.
 
     Lists of texts are joined by ``|`` in CSV and TSV, and stay lists in JSON lines and Parquet.
 
@@ -44,8 +44,8 @@ def write_table(frame: pd.DataFrame, path: Path, *, for_spreadsheets: bool = Fal
     for_spreadsheets : bool, default=False
         Whether to put a ``'`` before cells and column names of CSV or TSV that a spreadsheet would take for
         formulas: texts that begin with ``=``, ``+``, ``-``, ``@``, a tab or an end of line, and are no
-        numbers. Use it if the texts are not your own and the file is opened in a spreadsheet. It changes
-        the data: leave it out if a program reads the file.
+        numbers. Use it if the texts are from others and the file is opened in a spreadsheet. It changes the
+        data: do not use it for files that programs read.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def write_table(frame: pd.DataFrame, path: Path, *, for_spreadsheets: bool = Fal
 
 
 def csv_text(frame: pd.DataFrame, sep: str = ",", *, for_spreadsheets: bool = False) -> str:
-    """Return a table as CSV that has a row for each row, whatever is in its cells."""
+    """Return a table as CSV with one line for each row."""
     frame = _map_columns(frame, lambda column: column.map(_joined) if column.dtype == object else column)
     if for_spreadsheets:
         frame = _map_columns(frame, _no_formulas).rename(columns=_no_formula)

@@ -131,9 +131,7 @@ def test_without_matplotlib(monkeypatch):
 def test_bands_are_of_the_default_and_of_random_queries():
     names = ("random", "MMC", "representative")
     results = make_results(["flags"], ["f1"], names).drop(columns="n_bits")
-    results = pd.concat(
-        [results.assign(n_labelled=n, score=results["score"] + n / 100) for n in (20, 25, 30)]
-    )
+    results = pd.concat([results.assign(n_labeled=n, score=results["score"] + n / 100) for n in (20, 25, 30)])
     axes = learning_curve_figure(results, "f1").axes[0]
     assert len(axes.lines) == 3
     assert len(axes.collections) == 2

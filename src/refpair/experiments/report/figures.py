@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MARKERS = "oDs^vP*X"  # with the colours
+_MARKERS = "oDs^vP*X"  # with the colors
 _OURS = ("CSRPE-nearest", "CSRPE-posterior")
 PAPER_BITS = 3000
 _PANELS, _CURVE_PANELS = 5, 3  # side by side
@@ -64,23 +64,23 @@ def code_length_figure(results: pd.DataFrame, cost: str) -> Figure:
             display = _plot_curve(CodeLengthDisplay, axes, curve, name, cost, how)
             if display is not None and display.flat_line_ is not None:
                 display.flat_line_.remove()  # has no room in a small panel
-        axes.axvline(PAPER_BITS, color="grey", linestyle=":", linewidth=1)
+        axes.axvline(PAPER_BITS, color="gray", linestyle=":", linewidth=1)
     return _finish_curves(figure, panels, f"bits (dotted: {PAPER_BITS})", cost)
 
 
 def learning_curve_figure(results: pd.DataFrame, cost: str) -> Figure:
-    """Draw the scores for one cost by the number of labelled rows: a panel a data set, a curve a strategy."""
+    """Draw the scores for one cost by the number of labeled rows: a panel a data set, a curve a strategy."""
     results = results[results["cost"] == cost]
     datas, strategies = in_order(results["data"]), in_order(results["algorithm"])
     figure, panels = _new_panels(datas, _CURVE_PANELS, 4.2, 3.0, 5.5)
     for axes, data in zip(panels, datas, strict=True):
         for name in strategies:
             here = results[(results["data"] == data) & (results["algorithm"] == name)]
-            curve = summarise(here, ["n_labelled"]).sort_index()
+            curve = summarise(here, ["n_labeled"]).sort_index()
             if name not in ("random", DEFAULT_STRATEGY):  # bands of all would hide each other
                 curve["error"] = np.nan
             _plot_curve(LearningCurveDisplay, axes, curve, name, cost, _strategy_style(strategies, name))
-    return _finish_curves(figure, panels, "labelled rows", cost)
+    return _finish_curves(figure, panels, "labeled rows", cost)
 
 
 def comparison_figure(results: pd.DataFrame) -> Figure:
@@ -177,14 +177,14 @@ def _finish_curves(figure: Figure, panels: list[Axes], x: str, cost: str) -> Fig
 
 
 def _style(algorithms: list[str], algorithm: str) -> dict[str, Any]:
-    """Return the colour and marker of an algorithm: those of CSRPE are the same in all figures."""
+    """Return the color and marker of an algorithm: those of CSRPE are the same in all figures."""
     order = [*_OURS, *(name for name in algorithms if name not in _OURS)]
     i = order.index(algorithm)
     return {"color": COLOURS[i % len(COLOURS)], "marker": _MARKERS[i % len(_MARKERS)]}
 
 
 def _strategy_style(strategies: list[str], strategy: str) -> dict[str, Any]:
-    """Return how a strategy's curve is drawn: the default thick, random in grey, the others thin."""
+    """Return how a strategy's curve is drawn: the default thick, random in gray, the others thin."""
     if strategy == "random":
         return {"color": "#888888", "linestyle": "--", "linewidth": 1.4}
     if strategy == DEFAULT_STRATEGY:

@@ -84,7 +84,7 @@ def describe_runs(
 
 def describe_missing(experiment: str, planned: pd.DataFrame, results: pd.DataFrame) -> list[str]:
     """Say how many of the planned results there are not, a sentence for all algorithms that lack as many."""
-    size = "n_labelled" if "n_labelled" in planned else "n_bits"
+    size = "n_labeled" if "n_labeled" in planned else "n_bits"
     keys = ["data", "cost", "algorithm", size, "split"]
     there = pd.MultiIndex.from_frame(results[keys])
     lacking = planned[~pd.MultiIndex.from_frame(planned[keys]).isin(there)]

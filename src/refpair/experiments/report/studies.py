@@ -280,10 +280,10 @@ def simulate_section(results: pd.DataFrame) -> Section:
 def areas_under_curves(results: pd.DataFrame) -> pd.DataFrame:
     """Return the mean height of each learning curve that lacks no points, by the trapezoidal rule."""
     keys = ["data", "cost", "algorithm", "split"]
-    rows = results.sort_values("n_labelled", kind="stable")
-    steps = rows.groupby(keys, sort=False)[["n_labelled", "score"]]
+    rows = results.sort_values("n_labeled", kind="stable")
+    steps = rows.groupby(keys, sort=False)[["n_labeled", "score"]]
     before = steps.shift()
-    width = rows["n_labelled"] - before["n_labelled"]
+    width = rows["n_labeled"] - before["n_labeled"]
     parts = rows[keys].assign(
         n_points=1, width=width.fillna(0.0), area=(width * (rows["score"] + before["score"]) / 2).fillna(0.0)
     )
@@ -325,7 +325,7 @@ def query_times_table(results: pd.DataFrame) -> ResultTable:
     """Return how long a query took, on each data set by each strategy."""
     keys = ["data", "cost", "algorithm", "split"]
     runs = results.groupby(keys, sort=False).agg(
-        seconds=("seconds_fit", "sum"), first=("n_labelled", "min"), last=("n_labelled", "max")
+        seconds=("seconds_fit", "sum"), first=("n_labeled", "min"), last=("n_labeled", "max")
     )
     each = 1000 * runs["seconds"] / (runs["last"] - runs["first"]).clip(lower=1)
     means = each.groupby(["data", "algorithm"], sort=False).mean()

@@ -1,4 +1,4 @@
-"""The labelling page after 120 answers: needs Debian's chromium and playwright."""
+"""The labeling page after 120 answers: needs Debian's chromium and playwright."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def main() -> None:
         while page.query_selector(".percent") is None or page.query_selector("#curve circle") is None:
             page.wait_for_timeout(500)
             answer(page)
-        page.screenshot(path=FOLDER / "labelling_page.png")
+        page.screenshot(path=FOLDER / "labeling_page.png")
         browser.close()
 
 

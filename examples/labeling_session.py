@@ -1,4 +1,4 @@
-"""A labelling session from Python: answers are kept on disk, and the session goes on where it was."""
+"""A labeling session from Python: answers are kept on disk, and the session goes on where it was."""
 
 import tempfile
 from pathlib import Path
