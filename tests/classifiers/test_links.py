@@ -166,5 +166,5 @@ def test_a_classifier_that_says_nan_is_refused():
             return np.full((len(X), 2), np.nan)
 
     links = EstimatorLinks([Broken()])
-    with pytest.raises(ValueError, match="the classifier of link 0 says NaN"):
+    with pytest.raises(ValueError, match="the classifier of link 0 predicts NaN"):
         links.chance(0, np.zeros((3, 2)), np.arange(3), np.zeros((3, 0), np.uint8))
