@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -9,6 +11,14 @@ from typing import Any, TypeVar, cast
 from refpair._progress import telling_callbacks, with_callbacks
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn about the line that called, outside refpair and scikit-learn."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("refpair", "sklearn"):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def all_or_nothing(learn: Method) -> Method:

@@ -158,12 +158,16 @@ def test_the_forger_may_change_nothing(path, data):
 
 
 POOL = "_label_model.pool.coefficients"
+OF_LABELS = "_label_model.pool.of_labels"
 BAD_POOLS = {
     "NaN": (changed(POOL, at(0, np.nan)), "must be finite"),
     "steep": (changed(POOL, at(0, 1e300)), "none of them large"),
     "integers": (changed(POOL, lambda a: a.astype(np.int64)), "and not float64"),
-    "none": (changed(POOL, lambda a: a[:0]), "what other models say"),
-    "two sources": (changed(POOL, lambda a: np.concatenate([a, a])), "what other models say"),
+    "none": (changed(POOL, lambda a: a[:0]), "one for each of its sources"),
+    "two sources": (changed(POOL, lambda a: np.concatenate([a, a])), "one for each of its sources"),
+    "NaN of a label": (changed(OF_LABELS, at((0, 1), np.nan)), "of_labels must be finite"),
+    "steep label": (changed(OF_LABELS, at((0, 0), 1e300)), "none of them large"),
+    "fewer labels": (changed(OF_LABELS, lambda a: a[1:]), "what other models say"),
     "flat": (changed(POOL, lambda a: a.ravel()), "two numbers for each source"),
     "cube": (changed(POOL, lambda a: a[None]), "two numbers for each source"),
     "far": (in_header("model", "_label_model", "pool", "shift", value=1e9), "none of them large"),

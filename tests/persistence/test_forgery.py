@@ -17,6 +17,7 @@ from tests.persistence.forging import at, changed, entries_of, forge, in_header,
 TREES, BINS = "bits_.trees_.", "bits_.bins_."
 LEAVES, LINEAR = "posterior_.others.1.trees.", "posterior_.others.2."
 POOL = "posterior_.mixture.pool.coefficients"
+OF_LABELS = "posterior_.mixture.pool.of_labels"
 
 
 def first_inner(arrays):
@@ -160,7 +161,9 @@ FORGED = {
     "negative share": (changed("posterior_.mixture.weights", at(0, -0.5)), "weights must not be negative"),
     "shares of one source": (changed("posterior_.mixture.weights", lambda a: a[:1] / a[0]), "other sources"),
     "coefficient of no number": (changed(POOL, at(0, np.nan)), "must be finite"),
-    "fewer coefficients": (changed(POOL, lambda a: a[1:]), "mixture is one of other sources"),
+    "fewer coefficients": (changed(POOL, lambda a: a[1:]), "one for each of its sources"),
+    "shift of no number": (changed(OF_LABELS, at((0, 0), np.nan)), "of_labels must be finite"),
+    "calibration of fewer labels": (changed(OF_LABELS, lambda a: a[1:]), "mixture is one of other sources"),
     "no posterior": (no_posterior, "posterior is missing"),
     "other decoder": (model("decoder", value="nearest"), "not one learner for each bit|no use for it"),
     "vector outside": (changed("posterior_.code.rows.vector", at(3, 8)), "a code has no label vector"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite
 
+from refpair._fitting import warn_caller
 from refpair._kernels.lanes import Csr, SparseRows, minimise_sparse_losses
 from refpair._kernels.newton import minimise_logistic_losses
 from refpair._kernels.rng import draw_rows
@@ -96,11 +96,10 @@ class LogisticBank(BitLearner):
         self.bags_ = Bags.of(problems.seeds, n_rows, n_sampled)
         n_left = sum(n_left for _, n_left in parts)
         if n_left:
-            warnings.warn(
+            warn_caller(
                 f"{n_left} of {problems.n_bits} logistic regressions are not done after max_iter="
                 f"{self.max_iter} steps: scale the features, or raise it or tol",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

@@ -7,7 +7,6 @@ beams find the mode for certain, as uniform-cost search does, but with few quest
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -18,6 +17,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
+from refpair._fitting import warn_caller
 from refpair._kernels.walk import round_draws
 from refpair._parallel import chunks_of
 from refpair._saved import Savable, require, work_of
@@ -85,11 +85,10 @@ def most_probable(links: Links, X: Matrix, width: int | None = None) -> Bytes:
         paths[rows] = found.paths
         n_open += int(is_open.sum())
     if n_open and width is None:
-        warnings.warn(
+        warn_caller(
             f"{n_open} of {X.shape[0]} rows have so many improbable label vectors that the most probable one "
             "is not proven to be found",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return paths
 

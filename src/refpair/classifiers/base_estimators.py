@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from refpair._doc_link import DocLinked
-from refpair._fitting import all_or_nothing
+from refpair._fitting import all_or_nothing, warn_caller
 from refpair._saved import IfThere, Savable, check_weights, require
 from refpair._sparse import check_sparse
 from refpair.bits.logistic import LogisticBank, find_axes, minimise_logistic
@@ -208,10 +207,9 @@ class Logistic(DocLinked, ClassifierMixin, BaseEstimator, Savable):  # type: ign
         tol = _EXACT if self.tol is None else self.tol
         weights, done = minimise_logistic(axes.coordinates, targets, start, tol=tol, max_iter=_STEPS)
         if not done.all():
-            warnings.warn(
+            warn_caller(
                 f"the gradient is still longer than tol={tol} after {_STEPS} steps: scale the features",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         self.intercept_ = weights[:, -1]
         self.coef_ = weights[:, :-1] if axes.back is None else weights[:, :-1] @ axes.back.T

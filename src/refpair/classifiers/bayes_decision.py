@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeAlias
@@ -21,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.validation import _num_samples, validate_data
 
-from refpair._fitting import all_or_nothing
+from refpair._fitting import all_or_nothing, warn_caller
 from refpair._parallel import chunks_of, in_memory, run_chunks
 from refpair._saved import Savable, require
 from refpair._sparse import check_sparse
@@ -293,11 +292,10 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
             try:
                 parts = self._cross_fit(estimator, X, labels, np.array_split(rows, _FOLDS), rng)
             except Exception as error:  # whatever a classifier raises
-                warnings.warn(
+                warn_caller(
                     "the probabilities are not calibrated, since the estimator cannot learn from four fifths "
                     f"of the rows ({error}); calibrate=False does not try",
                     FitFailedWarning,
-                    stacklevel=4,
                 )
                 return None
         p, truths = (np.concatenate(cells) for cells in zip(*parts, strict=True))
