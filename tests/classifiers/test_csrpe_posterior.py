@@ -16,6 +16,7 @@ from refpair.classifiers import csrpe
 from refpair.classifiers._code_bits import learn_bits
 from refpair.datasets import load_dataset
 from refpair.posterior.code import TEMPERATURES, _Learning
+from refpair.posterior.labels import N_FOLDS
 
 FEATURES = [f"x{i}" for i in range(6)]
 KINDS = {
@@ -164,11 +165,11 @@ def test_bits_learnt_from_all_rows_are_judged_by_folds(small, monkeypatch):
     X, Y = small
     learnt = []
     monkeypatch.setattr(csrpe, "learn_bits", lambda *given: learnt.append(1) or learn_bits(*given))
-    for max_samples, n_banks in ((None, 4), (1.0, 4), (120, 4), ("auto", 1), (119, 1)):
+    for max_samples, by_folds in ((None, True), (1.0, True), (120, True), ("auto", False), (119, False)):
         learnt.clear()
         model = fit(X, Y, max_samples=max_samples, sources=("code",))
-        assert len(learnt) == n_banks
-        assert (model.bits_.bags_ is None) == (n_banks == 4)
+        assert len(learnt) == 3 * (1 + by_folds * N_FOLDS)  # first bits of two codes, the others of one
+        assert (model.bits_.bags_ is None) == by_folds
         everything(model, X, Y)
 
 

@@ -145,7 +145,8 @@ def test_processes_instead_of_threads(small):
 @pytest.mark.parametrize("learner", ["tree", LogisticRegression()])
 def test_progress_is_shown_on_standard_error(small, capsys, learner):
     X, Y = small
-    for decoder, counts in (("nearest", (21,)), ("posterior", (21, 10 * 4))):  # 10 for each of 4 labels
+    # The posterior tries 5 bits of two codes, and learns the other 16 of one; and 10 for each of 4 labels.
+    for decoder, counts in (("nearest", (21,)), ("posterior", (5, 16, 10 * 4))):
         classifier(estimator=learner, n_bits=21, verbose=1, decoder=decoder).fit(X, Y).predict(X)
         shown = capsys.readouterr()
         assert shown.out == ""

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import issparse
 
 from refpair.datasets import list_datasets, load_dataset
 from refpair.datasets.arff import read_arff
@@ -49,7 +49,7 @@ def test_statistics(name):
     assert len(data.label_names) == n_labels
     assert data.Y.mean() == pytest.approx(density, abs=0.0005)
     assert len(np.unique(data.Y, axis=0)) == distinct
-    assert isinstance(data.X, csr_array) == (name in SPARSE)
+    assert issparse(data.X) == (name in SPARSE)
     assert np.isfinite(data.X.data if name in SPARSE else data.X).all()
 
 
