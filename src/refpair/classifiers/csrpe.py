@@ -49,7 +49,7 @@ class CSRPEClassifier(SavableCSRPE):
     """Multi-label classifier for a given cost, by cost-sensitive reference pair encoding.
 
     Label vectors are encoded as thousands of bits; a bit says which of two random label vectors is the
-    cheaper prediction. Each bit is learned with the difference of the two costs as its weight. The predicted bits
+    cheaper prediction. Each bit is learned with the difference of the two costs as weight. The predicted bits
     of a sample become a distribution over label vectors, which is combined with other sources: trees of
     single labels, leaves of larger trees, linear models. The answer is the label vector of lowest expected
     cost under the combined, calibrated distribution; or, as in the paper, the label vector whose code is

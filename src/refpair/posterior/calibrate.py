@@ -3,10 +3,10 @@
     log odds of P_k(x)  =  Σ_s a_s · log p_sk(x) − c_s · log (1 − p_sk(x)) + b                a_s, c_s ≥ 0
                            + Σ_s d_sk · log odds of p_sk(x) + e_k
 
-For a single source the first line is beta calibration, and if a = c, a line in log odds. All labels share a, b
-and c. Each label has its own slopes d and shift e, which a ridge regression pulls towards 0: half of medical's
-labels have fewer than five training samples. Probabilities below `least` are taken as `least`: how far below
-it they are is noise, since out of bag a sample is predicted by few trees.
+For a single source the first line is beta calibration, and if a = c, a line in log odds. Labels share a, b
+and c. Each label has slopes d and a shift e of its own, which a ridge regression pulls towards 0: half of
+medical's labels have fewer than five training samples. Probabilities below `least` are taken as `least`: how
+far below it they are is noise, since out of bag a sample is predicted by few trees.
 """
 
 from __future__ import annotations
