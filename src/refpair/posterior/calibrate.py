@@ -25,8 +25,8 @@ from refpair._saved import Savable
 from refpair.posterior.distribution import Bytes, Floats
 
 LEAST = 1e-2
-_PULL = 5.0  # as many cells speak for what was there before: the mean of the sources
-_SHIFT_PULL, _SLOPE_PULL = 2.0, 100.0  # and as many for what all labels share, against e and d
+_PULL = 5.0  # as strong as so many cells: towards the mean of the sources
+_SHIFT_PULL, _SLOPE_PULL = 2.0, 100.0  # and towards what labels share: of e, and of d
 _NEWTON_STEPS, _LONGEST, _NEAR = 20, 1.0, 1e-4
 _CELLS = 1 << 18  # of labels that are looked at at a time
 _LARGEST = 50.0  # coefficient: no more than rounding is lost

@@ -33,7 +33,7 @@ from refpair.posterior.distribution import (
 from refpair.posterior.source import Source, Training
 
 _KEPT = 1e-3  # label vectors with less than this part of a row's largest weight are left out
-_EQUAL = 2.0  # samples that speak for equal weights
+_EQUAL = 2.0  # as strong as so many samples: towards equal weights
 _STEPS = 200
 _WEIGHTS = 1 << 22  # of label vectors, of a block of samples
 _ROWS = 2048
