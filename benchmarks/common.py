@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from refpair._files import written_whole
 from refpair.datasets import MultiLabelData, load_dataset
+from refpair.experiments.names import greater_is_better
 from refpair.experiments.runner import describe_machine
 from refpair.experiments.settings import half_split
 
@@ -26,9 +27,11 @@ __all__ = [
     "PAPER_SETS",
     "ROOT",
     "Results",
+    "cost_name",
     "dense_float32",
     "find_data",
     "half_split",
+    "heading",
     "least_time",
     "load",
     "markdown_table",
@@ -53,6 +56,24 @@ PAPER_SETS = (
     "bibtex",
 )
 _FOLDER = ROOT / "benchmarks" / "results"
+_COSTS = {
+    "f1": "F1",
+    "jaccard": "Jaccard",
+    "hamming": "Hamming loss",
+    "rank": "rank loss",
+    "zero_one": "zero-one loss",
+}
+
+
+def cost_name(cost: str) -> str:
+    """Return the name of a cost in a sentence."""
+    return _COSTS.get(cost, cost)
+
+
+def heading(cost: str) -> str:
+    """Return the name of a cost with an arrow to where it is better."""
+    name = cost_name(cost)
+    return f"{name[0].upper()}{name[1:]} {'↑' if greater_is_better(cost) else '↓'}"
 
 
 def find_data() -> None:

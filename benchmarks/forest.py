@@ -73,7 +73,7 @@ def show_summary() -> str:
     found = read_table("forest.csv")
     ratio = (found["forest"] / found["refpair"]).groupby(found["task"])
     told = [f"{ratio.min()[task]:.1f} to {ratio.max()[task]:.1f} times" for task in ("fit", "predict all")]
-    return f"a fit is {told[0]} as fast, and predicting half of a set {told[1]}"
+    return f"a fit is {told[0]} as fast, predicting half of a set {told[1]}"
 
 
 def show_losses() -> str:

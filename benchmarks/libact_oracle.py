@@ -1,7 +1,7 @@
 """What libact asks for. Run by an interpreter that has libact; see :mod:`benchmarks.active`.
 
-libact's git version runs with scikit-learn < 1.8 and six. It is told of a file with the arrays X, Y and start
-(the rows whose labels are known at first), and prints which rows it asks for, and how long each query took.
+libact's git version runs with scikit-learn < 1.8 and six. It is given a file with the arrays X, Y and start
+(the rows whose labels are known at first), and prints the rows it asks for, and how long each query took.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.common import ROOT, markdown_table, read_table, records, write_table
+from benchmarks.common import ROOT, cost_name, heading, markdown_table, read_table, records, write_table
 from refpair import get_cost
 from refpair.experiments import Part, Settings, Study
 from refpair.experiments.report.table import show_percent
@@ -73,7 +73,7 @@ def show() -> str:
             [row["data"], *scores, row["best"], show_percent(row["gain"])]
         )
     header = ["data", *names, "best rival", "gain"]
-    blocks = [f"## {cost}\n\n{markdown_table(header, rows)}" for cost, rows in tables.items()]
+    blocks = [f"## {heading(cost)}\n\n{markdown_table(header, rows)}" for cost, rows in tables.items()]
     seconds = results.groupby(["data", "algorithm"], sort=False)["seconds_fit"].mean().unstack()
     times = [[row["data"], *(f"{row[name]:.1f}" for name in names)] for row in records(seconds)]
     return "\n\n".join([*blocks, f"## Seconds of a fit\n\n{markdown_table(['data', *names], times)}"])
@@ -85,13 +85,15 @@ def show_summary() -> str:
     found = gains(results)
     ahead = int((found["gain"] > LEVEL).sum())
     behind = records(found[found["gain"] < -LEVEL])
-    worse = ", ".join(f"{row['cost']} on {row['data']} ({show_percent(row['gain'])})" for row in behind)
-    splits, sets, costs = (results[name].unique() for name in ("split", "data", "cost"))
+    worse = ", ".join(
+        f"{cost_name(row['cost'])} on {row['data']} ({show_percent(row['gain'])})" for row in behind
+    )
+    splits, sets, costs = (results[name].nunique() for name in ("split", "data", "cost"))
     return (
-        f"better than the best rival by more than {100 * LEVEL:g} % in {ahead} of {len(found)} cells, level "
-        f"in {len(found) - ahead - len(behind)}, worse in {len(behind)}{': ' * bool(behind)}{worse}; the "
-        f"mean gain is {show_percent(found['gain'].mean())} ({len(sets)} data sets, {len(costs)} costs, half "
-        f"splits {min(splits)} to {max(splits)})"
+        f"better than the best rival by more than {100 * LEVEL:g} % in {ahead} of {len(found)} cases "
+        f"({sets} data sets, {costs} costs, means of {splits} half splits), level in "
+        f"{len(found) - ahead - len(behind)}, worse in {len(behind)}{': ' * bool(behind)}{worse}; the mean "
+        f"gain is {show_percent(found['gain'].mean())}"
     )
 
 

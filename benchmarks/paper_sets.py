@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks import paper
-from benchmarks.common import ROOT, markdown_table, read_table, records, write_table
+from benchmarks.common import ROOT, cost_name, heading, markdown_table, read_table, records, write_table
 from refpair.experiments import Part, Study
 from refpair.experiments.algorithms import POSTERIOR
 from refpair.experiments.names import greater_is_better
@@ -62,7 +62,9 @@ def show() -> str:
         best = [f"{row['best_mean']:.4g}", row["best"], row["verdict"]]
         means = [f"{row[OURS]:.4g}", f"{row[BEFORE]:.4g}", show_percent(row["change"])]
         tables.setdefault(row["cost"], []).append([row["data"], *means, *best])
-    return "\n\n".join(f"## {cost}\n\n{markdown_table(header, rows)}" for cost, rows in tables.items())
+    return "\n\n".join(
+        f"## {heading(cost)}\n\n{markdown_table(header, rows)}" for cost, rows in tables.items()
+    )
 
 
 def show_summary() -> str:
@@ -72,11 +74,13 @@ def show_summary() -> str:
     words = {"best": "best", "level": "level with the best", "untested": "not tested", "worse": "worse"}
     told = [f"{words[verdict]} in {counts[verdict]}" for verdict in words if verdict in counts]
     lost = [
-        f"{row['cost']} on {row['data']} to {' and '.join(row['loses_to'])}"
+        f"{cost_name(row['cost'])} on {row['data']} (behind {' and '.join(row['loses_to'])})"
         for row in records(found)
         if row["loses_to"]
     ]
-    return f"{', '.join(told)} of {len(found)} cells{': ' * bool(lost)}{', '.join(lost)}"
+    n_costs, n_sets = (found.index.unique(level).size for level in ("cost", "data"))
+    told[0] += f" of {len(found)} cases ({n_sets} data sets, {n_costs} costs)"
+    return f"{', '.join(told)}{': ' * bool(lost)}{', '.join(lost)}"
 
 
 def show_change() -> str:

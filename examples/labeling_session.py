@@ -1,4 +1,4 @@
-"""A labeling session from Python: answers are kept on disk, and the session goes on where it was."""
+"""A labeling session from Python: answers are kept on disk, and the session continues where it was."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Docstrings speak of names as Sphinx does; here such names become links of the pages."""
+"""Docstrings mark names as Sphinx does; here these become links of the pages."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Packages that not everyone needs: imported where they are used, and who lacks one is told its extra."""
+"""Packages that not everyone needs, imported where used; an error names the extra of a missing one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model file holds of an object: told by its class, which also checks what comes out of a file.
+"""What a model file has of an object: its class decides, and checks what comes out of a file.
 
 By default that is what the class is made with and the attributes that it annotates, and the annotations say
 what these may be. What must hold besides, so that kernels may follow indices without looking, is checked by

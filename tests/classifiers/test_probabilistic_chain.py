@@ -215,7 +215,7 @@ def test_searching_learnt_chains(small, learner):
         assert model.score(X, Y) == all_vectors.score(X, Y)
 
 
-# ---- learnt chains ----
+# ---- learned chains ----
 
 
 def test_a_chain_of_scikit_learn_has_the_same_distribution(small):

@@ -69,7 +69,7 @@ def test_a_set_that_is_given_twice_counts_twice(small):
 
 
 def test_it_predicts_vectors_that_were_never_seen():
-    """Each label is learnt in pairs that are all there, but never all three labels together."""
+    """Each label is learned in pairs that are all there, but never all three labels together."""
     X = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)][:-1], float).repeat(5, axis=0)
     model = RAkEL("tree", labelset_size=2, random_state=0).fit(X, X.astype(int))
     np.testing.assert_array_equal(model.predict([[1, 1, 1]]), [[1, 1, 1]])

@@ -67,7 +67,7 @@ def test_the_test_half_is_only_predicted_and_only_at_the_end(table, monkeypatch)
     train, test = (set(table.X[rows, 0]) for rows in half_split(61, task.split))
     for _ in run_task(task, table, task.result_keys()):
         seen.append((set(Watching.learnt), set(Watching.predicted)))
-    assert seen == [(train, train | test)] * 2, "searched and learnt in one half, judged on the other"
+    assert seen == [(train, train | test)] * 2, "searched and learned in one half, judged on the other"
 
 
 def test_only_what_is_missing_is_given(table):

@@ -119,7 +119,7 @@ class App:
 
 
 class LabelServer:
-    """A server of a table, and its session; nothing is learnt in the background."""
+    """A server of a table, and its session; nothing is learned in the background."""
 
     def __init__(self, folder, table, labels, **how):
         if isinstance(table, str):

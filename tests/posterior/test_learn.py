@@ -1,4 +1,4 @@
-"""Several sources learnt in turns: which go on, and which stay."""
+"""Several sources learned in turns: which go on, and which stay."""
 
 import numpy as np
 import pytest

@@ -29,7 +29,7 @@ from refpair.tables.labels import LabelFormat, read_labels
 _SURE = 1.0  # the decision on a label on which all rows agree: the edge of a support vector machine's margin
 _NEVER = 1e-9  # no probability is thought less than this, nor more than 1 minus this
 _MOST_FEATURES = 500  # of more, linear models see enough without a kernel
-_LOOKED_AT = 500  # rows, to tell what distance is usual
+_LOOKED_AT = 500  # rows, to estimate a usual distance
 
 
 def check_classifier(estimator: Any) -> None:

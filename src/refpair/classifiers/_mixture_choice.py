@@ -1,4 +1,4 @@
-"""Chooses the mixture of sources whose decisions are cheapest on samples that they were learnt without."""
+"""Chooses the mixture of sources, by their predictions on samples that they were learned without."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ SEARCH = ("new_share", "cost", "log_loss")
 
 
 def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool) -> Choice:
-    """Choose what sources count by their answers on the training rows, which they were learnt without.
+    """Choose the weights of sources, by their predictions on training rows that they were learned without.
 
-    The weights of vectors and the pool have the largest likelihood. What is left to choose by the cost is
-    small: whether all labels are independent, if vectors `may_be_new`; they are not, unless that is very
-    clearly cheaper. Either half of the rows judges pools that were fitted to the other half.
+    The weights of vectors and the pool have the largest likelihood. One choice is by the cost: if vectors
+    `may_be_new`, all labels are taken as independent where that is cheaper by more than two standard errors.
+    Each half of the rows measures a pool that was fitted to the other half.
     """
     vectors, truths, cost = training.vectors, training.truths, training.cost
     weights = likeliest_weights([one for one, tells_vectors in told if tells_vectors], training)

@@ -102,7 +102,7 @@ class Forest(DocLinked, BaseEstimator, Savable):  # type: ignore[misc]  # scikit
     def bank_parameters(self) -> dict[str, Any]:
         """Return what a tree bank is to be made with."""
         given = self.get_params(deep=False)
-        del given["n_trees"]  # a bank is told that by its problems
+        del given["n_trees"]  # a bank gets it from its problems
         if given["max_features"] == "auto":
             given["max_features"] = "forest"
         # For numpy's integers of other sizes the kernels would be compiled anew.

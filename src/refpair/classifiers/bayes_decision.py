@@ -165,10 +165,10 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     cost : str, Cost or callable, default="f1"
         What a prediction costs; see :func:`get_cost`.
     calibrate : bool, default=True
-        Whether to calibrate the probabilities of labels, by a beta calibration that all labels share and a
-        correction for each label that is regularized towards none. It is learned out of bag, if the estimator
-        is a forest with bootstrap and at least 100 trees; else by five-fold cross-validation, which takes
-        five more fits. At least 20 rows are needed.
+        Whether to calibrate the probabilities of labels: by a beta calibration that labels share, to which a
+        ridge regression adds a shift and a slope for each label, pulled towards 0. It is learned out of bag
+        if the estimator is a forest with bootstrap and at least 100 trees; else by five-fold
+        cross-validation, which takes five more fits. At least 20 rows are needed.
     n_samples : int, default=100
         Number of label vectors to draw from a chain for each row. If 2^K ≤ n_samples for K labels, the
         distribution is computed exactly. Other estimators do not use it.

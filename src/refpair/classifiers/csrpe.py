@@ -130,9 +130,11 @@ class CSRPEClassifier(SavableCSRPE):
         The model of distributions over label vectors (if the decoder is "posterior"): its ``sources``, and
         their ``mixture``, which was chosen out of bag.
     oob_search_ : dict of ndarrays
-        The mixtures that were tried, as ``pandas.DataFrame(model.oob_search_)`` shows them: the mean ``cost``
-        of their decisions on training samples, each seen only by what was learned without it, and the
-        ``log_loss`` of its labels. The first one was chosen, unless another one is clearly cheaper.
+        The mixtures that were tried; ``pandas.DataFrame(model.oob_search_)`` shows them. Columns:
+        ``new_share``, the share of label vectors that are new (1: all labels are independent); ``cost``, the
+        mean cost of the decisions on training samples, each predicted only by what was learned without it;
+        and ``log_loss``, that of the labels of these samples. The first one was chosen, unless the second
+        one is cheaper by more than two standard errors.
     oob_cost_ : float
         The mean cost of the decisions of the chosen mixture: an estimate of the cost of predictions on new
         rows.
@@ -145,11 +147,14 @@ class CSRPEClassifier(SavableCSRPE):
     -----
     Cells of X may be missing (NaN): a split sends them to the better side.
 
-    ``decide(X, cost=...)`` predicts for another cost with the same fitted model and distribution. With
-    ``decoder="nearest"``, reference pairs are compared by the cost itself, as in the paper. For the
-    posterior, all costs that treat labels alike share one code, by Jaccard's cost or the rank loss, whichever
-    has the lower log loss out of bag: such a cost determines the decisions, and hardly the probabilities.
-    Prices of single labels and custom functions have their own code, or Jaccard's if that is clearly better.
+    ``decide(X, cost=...)`` predicts for another cost with the same fitted model and distribution.
+
+    With ``decoder="nearest"``, reference pairs are compared by the cost itself, as in the paper. For the
+    posterior, all costs that treat labels alike (those with a name, and ``Cost.from_counts``) share one code:
+    pairs are compared by the Jaccard cost, or by the rank loss if the log loss of its first bits is lower by
+    more than 1 % out of bag. Models for such costs have the same probabilities, except that the share of new
+    label vectors may differ; the decisions differ. Prices of labels and other custom functions have a code of
+    their own, or that of the Jaccard cost if it is better by the same margin.
 
     With ``decoder="nearest"`` ties between equally near code words go to the more frequent label vector, and
     there are no probabilities. ``cost="zero_one"`` is then infeasible with many label vectors.
@@ -458,10 +463,10 @@ class CSRPEClassifier(SavableCSRPE):
 def code_costs(cost: Cost) -> list[Cost]:
     """Return the costs that the bits of a posterior may be learned for, to decide for this one.
 
-    The second code goes on if its first bits say clearly more out of bag. For costs that treat labels alike
-    the choice is always between the same two: which of these costs the pairs are compared by makes no
-    difference on average, and so all of them have the same posterior. Prices of single labels, and functions
-    of one's own, may ask for other pairs.
+    The second is taken if the log loss of its first bits is clearly lower out of bag. For costs that treat
+    labels alike the choice is always between the same two, so that all of them have the same posterior: on
+    average it does not matter by which of these costs pairs are compared. Prices of labels and custom
+    functions may need other pairs.
     """
     jaccard = get_cost("jaccard")
     return [jaccard, get_cost("rank")] if isinstance(cost, CountCost) else [cost, jaccard]

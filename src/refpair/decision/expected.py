@@ -156,7 +156,7 @@ class CostTable:
     """Costs of the counts by |z|, |y| and tp for the kernels, laid out as ``_kernels/expected.py`` says.
 
     ``costs[i]`` are those of the i-th |z|, ``first_cell[v]`` is where those of the size of vector v are, and
-    ``tp`` and ``possible`` tell of each cell what it stands for and whether the counts can be.
+    ``tp`` and ``possible`` say what each cell stands for, and whether its counts are possible.
     """
 
     costs: Floats

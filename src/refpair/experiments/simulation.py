@@ -1,4 +1,4 @@
-"""The simulation of active learning: one half is asked for its labels, the other tells what they taught.
+"""The simulation of active learning: labels are asked for in one half, and models are tested on the other.
 
 As in the paper, the classifier is a logistic regression for each label, and so are the bits of strategies
 that have some; the parameter C is chosen by 5-fold cross-validation on the first labels.

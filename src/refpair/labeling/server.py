@@ -54,7 +54,7 @@ Body = dict[str, Any]
 class Worker(threading.Thread):
     """Lets a session learn whenever there are new answers, so that nobody who labels waits.
 
-    `problem` is what went wrong in the last fit, if anything; labeling goes on all the same.
+    `problem` is what went wrong in the last fit, if anything; labeling continues all the same.
     """
 
     def __init__(self, session: Session) -> None:

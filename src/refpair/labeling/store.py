@@ -130,7 +130,7 @@ class AnswerStore:
                     words.append(event)
                 self._last_event = event.number
             found = self._connection.execute("SELECT name, earlier FROM labels ORDER BY place")
-            self.labels = [Label(*one) for one in found]  # not before: answers may tell of new ones
+            self.labels = [Label(*one) for one in found]  # not before: answers may have new ones
 
     def events(self, after: int = 0) -> list[Event]:
         """Return what was said after an event, in order."""

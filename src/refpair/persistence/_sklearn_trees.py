@@ -1,7 +1,7 @@
 """Trees of scikit-learn as arrays, and back.
 
 The compiled tree follows the indices of its nodes without a check, and even while it is put together it
-believes in the sizes it is told. Hence it is put together here, of arrays that were checked before.
+does not check the sizes that it is given. Hence it is put together here, of arrays that were checked before.
 """
 
 from __future__ import annotations

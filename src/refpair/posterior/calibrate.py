@@ -3,10 +3,10 @@
     log odds of P_k(x)  =  Σ_s a_s · log p_sk(x) − c_s · log (1 − p_sk(x)) + b                a_s, c_s ≥ 0
                            + Σ_s d_sk · log odds of p_sk(x) + e_k
 
-Of a single source the first line is beta calibration; a line in log odds, if a is c. All labels share the few
-numbers a, b and c. What a label has of its own, d and e, is pulled towards 0, as if some samples spoke for
-that: half of medical's labels have fewer than five training samples. Probabilities next to 0 are taken as
-`least`: how far below it they are is noise, as few trees speak of a sample that they were grown without.
+For a single source the first line is beta calibration, and if a = c, a line in log odds. Labels share a, b
+and c. Each label has slopes d and a shift e of its own, which a ridge regression pulls towards 0: half of
+medical's labels have fewer than five training samples. Probabilities below `least` are taken as `least`: how
+far below it they are is noise, since out of bag a sample is predicted by few trees.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from refpair._saved import Savable
 from refpair.posterior.distribution import Bytes, Floats
 
 LEAST = 1e-2
-_PULL = 5.0  # as many cells speak for what was there before: the mean of the sources
-_SHIFT_PULL, _SLOPE_PULL = 2.0, 100.0  # and as many for what all labels share, against e and d
+_PULL = 5.0  # as strong as so many cells: towards the mean of the sources
+_SHIFT_PULL, _SLOPE_PULL = 2.0, 100.0  # and towards what labels share: of e, and of d
 _NEWTON_STEPS, _LONGEST, _NEAR = 20, 1.0, 1e-4
 _CELLS = 1 << 18  # of labels that are looked at at a time
 _LARGEST = 50.0  # coefficient: no more than rounding is lost
@@ -35,7 +35,10 @@ _SURE = 30.0  # log odds, at most: what is far beyond is 1 by rounding
 
 @dataclass(frozen=True, eq=False)
 class LogOddsPool(Savable):
-    """Calibrated log odds as a weighted sum of the log probabilities of the sources."""
+    """Calibrated log odds of labels: a weighted sum of the log probabilities of the sources.
+
+    Labels share the weights; each label may have a shift and slopes of its own.
+    """
 
     coefficients: npt.NDArray[np.float64]  # (n_sources, 2): a and c
     shift: float
@@ -90,9 +93,9 @@ class LogOddsPool(Savable):
         return cls(found[:-1].reshape(-1, 2), float(found[-1]), least)
 
     def fit_labels(self, probabilities: Sequence[Floats], truths: Bytes) -> Self:
-        """Return the pool with what each label has of its own, by the samples that :meth:`fit` was given.
+        """Return the pool with a shift and slopes for each label, by the samples that :meth:`fit` was given.
 
-        It is what a ridge regression of each label adds to the log odds that all labels share.
+        A ridge regression for each label adds them to the log odds that all labels share.
         """
         counts = ~np.isnan(probabilities[0])
         shared = np.where(counts, self._log_odds(probabilities), 0.0)

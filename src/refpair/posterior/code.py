@@ -3,8 +3,8 @@
     p(y | x)  ∝  Σ n_u · exp(τ · s(x)·e_u / M)    over the codes e_u that are known of the label vector y
 
 The known codes are the code words of the label vectors, or the codes that the training samples themselves are
-predicted to have. Which of them, τ, and the depth of the trees are chosen out of bag: so that the
-probabilities of labels, once calibrated, say most.
+predicted to have. Which of them, τ, and the depth of the trees are chosen out of bag, by the log loss of the
+calibrated probabilities of labels.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MOST_CODES = 20_000  # training samples that codes are compared with: beyond, i
 _MOST_IN_A_FILE = 1 << 20
 _CHOOSING_ROWS = 400
 _BITS_A_FOLD = 400
-_CLEARLY = 0.01  # of the log loss: by so much bits for another cost must say more
+_CLEARLY = 0.01  # of the log loss: bits for another cost must lower it by more
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class KnownCodes:
         return len(self.vector)
 
     def agreement(self, signs: npt.NDArray[np.int8], known: npt.NDArray[np.bool_] | None = None) -> Agreement:
-        """Return s · e / M of each row of signs and each code; of its M known bits alone, if that is told."""
+        """Return s · e / M of each row of signs and each code; of its M known bits, if `known` is given."""
         packed = pack_signs(signs)
         if known is None:
             products = code_words.products(packed, self.plus, self.mask, self.n_known).astype(np.float32)
@@ -152,7 +152,7 @@ class CodeSource(Source):
     tells_vectors: ClassVar[bool] = True
 
     def __init__(self, codes: Sequence[ReferencePairCode], *, in_batches: bool, may_be_cut: bool) -> None:
-        self._candidates = tuple(codes)  # for several costs, of which the one goes on whose bits say most
+        self._candidates = tuple(codes)  # for several costs: the one with the lowest log loss goes on
         self._in_batches = in_batches
         self._may_be_cut = may_be_cut
 

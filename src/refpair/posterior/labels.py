@@ -59,7 +59,7 @@ class LabelSource(Source):
                     some = seeds[: VOTES_A_FOLD * self.n_labels]
                     bank = training.learn(training.X[others], label_problems(vectors, of_row[others], some))
                     told[mine] = self._mean(bank.values(training.X[rows[mine]]))
-        return np.where(np.isnan(told), training.frequencies, told)  # where no bit speaks of a label
+        return np.where(np.isnan(told), training.frequencies, told)  # where no bit predicts a label
 
     def answer(self, X: Matrix, n_jobs: int | None) -> Floats:
         """Return the probabilities of the labels."""

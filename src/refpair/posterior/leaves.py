@@ -88,7 +88,7 @@ class LeafSource(Source):
         return in_threads(self.trees, n_jobs).predict_proba(X, 0)
 
     def check_shapes(self, n_features: int, n_labels: int, n_vectors: int) -> None:
-        """Refuse trees of other features, or leaves that tell of other vectors."""
+        """Refuse trees of other features, or leaves of other vectors."""
         require(self.trees.n_classes_.tolist() == [n_vectors], "the leaves are those of other label vectors")
         self.trees.check_n_features(n_features)
 

@@ -1,12 +1,12 @@
 """One posterior of several sources: what each counts, chosen on samples that they were learned without.
 
-    W(y | x)        =  Σ_s w_s · p_s(y | x)                              over the sources that tell of vectors
-    log odds P_k(x) =  Σ_s a_s · log p_sk(x) − c_s · log (1 − p_sk(x)) + b            over all sources
+    W(y | x)        =  Σ_s w_s · p_s(y | x)                              over the sources that predict vectors
+    log odds P_k(x) =  the pool of the log odds of label k, over all sources (calibrate.py)
     p(y | x)        =  the distribution nearest to (1 − ν) W + ν Π P whose labels have the probabilities P
 
-The weights w have the largest likelihood; a, b and c calibrate the labels. ν is the chance of a label vector
+The weights w have the largest likelihood; the pool calibrates the labels. ν is the chance of a label vector
 that no training sample has: its labels are taken as independent, with the probabilities P. All answers of a
-model tell of this one distribution.
+model use this one distribution.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from refpair.posterior.distribution import (
 from refpair.posterior.source import Source, Training
 
 _KEPT = 1e-3  # label vectors with less than this part of a row's largest weight are left out
-_EQUAL = 2.0  # samples that speak for equal weights
+_EQUAL = 2.0  # as strong as so many samples: towards equal weights
 _STEPS = 200
 _WEIGHTS = 1 << 22  # of label vectors, of a block of samples
 _ROWS = 2048
@@ -48,7 +48,7 @@ Told = tuple[Floats, bool]  # what a source says, and whether that is weights of
 class Mixture(Savable):
     """The weights of the sources, and the probability of a new label vector."""
 
-    weights: npt.NDArray[np.float64]  # of the sources that tell of vectors, in their order
+    weights: npt.NDArray[np.float64]  # of the sources that predict vectors, in their order
     pool: LogOddsPool
     new_share: float  # of label vectors; 1: labels are independent
 

@@ -89,7 +89,7 @@ class Source(Savable, ABC):
 
     @abstractmethod
     def check_shapes(self, n_features: int, n_labels: int, n_vectors: int) -> None:
-        """Raise a ValueError unless it was learned from so many features and tells of so many labels."""
+        """Raise a ValueError unless it was learned from so many features and predicts so many labels."""
 
 
 def in_threads(bank: Bank, n_jobs: int | None) -> Bank:

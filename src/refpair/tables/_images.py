@@ -24,7 +24,7 @@ _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")
 _SIDE = 64
 _CELL = 16
 _THUMBNAIL = 8
-# Numbers that tell of outlines (blocks of 2 x 2 cells overlap), and of light and shade.
+# Numbers that describe outlines (blocks of 2 x 2 cells overlap), and of light and shade.
 _SIZES = ((_SIDE // _CELL - 1) ** 2 * 4 * 9, _THUMBNAIL**2)
 PIXEL_NAME = re.compile(r"(.+)_([0-9]{1,5})_([0-9]{1,5})", re.DOTALL)
 

@@ -26,7 +26,7 @@ _MOST_TERMS = 20_000
 _LONGEST_EMBEDDING = 1 << 16
 _UNSPACED_SHARE = 0.3
 
-_WAYS: dict[str, dict[str, Any]] = {  # what can be counted, and how TfidfVectorizer is told so
+_WAYS: dict[str, dict[str, Any]] = {  # what can be counted, and the parameters of TfidfVectorizer
     "words": {},  # by `_word_pattern`
     "parts": {"token_pattern": r"[^\W\d_]+|\d+"},
     "characters": {"analyzer": "char", "ngram_range": (1, 3)},
