@@ -79,7 +79,7 @@ def run_page(page):
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), _importing_from(folder):
         for table in (ROOT / "examples" / "tickets").glob("*.csv"):
             shutil.copy(table, folder)
-        for block, below in zip(blocks, [*blocks[1:], None], strict=True):
+        for block, below in zip(blocks, [*blocks[1:], None], strict=False):
             if named := re.fullmatch(r'python title="(\w+\.py)"', block.info):
                 Path(named[1]).write_text(block.text)
             elif block.info == "console":

@@ -32,7 +32,7 @@ class Result:
 
 
 def demo() -> None:
-    """Compare models for two costs with random forests, in half a minute."""
+    """Compare models for two costs with random forests. It takes half a minute."""
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
     from sklearn.ensemble import RandomForestClassifier
 

@@ -47,7 +47,9 @@ def _splits(default: str) -> Any:
 
 def _competitor_splits(default: str) -> Any:
     return typer.Option(
-        min=1, help="Fewer splits for the other algorithms, which take longer.", show_default=default
+        min=1,
+        help="Number of splits for all algorithms but CSRPE: fewer, as they take longer.",
+        show_default=default,
     )
 
 

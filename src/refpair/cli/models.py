@@ -55,8 +55,8 @@ def fit(
         typer.Option(
             min=0.0,
             max=1.0,
-            help="The share of rows to hold out and to measure the model on, as in 0.2; each label "
-            "has its share of them.",
+            help="The share of rows to keep out of the fit, stratified by label, and to measure the "
+            "model on, as in 0.2.",
         ),
     ] = None,
     drop: Drop = None,

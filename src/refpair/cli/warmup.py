@@ -1,4 +1,4 @@
-"""``refpair warmup``: compile what models need, so that no first use waits for it."""
+"""``refpair warmup``: compile what models need, so that the first use need not wait for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ N_ROWS, N_LABELS = 60, 12  # so many labels that not all label sets are tried fo
 
 
 def warmup() -> None:
-    """Compile all kernels for this machine, so that no first use waits.
+    """Compile all kernels for this machine, so that the first use need not wait.
 
     In a Dockerfile: RUN refpair warmup
     """

@@ -178,7 +178,7 @@ def labeled_rows(Y: pd.DataFrame) -> tuple[npt.NDArray[np.bool_], str]:
     if not n:
         return ~without, ""
     if n == len(Y):
-        raise ValueError(f"no row has labels in {listed(list(map(str, Y.columns)))}")
+        raise ValueError(f"no row has labels in {listed(list(map(str, Y.columns)))}; fill in some first")
     of_names = Y.shape[1] == 1 and truth_values(Y.iloc[:, 0][~without]) is None
     told = f"{n:,} of {len(Y):,} rows {'have' if n > 1 else 'has'}"
     if of_names:

@@ -175,8 +175,8 @@ class TableVectorizer(DocLinked, CallbackSupportMixin, Savable, TransformerMixin
             n_rows, n_columns = frame.shape
             size = f"{n_columns:,} column{'s' * (n_columns != 1)} and {n_rows:,} row{'s' * (n_rows != 1)}"
             raise ValueError(
-                f"nothing to learn from in {size} ({reasons or 'there are none'}); overrule that "
-                "by the kinds of columns, or add others"
+                f"nothing to learn from in {size} ({reasons or 'there are none'}); add columns "
+                "or rows, or set another kind for a column"
             )
         weights = [_weight([features for _, features in group]) for group in groups]
         self._encoders = [encoder for group in groups for encoder, _ in group]
