@@ -16,6 +16,8 @@ import pytest
 
 from refpair.labeling import Session
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("REFPAIR_KILLS", "10"))
 LABELS = ["joy", "anger", "calm"]
 
@@ -23,8 +25,6 @@ LABELS = ["joy", "anger", "calm"]
 WRITER = """
 import os, sys
 from refpair.labeling import Session
-
-pytestmark = pytest.mark.slow
 
 def say(*words):
     os.write(1, (" ".join(map(str, words)) + "\\n").encode())  # the whole line or nothing

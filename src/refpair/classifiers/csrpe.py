@@ -178,7 +178,7 @@ class CSRPEClassifier(SavableCSRPE):
     >>> round(model.score(digits.X[1500:], digits.Y[1500:]), 2)
     0.9
     >>> round(float(1 - model.expected_cost(digits.X[1500:]).mean()), 2)  # without their labels
-    0.87
+    0.88
     """
 
     def __init__(
