@@ -38,6 +38,7 @@ class BitProblems:
     differences: Callable[[slice], npt.NDArray[np.float64]]
     seeds: npt.NDArray[np.uint64]  # (n_bits,)
     n_features: npt.NDArray[np.int32] | None = None  # how many of the first ones each bit may use; None: all
+    row_weight: npt.NDArray[np.float64] | None = None  # (n,): how often each training row counts; None: once
 
     def at_hand(self) -> BitProblems:
         """Return the same problems with the differences of all bits computed, once."""

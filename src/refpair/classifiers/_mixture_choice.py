@@ -14,6 +14,7 @@ from refpair.posterior.calibrate import LogOddsPool, log_loss
 from refpair.posterior.distribution import Floats
 from refpair.posterior.mixture import Mixture, Told, labels_of, likeliest_weights, new_share
 from refpair.posterior.source import Training
+from refpair.tables.labels import with_nan
 
 _LEAST = 3e-3  # what probabilities are taken as at least
 _LEAST_PRICED = 1e-3  # under prices of labels: they may ask for what is seldom
@@ -40,6 +41,7 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
     Each half of the rows measures a pool that was fitted to the other half.
     """
     vectors, truths, cost = training.vectors, training.truths, training.cost
+    scale = 1.0 if training.row_weight is None else training.row_weight
     weights = likeliest_weights([one for one, tells_vectors in told if tells_vectors], training)
     everything = np.arange(len(truths))
     halves = [part for part in (everything[::2], everything[1::2]) if len(part)]
@@ -49,8 +51,10 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
     for place, share in enumerate(shares):
         for judged, pool in zip(halves, pools, strict=True):
             p = Mixture(weights, pool, share).mix(_of_rows(told, judged), vectors)
-            costs[place, judged] = cost.rows(truths[judged], decide(p, cost, n_jobs=training.n_jobs))
+            answers = decide(p, cost, n_jobs=training.n_jobs)
+            costs[place, judged] = cost.rows(with_nan(truths[judged]), answers)
             losses[place, judged] = log_loss(p.marginals(), truths[judged])
+    costs, losses = costs * scale, losses * scale
     best = int(len(shares) > 1 and _is_clear(costs[0] - costs[1]))
     columns = (np.array(shares), costs.mean(axis=1), losses.mean(axis=1))
     search = dict(zip(SEARCH, columns, strict=True))
@@ -65,8 +69,10 @@ def _of_rows(told: Sequence[Told], rows: npt.NDArray[np.intp]) -> list[Told]:
 def _fit_pool(told: Sequence[Told], training: Training, rows: npt.NDArray[np.intp]) -> LogOddsPool:
     labels = [labels_of(one, training.vectors) for one in _of_rows(told, rows)]
     truths = training.truths[rows]
+    row_weight = None if training.row_weight is None else training.row_weight[rows]
     least = _LEAST_PRICED if isinstance(training.cost, PerLabelCost) else _LEAST
-    return LogOddsPool.fit(labels, truths, least).fit_labels(labels, truths)
+    pool = LogOddsPool.fit(labels, truths, least, row_weight)
+    return pool.fit_labels(labels, truths, row_weight)
 
 
 def _is_clear(gains: Floats) -> bool:

@@ -26,16 +26,18 @@ from refpair.coding import ReferencePairCode, draw_code
 from refpair.costs import Cost, CountCost, get_cost
 from refpair.decision.decide import decide_blocks
 from refpair.on_disk import RowsOnDisk
+from refpair.posterior.calibrate import LogOddsPool
 from refpair.posterior.code import BATCHES, CodeSource
+from refpair.posterior.completion import complete
 from refpair.posterior.distinct_labels import DistinctLabels, distinct_labels
 from refpair.posterior.distribution import Distribution, LabelDistribution
-from refpair.posterior.labels import LabelSource
+from refpair.posterior.labels import BATCH, LabelSource
 from refpair.posterior.learn import learn_sources
 from refpair.posterior.leaves import LeafSource
 from refpair.posterior.linear import LinearSource
 from refpair.posterior.mixture import Posterior
 from refpair.posterior.source import Learn, Source, Training, in_threads
-from refpair.tables.labels import LabelMatrix
+from refpair.tables.labels import UNKNOWN
 
 SOURCES = ("code", "labels", "leaves", "linear")
 _MOST_ROWS = 1000  # whose answers out of bag are looked at
@@ -234,21 +236,26 @@ class CSRPEClassifier(SavableCSRPE):
         self._check_parameters()
         X, labels = self._read(X, y)
         cost = self._check_cost(self.cost)
-        distinct = distinct_labels(labels)
+        drawn = check_random_state(self.random_state).randint(2**31, size=4, dtype=np.int64)
+        for_pairs, for_sources, for_rows, for_unknown = map(
+            np.random.default_rng, np.random.SeedSequence(drawn).spawn(4)
+        )
+        learn = self._make_learn()
+        row_weight = None
+        distinct = distinct_labels(labels, row_weight)
+        if distinct.vectors.max(initial=0) == UNKNOWN:
+            distinct = self._complete(X, distinct, cost, learn, for_unknown)
         relevant = self._relevant(distinct)
 
-        drawn = check_random_state(self.random_state).randint(2**31, size=4, dtype=np.int64)
-        for_pairs, for_sources, for_rows = map(np.random.default_rng, np.random.SeedSequence(drawn).spawn(3))
         posterior = self.decoder == "posterior"
         codes = [
-            self._draw_code(one, labels, distinct, for_pairs)
+            self._draw_code(one, distinct, for_pairs)
             for one in (code_costs(cost) if posterior else [cost])
         ]
         for name in ("posterior_", "oob_search_", "oob_cost_", "_code_book"):
             self.__dict__.pop(name, None)  # of an earlier fit
         self.cost_ = cost
         self.relevant_set_, self.relevant_counts_ = relevant
-        learn = self._make_learn()
         if posterior and len(codes[0]) > 0:  # of a single vector there is nothing to learn
             rows = for_rows.permutation(X.shape[0])[:_MOST_ROWS]
             training = Training(X, distinct, *relevant, rows, cost, learn, self.n_jobs, self.verbose)
@@ -257,20 +264,40 @@ class CSRPEClassifier(SavableCSRPE):
             (code, *_) = codes
             seeds = for_sources.integers(2**63, size=len(code), dtype=np.uint64)
             self.code_ = code
-            self.bits_ = learn(X, bit_problems(code, distinct.vectors, distinct.of_row, seeds))
+            shares, row_weight = distinct.shares, distinct.row_weight
+            problems = bit_problems(
+                code, distinct.vectors, distinct.of_row, seeds, shares=shares, row_weight=row_weight
+            )
+            self.bits_ = learn(X, problems)
             self._make_code_book()
         return self
 
+    def _complete(
+        self, X: Any, distinct: DistinctLabels, cost: Cost, learn: Learn, rng: np.random.Generator
+    ) -> DistinctLabels:
+        """Find what unknown labels may be, by what sources of single labels say of rows they did not see."""
+        n, n_labels = X.shape[0], distinct.vectors.shape[1]
+        rows, nothing = rng.permutation(n), np.zeros((1, n_labels), np.uint8)
+        training = Training(X, distinct, nothing, np.ones(1), rows, cost, learn, self.n_jobs, self.verbose)
+        sources: list[Source] = [LabelSource(n_labels, BATCH)]
+        if "linear" in self._wanted_sources(training):
+            sources.append(LinearSource())
+        told = [one.labels for one in learn_sources(sources, training, rng, may_drop=True)]
+        some, row_weight = slice(0, _MOST_ROWS), training.row_weight
+        weights = None if row_weight is None else row_weight[some]
+        judged = [one[some] for one in told], training.truths[some]
+        pool = LogOddsPool.fit(*judged, row_weight=weights).fit_labels(*judged, weights)
+        return complete(distinct.known[distinct.of_row], pool(told)[np.argsort(rows)], distinct.row_weight)
+
     def _draw_code(
-        self, cost: Cost, labels: LabelMatrix, distinct: DistinctLabels, rng: np.random.Generator
+        self, cost: Cost, distinct: DistinctLabels, rng: np.random.Generator
     ) -> ReferencePairCode:
         """Draw the pairs of a code for a cost, in random order: any part of it is like the whole."""
         pairs = self.pairs
         if pairs == "auto":
             pairs = "mixed" if self.decoder == "posterior" else "uniform"
-        of_rows = labels if pairs in ("density", "mixed") else distinct.vectors
         n_bits = sum(BATCHES) if self.n_bits == "auto" else self.n_bits
-        code = draw_code(cost, of_rows, n_bits, pairs, rng=rng)
+        code = draw_code(cost, distinct.vectors, n_bits, pairs, rng, distinct.counts)
         return code[rng.permutation(len(code))]
 
     def _fit_posterior(

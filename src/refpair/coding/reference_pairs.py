@@ -132,13 +132,14 @@ def sample_pairs(
     *,
     how: PairSampling = "uniform",
     label_vectors: Labels | None = None,
+    counts: npt.ArrayLike | None = None,
     rng: np.random.Generator,
 ) -> tuple[Vectors, Vectors]:
     """Draw reference pairs (α, β), all distinct and in random order; fewer if there or found are no more.
 
     "uniform" draws from all 2^(K−1)(2^K−1) pairs of {0,1}^K, as in the paper; "observed" from the pairs of
     distinct rows of `label_vectors`; "density" puts each label into a vector as often as it is in these rows,
-    so that pairs are as sparse as the truths they are to tell apart. Above 31 labels "uniform" draws
+    so that pairs are as sparse as the truths they are to tell apart; rows count once, or as `counts` says. Above 31 labels "uniform" draws
     independent pairs: that of 100,000 two are the same is less likely than one in 10^9.
     """
     if how in ("observed", "density"):
@@ -148,7 +149,9 @@ def sample_pairs(
         if observed.shape[1] != n_labels:
             raise ValueError(f"label_vectors has {observed.shape[1]} labels (columns), not {n_labels}")
         if how == "density":
-            return _draw_at_density(observed.mean(axis=0), len(observed), n_bits, rng)
+            counted = np.ones(len(observed)) if counts is None else np.asarray(counts, np.float64)
+            total = float(counted.sum())
+            return _draw_at_density(counted @ observed / total, total, n_bits, rng)
         vectors = _distinct(observed)
         first, second = _draw_indices(len(vectors), n_bits, rng)
         return vectors[first], vectors[second]
@@ -164,7 +167,12 @@ def sample_pairs(
 
 
 def draw_code(
-    cost: Cost, label_vectors: Labels, n_bits: int, how: PairMixture, rng: np.random.Generator
+    cost: Cost,
+    label_vectors: Labels,
+    n_bits: int,
+    how: PairMixture,
+    rng: np.random.Generator,
+    counts: npt.ArrayLike | None = None,
 ) -> ReferencePairCode:
     """Draw a code without useless bits.
 
@@ -183,6 +191,8 @@ def draw_code(
         The cost the bits compare.
     label_vectors : array-like or sparse matrix of shape (n, n_labels)
         The observed label vectors, repeats allowed; how often a label is in them counts for "density" alone.
+    counts : array-like of shape (n,), optional
+        How often each row of these counts, instead of once.
     n_bits : int
         The length of the code.
     how : {"uniform", "observed", "density", "mixed"}
@@ -223,7 +233,9 @@ def draw_code(
     for stage, length in _stages(how, n_bits):
         if len(code) >= length:
             continue
-        alpha, beta = sample_pairs(n_labels, _TRIES * length, how=stage, label_vectors=observed, rng=rng)
+        alpha, beta = sample_pairs(
+            n_labels, _TRIES * length, how=stage, label_vectors=observed, counts=counts, rng=rng
+        )
         fresh = _fresh(alpha, beta, code)
         alpha, beta = alpha[fresh], beta[fresh]
         while len(code) < length and len(alpha):
@@ -297,7 +309,7 @@ def _draw_indices(
 
 
 def _draw_at_density(
-    frequencies: npt.NDArray[np.float64], n_rows: int, n_pairs: int, rng: np.random.Generator
+    frequencies: npt.NDArray[np.float64], n_rows: float, n_pairs: int, rng: np.random.Generator
 ) -> tuple[Vectors, Vectors]:
     """Draw pairs of distinct vectors, label k in a vector with the probability that it has, none twice."""
     # Half a row more of each kind: a label that no row or every row has is drawn otherwise now and then.

@@ -23,6 +23,7 @@ from scipy.special import expit
 from refpair._parallel import one_blas_thread
 from refpair._saved import Savable
 from refpair.posterior.distribution import Bytes, Floats
+from refpair.tables.labels import UNKNOWN
 
 LEAST = 1e-2
 _PULL = 5.0  # as strong as so many cells: towards the mean of the sources
@@ -59,7 +60,13 @@ class LogOddsPool(Savable):
             raise ValueError(f"least is {self.least}, which is not between 0 and ½")
 
     @classmethod
-    def fit(cls, probabilities: Sequence[Floats], truths: Bytes, least: float = LEAST) -> Self:
+    def fit(
+        cls,
+        probabilities: Sequence[Floats],
+        truths: Bytes,
+        least: float = LEAST,
+        row_weight: Floats | None = None,
+    ) -> Self:
         """Return the pool of largest likelihood that all labels share, regularized towards the mean odds.
 
         Parameters
@@ -67,17 +74,20 @@ class LogOddsPool(Savable):
         probabilities : sequence of arrays of shape (n, n_labels)
             Out-of-bag predictions of each source; cells of NaN do not count.
         truths : array of shape (n, n_labels)
+            Cells that are UNKNOWN do not count.
         least : float
+        row_weight : array of shape (n,), optional
         """
-        counts = ~np.isnan(probabilities[0])
+        counts = ~np.isnan(probabilities[0]) & (truths != UNKNOWN)
         x = np.stack([logs[counts] for p in probabilities for logs in _logs(p, least)], axis=1)
         y = truths[counts].astype(np.float64)
-        n = np.ones(len(y))
+        n = np.ones(len(y)) if row_weight is None else row_weight[np.nonzero(counts)[0]]
         # Most cells of many labels are as low as can be by all sources: they are one, counted often.
         low = (x[:, ::2] <= np.log(least)).all(axis=1)
         if low.any():
-            n = np.append(n[~low], low.sum())
-            y = np.append(y[~low], y[low].mean())
+            n_low, y_low = n[low], y[low]
+            n = np.append(n[~low], n_low.sum())
+            y = np.append(y[~low], np.average(y_low, weights=None if row_weight is None else n_low))
             x = np.concatenate([x[~low], x[low][:1]])
         equal = np.full(x.shape[1], 2 / x.shape[1])
 
@@ -92,19 +102,21 @@ class LogOddsPool(Savable):
             found = minimize(loss, np.append(equal, 0.0), jac=True, method="L-BFGS-B", bounds=bounds).x
         return cls(found[:-1].reshape(-1, 2), float(found[-1]), least)
 
-    def fit_labels(self, probabilities: Sequence[Floats], truths: Bytes) -> Self:
+    def fit_labels(
+        self, probabilities: Sequence[Floats], truths: Bytes, row_weight: Floats | None = None
+    ) -> Self:
         """Return the pool with a shift and slopes for each label, by the samples that :meth:`fit` was given.
 
         A ridge regression for each label adds them to the log odds that all labels share.
         """
-        counts = ~np.isnan(probabilities[0])
+        counts = ~np.isnan(probabilities[0]) & (truths != UNKNOWN)
         shared = np.where(counts, self._log_odds(probabilities), 0.0)
         x = np.stack([np.ones(truths.shape), *(sum(_logs(p, self.least)) for p in probabilities)], axis=2)
         x[~counts] = 0.0
         step = max(1, _CELLS // max(1, len(truths) * x.shape[2]))
         labels = [slice(first, first + step) for first in range(0, truths.shape[1], step)]
         with one_blas_thread():
-            found = [_ridge(x[:, some], shared[:, some], truths[:, some]) for some in labels]
+            found = [_ridge(x[:, some], shared[:, some], truths[:, some], row_weight) for some in labels]
         return replace(self, of_labels=np.clip(np.concatenate(found), -_LARGEST, _LARGEST))
 
     def fits(self, n_sources: int, n_labels: int) -> bool:
@@ -128,16 +140,17 @@ class LogOddsPool(Savable):
         return total
 
 
-def _ridge(x: Floats, shared: Floats, truths: Bytes) -> Floats:
+def _ridge(x: Floats, shared: Floats, truths: Bytes, row_weight: Floats | None) -> Floats:
     """Return by Newton's method what x, of shape (n, n_labels, m), adds to the log odds of each label."""
     n_numbers = x.shape[2]
     pull = np.full(n_numbers, _SLOPE_PULL)
     pull[0] = _SHIFT_PULL
     at = np.zeros((truths.shape[1], n_numbers))
+    weighted = x if row_weight is None else x * row_weight[:, None, None]
     for _ in range(_NEWTON_STEPS):
         p = expit(shared + np.einsum("nkm,km->nk", x, at))
-        slope = np.einsum("nkm,nk->km", x, p - truths) + pull * at
-        curvature = np.einsum("nkl,nkm->klm", x * (p * (1.0 - p))[:, :, None], x) + np.diag(pull)
+        slope = np.einsum("nkm,nk->km", weighted, p - truths) + pull * at
+        curvature = np.einsum("nkl,nkm->klm", weighted * (p * (1.0 - p))[:, :, None], x) + np.diag(pull)
         step = np.clip(np.linalg.solve(curvature, slope[:, :, None])[:, :, 0], -_LONGEST, _LONGEST)
         at -= step
         if np.abs(step).max() < _NEAR:
@@ -152,6 +165,8 @@ def _logs(p: Floats, least: float) -> tuple[Floats, Floats]:
 
 
 def log_loss(p: Floats, truths: Bytes) -> Floats:
-    """Return minus the log likelihood of the labels of each sample, as if they were independent."""
+    """Return minus the log likelihood of each sample's known labels, as if they were independent."""
     p = np.clip(p, 1e-6, 1.0 - 1e-6)
-    return np.asarray(-np.where(truths, np.log(p), np.log1p(-p)).sum(axis=1))
+    likelihood = np.where(truths, np.log(p), np.log1p(-p))
+    likelihood[truths == UNKNOWN] = 0.0
+    return np.asarray(-likelihood.sum(axis=1))

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from refpair._kernels import code_words
 from refpair._kernels.code_words import pack_bits, pack_signs, unpack_bits
@@ -23,8 +24,7 @@ from refpair._kernels.posterior import partial_agreements, weigh
 from refpair._parallel import even_chunks, one_blas_thread, run_chunks
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
-from refpair.bits.code_problems import bit_problems
-from refpair.bits.problem import BitLearner, BitProblems
+from refpair.bits.problem import ALL, BitLearner, BitProblems
 from refpair.bits.trees import TreeBank
 from refpair.coding import ReferencePairCode
 from refpair.posterior.calibrate import LogOddsPool, log_loss
@@ -34,6 +34,7 @@ from refpair.posterior.source import Source, Training, in_threads
 
 CodeKind = Literal["words", "rows"]
 Agreement = npt.NDArray[np.float32]
+Own: TypeAlias = "Longs | sp.csr_array"
 
 TEMPERATURES = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0)
 SHALLOW = 6  # the depth that is tried besides the full one
@@ -70,7 +71,8 @@ class KnownCodes:
     """Codes e_u of −1, 0 and +1 whose label vectors are known, packed 64 bits to a word.
 
     `plus` are the bits that are +1, `mask` those that are not 0, and `n_known` how many these are. Code u is
-    one of ``vectors[vector[u]]``, and stands for ``count[u]`` training samples.
+    one of ``vectors[vector[u]]``, and stands for ``count[u]`` training samples. If there are `shares`, code u
+    stands for ``shares[u, y]`` samples of ``vectors[y]`` instead, for each y.
     """
 
     vectors: Bytes
@@ -80,9 +82,10 @@ class KnownCodes:
     vector: npt.NDArray[np.int32]
     count: Floats
     n_bits: int
+    shares: sp.csr_array | None = None
 
     @classmethod
-    def of_words(cls, vectors: Bytes, words: npt.NDArray[np.int8], counts: Longs) -> Self:
+    def of_words(cls, vectors: Bytes, words: npt.NDArray[np.int8], counts: npt.NDArray[Any]) -> Self:
         """Make them of code words; a vector that no training sample has counts as half a sample."""
         plus, mask = pack_bits(words > 0), pack_bits(words != 0)
         n_known = np.count_nonzero(words, axis=1).astype(np.int64)
@@ -90,11 +93,15 @@ class KnownCodes:
         return cls(vectors, plus, mask, n_known, np.arange(len(words), dtype=np.int32), count, words.shape[1])
 
     @classmethod
-    def of_rows(cls, vectors: Bytes, packed: Words, vector: npt.NDArray[np.int32], n_bits: int) -> Self:
-        """Make them of the packed codes that training samples are predicted to have."""
-        n, mask = len(vector), pack_bits(np.ones((1, n_bits), dtype=bool))
-        known = np.full(n, n_bits, np.int64)
-        return cls(vectors, packed & mask, np.repeat(mask, n, axis=0), known, vector, np.ones(n), n_bits)
+    def of_rows(cls, vectors: Bytes, packed: Words, shares: sp.csr_array, n_bits: int) -> Self:
+        """Make them of the packed codes that training samples are predicted to have, and their vectors."""
+        n, mask = len(packed), pack_bits(np.ones((1, n_bits), dtype=bool))
+        known, vector = np.full(n, n_bits, np.int64), np.zeros(n, np.int32)
+        is_plain = shares.nnz == n and (np.diff(shares.indptr) == 1).all() and (shares.data == 1.0).all()
+        if is_plain:
+            vector = shares.indices.astype(np.int32)
+        codes = vectors, packed & mask, np.repeat(mask, n, axis=0), known, vector, np.ones(n), n_bits
+        return cls(*codes, None if is_plain else shares)
 
     def take(self, bits: npt.NDArray[np.intp]) -> KnownCodes:
         """Return the same in a code of some of the bits."""
@@ -116,14 +123,35 @@ class KnownCodes:
         partial_agreements(packed, pack_bits(known), self.plus, self.mask, out)
         return out
 
-    def weigh(self, agreement: Agreement, temperature: float, own: Longs | None = None) -> Floats:
+    def weigh(self, agreement: Agreement, temperature: float, own: Own | None = None) -> Floats:
         """Return p(y | x) ∝ Σ count · exp(temperature · agreement) over the codes of each label vector y.
 
-        Of training samples, `own` is the code that the sample itself is part of, which then counts once less.
+        Of training samples, `own` is the code that the sample itself is part of, which then counts once less;
+        or as a matrix, what of each code is the sample itself.
         """
+        if self.shares is not None or sp.issparse(own):
+            return self._weigh_shares(agreement, temperature, own)
         weights = np.zeros((len(agreement), len(self.vectors)))
         nobody = np.full(len(agreement), -1) if own is None else own
         weigh(agreement, temperature, self.count, self.vector, nobody, weights)
+        return weights
+
+
+    def _weigh_shares(self, agreement: Agreement, temperature: float, own: Own | None) -> Floats:
+        agreement = agreement.astype(np.float64)
+        if own is not None and not sp.issparse(own):  # the code of the sample itself, with all that it counts
+            agreement[np.flatnonzero(own >= 0), own[own >= 0]] = -np.inf
+        largest = agreement.max(axis=1, keepdims=True)
+        agreement -= np.where(np.isfinite(largest), largest, 0.0)
+        weights = np.exp(temperature * agreement)
+        if self.shares is None:
+            mine = own.multiply(weights) if sp.issparse(own) else 0.0
+            weights = np.maximum(np.asarray(weights * self.count - mine), 0.0)
+        else:
+            weights = np.ascontiguousarray((self.shares.T @ weights.T).T)
+        nobody = ~weights.any(axis=1)  # the only training sample: nothing else is known
+        weights[nobody] = self.count if self.shares is None else self.shares.sum(axis=0)
+        weights /= weights.sum(axis=1, keepdims=True)
         return weights
 
 
@@ -131,14 +159,14 @@ class KnownCodes:
 class OutOfBagCodes:
     """How the codes of training samples agree with known codes, by bits that were learned without them.
 
-    ``own`` is the known code that each sample is part of, −1 if none.
+    ``own`` is the known code that each sample is part of, −1 if none, or what of each code is the sample.
     """
 
     kind: CodeKind
     max_depth: int | None
     codes: KnownCodes
     agreement: Agreement
-    own: Longs
+    own: Own
 
     def weigh(self, temperature: float, rows: slice = slice(None)) -> Floats:
         """Return the weights of label vectors for some of the samples."""
@@ -165,7 +193,7 @@ class CodeSource(Source):
         """Learn the bits: in batches, if their number is to be found."""
         n = training.X.shape[0]
         code_rows = np.sort(rng.permutation(n)[:_MOST_CODES])
-        code_rows = code_rows[training.vector_of_row[code_rows] >= 0]
+        code_rows = code_rows[training.is_relevant[code_rows]]
         seeds = rng.integers(2**63, size=max(map(len, self._candidates)), dtype=np.uint64)
         tried = [_Learning(code, seeds, code_rows, training, self, rng) for code in self._candidates]
         n_all = len(tried[0].code)
@@ -219,7 +247,11 @@ class CodeSource(Source):
         """Return all of it that a model does not have besides: code words are made anew."""
         parts: dict[str, Any] = {"settings": self.settings, "rows": None}
         if self.settings.compared_with == "rows":
-            parts["rows"] = {"plus": self.known.plus, "vector": self.known.vector}
+            n_codes, n_vectors = len(self.known), len(self.known.vectors)
+            plain = np.ones(n_codes), self.known.vector, np.arange(n_codes + 1)
+            shares = self.known.shares
+            shares = sp.csr_array(plain, shape=(n_codes, n_vectors)) if shares is None else shares
+            parts["rows"] = {"plus": self.known.plus, "shares": shares}
         return parts
 
     @classmethod
@@ -237,15 +269,16 @@ class CodeSource(Source):
         if rows is None:
             source.known = KnownCodes.of_words(vectors, code.encode(vectors), counts)
             return source
-        require(isinstance(rows, dict) and rows.keys() == {"plus", "vector"}, "the codes of rows are missing")
-        plus, vector = rows["plus"], rows["vector"]
-        arrays = isinstance(plus, np.ndarray) and isinstance(vector, np.ndarray) and vector.ndim == 1
-        right = arrays and plus.dtype == np.uint64 and vector.dtype == np.int32
-        require(right, "the codes of rows are not numbers")
-        right = 0 < len(vector) <= _MOST_IN_A_FILE and plus.shape == (len(vector), -(-len(code) // 64))
-        require(right, "the codes of rows have a wrong shape")
-        require(vector.min() >= 0 and vector.max() < len(vectors), "a code has no label vector")
-        source.known = KnownCodes.of_rows(vectors, plus, vector, len(code))
+        require(isinstance(rows, dict) and rows.keys() == {"plus", "shares"}, "the codes of rows are missing")
+        plus, shares = rows["plus"], rows["shares"]
+        right = isinstance(plus, np.ndarray) and plus.dtype == np.uint64 and isinstance(shares, sp.csr_array)
+        require(right and shares.dtype == np.float64, "the codes of rows are not numbers")
+        n_codes = shares.shape[0]
+        right = 0 < n_codes <= _MOST_IN_A_FILE and plus.shape == (n_codes, -(-len(code) // 64))
+        require(right and shares.shape == (n_codes, len(vectors)), "the codes of rows have a wrong shape")
+        require((np.diff(shares.indptr) > 0).all(), "a code has no label vector")
+        require(((shares.data > 0) & (shares.data < np.inf)).all(), "a code counts for nothing")
+        source.known = KnownCodes.of_rows(vectors, plus, shares, len(code))
         return source
 
     def check_shapes(self, n_features: int, n_labels: int, n_vectors: int) -> None:
@@ -286,21 +319,22 @@ class _Learning:
         self._read()
         return True
 
-    def _problems(self, bits: slice, of_row: npt.NDArray[np.int32] | None = None) -> BitProblems:
-        distinct = self.training.distinct
-        rows = distinct.of_row if of_row is None else of_row
-        return bit_problems(self.code[bits], distinct.vectors, rows, self.seeds[bits])
+    def _problems(self, bits: slice, rows: npt.NDArray[np.intp] | slice = ALL) -> BitProblems:
+        return self.training.code_problems(self.code[bits], self.seeds[bits], rows)
 
     def _read(self) -> None:
         """Choose the codes to compare with, the depth and the temperature: by their log loss, calibrated."""
         truths, some = self.training.truths[:_CHOOSING_ROWS], slice(0, _CHOOSING_ROWS)
-        vectors = self.training.vectors
+        vectors, row_weight = self.training.vectors, self.training.row_weight
+        if row_weight is not None:
+            row_weight = row_weight[some]
         best = np.inf
         for seen in self._out_of_bag():
             for temperature in TEMPERATURES:
                 with one_blas_thread():
                     p = np.clip(seen.weigh(temperature, some) @ vectors, 0.0, 1.0)
-                loss = float(log_loss(LogOddsPool.fit([p], truths)([p]), truths).mean())
+                pool = LogOddsPool.fit([p], truths, row_weight=row_weight)
+                loss = float(np.average(log_loss(pool([p]), truths), weights=row_weight))
                 if loss < best:
                     best, self.chosen = loss, seen
                     self.settings = CodeSettings(seen.kind, seen.max_depth, temperature)
@@ -325,13 +359,15 @@ class _Learning:
         training = self.training
         needed, place = np.unique(np.concatenate([rows, code_rows]), return_inverse=True)
         words = known_codes("words", bits, training, code_rows, code)
+        own_words: Own = training.shares_of(rows)
+        if training.distinct.is_plain:
+            own_words = np.asarray(training.vector_of_row[rows], np.int64)
         for depth, bank in self._depths(bits):
             signs = bank.predict(training.X[needed])[place]
-            yield OutOfBagCodes("words", depth, words, words.agreement(signs[: len(rows)], known),
-                                np.asarray(training.vector_of_row[rows], np.int64))  # fmt: skip
+            yield OutOfBagCodes("words", depth, words, words.agreement(signs[: len(rows)], known), own_words)
             if len(code_rows):  # else no row has a vector of the relevant set
-                vector, packed = training.vector_of_row[code_rows], pack_signs(signs[len(rows) :])
-                codes = KnownCodes.of_rows(training.vectors, packed, vector, len(code))
+                packed, shares = pack_signs(signs[len(rows) :]), training.shares_of(code_rows)
+                codes = KnownCodes.of_rows(training.vectors, packed, shares, len(code))
                 own = np.full(training.X.shape[0], -1, np.int64)
                 own[code_rows] = np.arange(len(code_rows))
                 agreement = codes.agreement(signs[: len(rows)], known)
@@ -349,14 +385,14 @@ class _Learning:
             if len(others) == 0 or len(mine) == 0:
                 continue
             order.append(mine)
-            problems = self._problems(slice(0, n_bits), training.distinct.of_row[others])
+            problems = self._problems(slice(0, n_bits), others)
             bank = self.training.learn(training.X[others], problems)
             apart = self.code_rows[fold[self.code_rows] != number]
             for seen in self._seen(bank, code[:n_bits], apart, training.rows[mine], None):
                 parts.setdefault((seen.kind, seen.max_depth), []).append(seen)
         back = np.argsort(np.concatenate(order))
         for (kind, depth), folds in parts.items():
-            if sum(len(one.own) for one in folds) == len(back):
+            if sum(one.own.shape[0] for one in folds) == len(back):
                 first = folds[0]
                 yield _Folds(kind, depth, first.codes, first.agreement, first.own, folds, back)
 
@@ -386,4 +422,4 @@ def known_codes(
     if kind == "words":
         return KnownCodes.of_words(vectors, code.encode(vectors), training.counts)
     signs = bits.predict(training.X[rows])
-    return KnownCodes.of_rows(vectors, pack_signs(signs), training.vector_of_row[rows], len(code))
+    return KnownCodes.of_rows(vectors, pack_signs(signs), training.shares_of(rows), len(code))

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair._kernels.posterior import sum_votes
+from refpair._parallel import chunks_of
 from refpair._saved import require
 from refpair.bits.binning import Matrix
-from refpair.bits.code_problems import label_problems
 from refpair.bits.problem import BitLearner
 from refpair.posterior.distribution import Floats
 from refpair.posterior.source import Source, Training, in_threads
@@ -19,6 +19,7 @@ from refpair.posterior.source import Source, Training, in_threads
 N_FOLDS = 3
 VOTES_A_FOLD = 8
 BATCH = 25  # bits of each label, to begin with; then as many as there are
+_ROWS = 2048  # looked at at a time
 
 
 class LabelSource(Source):
@@ -45,11 +46,14 @@ class LabelSource(Source):
     def _learn_more(self, n_votes: int, training: Training, rng: np.random.Generator) -> Floats:
         """Learn more bits of each label; return what all of them say out of bag."""
         seeds = rng.integers(2**63, size=n_votes * self.n_labels, dtype=np.uint64)
-        vectors, of_row, rows = training.distinct.vectors, training.distinct.of_row, training.rows
-        bits = training.learn(training.X, label_problems(vectors, of_row, seeds))
+        rows = training.rows
+        bits = training.learn(training.X, training.label_problems(seeds))
         self.bits = self.bits.with_more(bits) if hasattr(self, "bits") else bits
         if self.bits.bags_ is not None:
-            told = self._mean(self.bits.values(training.X[rows]), self.bits.bags_.leave_out(rows))
+            told = np.concatenate([
+                self._mean(self.bits.values(training.X[some]), self.bits.bags_.leave_out(some))
+                for some in (rows[part] for part in chunks_of(len(rows), _ROWS))
+            ])
         else:
             told = np.full((len(rows), self.n_labels), np.nan)
             fold = rng.permutation(training.X.shape[0]) % N_FOLDS
@@ -57,9 +61,9 @@ class LabelSource(Source):
                 others, mine = np.flatnonzero(fold != number), fold[rows] == number
                 if len(others) and mine.any():
                     some = seeds[: VOTES_A_FOLD * self.n_labels]
-                    bank = training.learn(training.X[others], label_problems(vectors, of_row[others], some))
+                    bank = training.learn(training.X[others], training.label_problems(some, others))
                     told[mine] = self._mean(bank.values(training.X[rows[mine]]))
-        return np.where(np.isnan(told), training.frequencies, told)  # where no bit predicts a label
+        return np.where(np.isnan(told), training.distinct.frequencies, told)  # where no bit predicts a label
 
     def answer(self, X: Matrix, n_jobs: int | None) -> Floats:
         """Return the probabilities of the labels."""

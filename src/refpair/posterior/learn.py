@@ -51,35 +51,39 @@ def learn_sources(
     ]
     n_rows = max(_CELLS // training.n_labels, _FEWEST_ROWS)
     truths = training.truths[:n_rows]
-    loss = _loss(learners, truths)
+    row_weight = None if training.row_weight is None else training.row_weight[:n_rows]
+    loss = _loss(learners, truths, row_weight)
     going_on = [
         one
         for one in learners
-        if len(learners) == 1 or _is_clear(_loss_without(one, learners, truths), loss, _STEP)
+        if len(learners) == 1 or _is_clear(_loss_without(one, learners, truths, row_weight), loss, _STEP)
     ]
     while going_on:
         for one in list(going_on):
             if one.take_step():
-                before, loss = loss, _loss(learners, truths)
+                before, loss = loss, _loss(learners, truths, row_weight)
                 if _is_clear(before, loss, 2 * _STEP):
                     continue
             going_on.remove(one)
     for one in reversed(learners[1:] if may_drop else []):
-        without = _loss_without(one, learners, truths)
+        without = _loss_without(one, learners, truths, row_weight)
         if without.mean() - loss.mean() < _WORTH * loss.mean():
             learners.remove(one)
             loss = without
     return learners
 
 
-def _loss(learners: Sequence[Learner], truths: Bytes) -> Floats:
-    """Return the log loss of each row by the pooled labels."""
+def _loss(learners: Sequence[Learner], truths: Bytes, row_weight: Floats | None) -> Floats:
+    """Return the log loss of each row by the pooled labels, as often as the row counts."""
     labels = [one.labels[: len(truths)] for one in learners]
-    return log_loss(LogOddsPool.fit(labels, truths)(labels), truths)
+    loss = log_loss(LogOddsPool.fit(labels, truths, row_weight=row_weight)(labels), truths)
+    return loss if row_weight is None else loss * row_weight
 
 
-def _loss_without(left_out: Learner, learners: Sequence[Learner], truths: Bytes) -> Floats:
-    return _loss([one for one in learners if one is not left_out], truths)
+def _loss_without(
+    left_out: Learner, learners: Sequence[Learner], truths: Bytes, row_weight: Floats | None
+) -> Floats:
+    return _loss([one for one in learners if one is not left_out], truths, row_weight)
 
 
 def _is_clear(before: Floats, after: Floats, part: float) -> bool:

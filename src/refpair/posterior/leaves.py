@@ -8,7 +8,7 @@ learns all labels at once, and several times faster.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ N_REFERENCES = 32  # of a tree
 BATCHES = (100, 100, 200)  # trees
 _BAG, _LARGEST_BAG = 0.8, 20_000  # of the samples, for each tree; leaves hold all of them
 _POOL, _CELLS = 512, 1 << 24  # vectors that references are drawn from; costs that are kept of them
+_PARTS = 64  # of a sample, that leaves count
 _TIES = 1e-6  # costs that differ by less are told apart at random, for each vector
 
 
@@ -79,8 +80,7 @@ class LeafSource(Source):
         ).fit(training.X, problems, bins)
         bags = Bags(seeds, n, n_sampled)
         leaves = bank.find_leaves(training.X)
-        counted = training.vector_of_row, len(training.vectors)
-        bank.trees_ = _with_vectors(bank.trees_, leaves, bags, *counted)
+        bank.trees_ = _with_vectors(bank.trees_, leaves, bags, training)
         return bank, bags
 
     def answer(self, X: Matrix, n_jobs: int | None) -> Floats:
@@ -100,7 +100,9 @@ class _NearestReference:
         vectors, counts = training.distinct.vectors, training.distinct.counts
         n_pool = int(max(min(len(vectors), _POOL, _CELLS // len(vectors)), min(len(vectors), 2)))
         pool = rng.choice(len(vectors), n_pool, replace=False, p=counts / counts.sum())
-        self.costs = get_cost("jaccard").matrix(vectors, vectors[pool]).astype(np.float32)
+        costs = get_cost("jaccard").matrix(vectors, vectors[pool])
+        shares = training.distinct.shares
+        self.costs = (costs if shares is None else shares @ costs).astype(np.float32)
         self.of_row = training.distinct.of_row
 
     def draw(self, rng: np.random.Generator) -> npt.NDArray[np.int32]:
@@ -113,33 +115,35 @@ class _NearestReference:
 
 
 def _with_vectors(
-    trees: ClassTrees,
-    leaves: npt.NDArray[np.int32],
-    bags: Bags,
-    vector_of_row: npt.NDArray[np.int32],
-    n_vectors: int,
+    trees: ClassTrees, leaves: npt.NDArray[np.int32], bags: Bags, training: Training
 ) -> ClassTrees:
     """Return the trees with the label vectors of their samples in the leaves, instead of classes.
 
-    A leaf whose samples have no vector of the relevant set gets the most frequent one.
+    A leaf whose samples have no vector of the relevant set gets the most frequent one. Leaves count whole
+    numbers: parts of the mean sample, if samples count differently or their vectors are not known.
     """
+    n_vectors, is_plain = len(training.vectors), training.distinct.is_plain
     cells = [np.flatnonzero(trees.feature < 0).astype(np.int64) * n_vectors]
+    amounts = [np.zeros(len(cells[0]))]  # they are put in for leaves not to be empty
+    shares = training.shares_of(np.arange(len(leaves)))
+    shares.data *= 1.0 if is_plain else _PARTS * len(leaves) / shares.sum()
     for tree in range(len(trees)):
-        rows = bags.rows(tree)
-        rows = rows[vector_of_row[rows] >= 0]
-        cells.append(leaves[rows, tree].astype(np.int64) * n_vectors + vector_of_row[rows])
-    cell, counts = np.unique(np.concatenate(cells), return_counts=True)
+        of_rows = shares[bags.rows(tree)]
+        leaf = np.repeat(leaves[bags.rows(tree), tree].astype(np.int64), np.diff(of_rows.indptr))
+        cells.append(leaf * n_vectors + of_rows.indices)
+        amounts.append(of_rows.data)
+    cell, which = np.unique(np.concatenate(cells), return_inverse=True)
+    counts = np.rint(np.bincount(which, np.concatenate(amounts))).astype(np.int64)
     node = cell // n_vectors
-    counts -= np.isin(cell, cells[0])  # they were put in for leaves not to be empty
     empty = np.bincount(node, counts, minlength=len(trees.feature)) == 0
-    kept = (counts > 0) | empty[node]
+    kept = (counts > 0) | (empty[node] & (cell % n_vectors == 0))
     cell, node, counts = cell[kept], node[kept], np.maximum(counts[kept], 1)
     start = np.concatenate([[0], np.cumsum(np.bincount(node, minlength=len(trees.feature)))])
     nodes = (trees.start, trees.feature, trees.threshold, trees.missing_left, trees.left_child)
     return ClassTrees(*nodes, start, (cell % n_vectors).astype(np.int32), counts.astype(np.int32))
 
 
-def _normed(votes: Floats, n_votes: Floats, counts: npt.NDArray[np.int64]) -> Floats:
+def _normed(votes: Floats, n_votes: Floats, counts: npt.NDArray[Any]) -> Floats:
     """Return the mean votes; of a sample that all trees know, the frequencies of the vectors."""
     with np.errstate(invalid="ignore"):
         return np.where(n_votes[:, None] > 0, votes / n_votes[:, None], counts / counts.sum())

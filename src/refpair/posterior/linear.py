@@ -13,7 +13,6 @@ from scipy.special import expit
 from refpair._parallel import chunks_of, run_chunks
 from refpair._saved import check_weights, require
 from refpair.bits.binning import Matrix
-from refpair.bits.code_problems import label_problems
 from refpair.bits.logistic import LogisticBank
 from refpair.posterior.calibrate import log_loss
 from refpair.posterior.distribution import Floats
@@ -91,18 +90,22 @@ def _choose_strength(
 ) -> float:
     """Return the C of the smallest log loss on other samples; of very many samples, some are enough."""
     some, judged = (rows[:: -(-len(rows) // _ENOUGH)] for rows in (learnt_from, others))
-    truths = training.distinct.vectors[training.distinct.of_row[judged]]
+    distinct = training.distinct
+    truths = distinct.known[distinct.of_row[judged]]
+    weights = None if distinct.row_weight is None else distinct.row_weight[judged]
     losses = {
-        C: log_loss(_probabilities(_learn(X, training, some, C), X[judged]), truths).mean()
+        C: np.average(
+            log_loss(_probabilities(_learn(X, training, some, C), X[judged]), truths), weights=weights
+        )
         for C in _STRENGTHS
     }
     return min(losses, key=lambda C: losses[C])
 
 
 def _learn(X: Matrix, training: Training, rows: npt.NDArray[np.intp], C: float) -> LogisticBank:
-    distinct, unused = training.distinct, np.zeros(training.n_labels, np.uint64)
+    unused = np.zeros(training.n_labels, np.uint64)
     bank = LogisticBank(C, tol=_TOL, n_jobs=training.n_jobs)
-    return bank.fit(X[rows], label_problems(distinct.vectors, distinct.of_row[rows], unused))
+    return bank.fit(X[rows], training.label_problems(unused, rows))
 
 
 def _probabilities(bank: LogisticBank, X: Matrix) -> Floats:

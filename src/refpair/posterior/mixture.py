@@ -22,6 +22,7 @@ from refpair._parallel import chunks_of, even_chunks, run_chunks
 from refpair._saved import Savable
 from refpair.bits.binning import Matrix
 from refpair.posterior.calibrate import LogOddsPool
+from refpair.posterior.completion import agreeing
 from refpair.posterior.distribution import (
     Bytes,
     Distribution,
@@ -107,22 +108,42 @@ def labels_of(told: Told, vectors: Bytes) -> Floats:
 
 
 def new_share(training: Training) -> float:
-    """Return the chance of a new label vector by Good and Turing: the share of those that occur once."""
-    counts = training.distinct.counts
-    share = float((counts == 1).sum() / counts.sum())
+    """Return the chance of a new label vector by Good and Turing: the share of those that occur once.
+
+    Of vectors that are not known, the likeliest count.
+    """
+    distinct = training.distinct
+    of_row = distinct.of_row
+    if distinct.shares is not None:
+        shares = distinct.shares
+        likeliest = np.maximum.reduceat(shares.data, shares.indptr[:-1])
+        first = np.flatnonzero(shares.data == np.repeat(likeliest, np.diff(shares.indptr)))
+        of_row = shares.indices[first[np.searchsorted(first, shares.indptr[:-1])]][of_row]
+    seen = np.bincount(of_row)
+    share = float(np.average((seen == 1)[of_row], weights=distinct.row_weight))
     return 1.0 if share > _MOSTLY_NEW else share if share > _SELDOM_NEW else 0.0
 
 
 def likeliest_weights(answers: Sequence[Floats], training: Training) -> Floats:
     """Return the weights of sources under which the samples' own label vectors are likeliest, by EM steps."""
-    vector = training.vector_of_row[training.rows]
-    there = np.flatnonzero(vector >= 0)
-    p = np.stack([answer[there, vector[there]] for answer in answers], axis=1)
-    p = p[p.max(axis=1, initial=0.0) > 0.0]
+    row_weight = training.row_weight
+    if training.distinct.shares is None:
+        vector = training.vector_of_row[training.rows]
+        there = np.flatnonzero(vector >= 0)
+        p = np.stack([answer[there, vector[there]] for answer in answers], axis=1)
+    else:  # all vectors that agree with what is known
+        there = np.arange(len(training.rows))
+        agree = agreeing(training.truths, training.vectors)
+        p = np.stack([(answer * agree).sum(axis=1) for answer in answers], axis=1)
+    kept = p.max(axis=1, initial=0.0) > 0.0
+    p = p[kept]
+    counted = None if row_weight is None else row_weight[there][kept][:, None]
     weights = np.full(len(answers), 1 / len(answers))
     for _ in range(_STEPS if len(answers) > 1 else 0):
         shares = p * weights
         shares /= shares.sum(axis=1, keepdims=True)
+        if counted is not None:
+            shares *= counted
         weights = shares.sum(axis=0) + _EQUAL
         weights /= weights.sum()
     return weights

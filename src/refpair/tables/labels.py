@@ -30,6 +30,7 @@ Within = Literal["list", "array", "series", "frame", "polars series", "polars fr
 LabelMatrix: TypeAlias = Any  # an ndarray of uint8 or a csr_array of ones, which carries no types
 
 _LONGEST_WORD = 256  # in the answers of a model from a file, but for names: NumPy makes all words as wide
+UNKNOWN = 2  # in a label matrix: neither there nor absent
 _SEPARATOR = "label separator"  # in the attrs of a Series or DataFrame: the one that the user has given
 
 
@@ -156,6 +157,12 @@ class LabelFormat(Savable):
                 )
             labels = labels[:, [columns.index(one) for one in classes]]
         return labels
+
+
+def with_nan(labels: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
+    """Return a label matrix with NaN in place of UNKNOWN, or as it is if all is known."""
+    unknown = labels == UNKNOWN
+    return np.where(unknown, np.nan, labels) if unknown.any() else labels
 
 
 def label_columns(Y: pd.DataFrame, separator: str | None = None) -> pd.DataFrame:

@@ -1,0 +1,88 @@
+"""What the unknown labels of training rows may be: probabilities of label vectors that agree with the known ones.
+
+    Q_i(y)  ∝  n_y · Π_k [P_k(x_i) / f_k]^y_k · [(1 − P_k(x_i)) / (1 − f_k)]^(1 − y_k)      over unknown labels k
+
+for the vectors y that agree with what is known of row i. P_k are probabilities that the labels themselves were
+learned with, from rows where they are known, without row i; n_y is how often y occurs, and f_k the label, by
+the sums of Q over all rows, so that Q and n are found in turns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from refpair._parallel import chunks_of
+from refpair.posterior.distinct_labels import DistinctLabels, distinct_labels
+from refpair.posterior.distribution import Bytes, Floats
+from refpair.tables.labels import UNKNOWN
+
+_ROUNDS = 4
+_LEAST = 0.01  # P is kept from this to 1 minus this
+_KEPT = 0.02  # vectors of a smaller part of a row's largest probability are left out
+_CELLS = 1 << 23  # rows × vectors, at a time
+
+
+def agreeing(observed: Bytes, vectors: Bytes) -> npt.NDArray[np.bool_]:
+    """Return which vectors have all labels that are known of which rows, and none that is known absent."""
+    there, absent = ((observed == value).astype(np.float32) for value in (1, 0))
+    of_vectors = vectors.astype(np.float32)
+    return np.asarray(there @ (1.0 - of_vectors).T + absent @ of_vectors.T == 0.0)
+
+
+def complete(
+    observed: Bytes, marginals: Floats, row_weight: Floats | None = None
+) -> DistinctLabels:
+    """Return the label vectors that rows may have, and their probabilities.
+
+    Parameters
+    ----------
+    observed : array of shape (n, n_labels)
+        0, 1 and UNKNOWN.
+    marginals : array of shape (n, n_labels)
+        The probability of each label, by what was learned without the row.
+    row_weight : array of shape (n,), optional
+    """
+    unknown = observed == UNKNOWN
+    likeliest = np.where(unknown, marginals > 0.5, observed).astype(np.uint8)
+    distinct = distinct_labels(likeliest, row_weight)
+    vectors, counts = distinct.vectors, distinct.counts.astype(np.float64)
+    open_rows = np.flatnonzero(unknown.any(axis=1))
+    p = np.clip(marginals[open_rows], _LEAST, 1.0 - _LEAST)
+    weights = np.ones(len(observed)) if row_weight is None else row_weight
+    of_known = np.delete(np.arange(len(observed)), open_rows)
+    base = np.bincount(distinct.of_row[of_known], weights[of_known], minlength=len(vectors))
+    for _ in range(_ROUNDS):
+        frequencies = np.clip(counts @ vectors / counts.sum(), _LEAST, 1.0 - _LEAST)
+        log_counts = np.log(np.maximum(counts, _LEAST))
+        parts = []
+        for some in chunks_of(len(open_rows), max(1, _CELLS // len(vectors))):
+            rows = open_rows[some]
+            there = np.log(p[some] / frequencies)
+            absent = np.log((1.0 - p[some]) / (1.0 - frequencies))
+            change = np.where(unknown[rows], there - absent, 0.0)
+            scores = change @ vectors.T + log_counts
+            scores[~agreeing(observed[rows], vectors)] = -np.inf
+            scores -= scores.max(axis=1, keepdims=True)
+            of_rows = np.exp(scores)
+            of_rows[of_rows < _KEPT] = 0.0
+            of_rows /= of_rows.sum(axis=1, keepdims=True)
+            parts.append(sp.csr_array(of_rows))
+        found = sp.vstack(parts, format="csr")
+        counts = base + weights[open_rows] @ found
+    ones = np.ones(len(of_known)), distinct.of_row[of_known], np.arange(len(of_known) + 1)
+    known = sp.csr_array(ones, shape=(len(of_known), len(vectors)))
+    order = np.argsort(np.concatenate([of_known, open_rows]))
+    shares = sp.csr_array(sp.vstack([known, found], format="csr")[order])
+    some = counts > 0.0
+    return replace(
+        distinct,
+        vectors=vectors[some],
+        of_row=np.arange(len(observed), dtype=np.int32),
+        counts=counts[some],
+        observed=observed,
+        shares=shares[:, some],
+    )
