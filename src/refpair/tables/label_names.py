@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from refpair._extras import is_series, pd
 
-from ._cells import is_empty, listed, row_name, truth_values
+from ._cells import is_empty, is_unknown, listed, row_name, truth_values
 
 Container = Literal["list", "tuple", "set", "frozenset", "joined"]
 CONTAINERS: dict[str, type] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
@@ -40,15 +40,20 @@ def rows_of_names(
     if not filled:
         return None
     if all(isinstance(row, str) for row in filled):
+        known = _known(filled)
+        is_truth = truth_values(known) is not None
+        if is_truth and of_frame and not names_first:
+            return None
         separators = _SEPARATORS if separator is None else (separator,)
         if classes is not None or any(one in row for row in filled for one in separators):
             return rows
-        has_gaps_or_more = len(filled) < len(rows) or len(set(filled)) > 2
-        return rows if (truth_values(filled) is None if of_frame else has_gaps_or_more) else None
+        if is_truth and (of_frame or len(set(known)) <= 2):
+            return None
+        return rows if of_frame or len(filled) < len(rows) or len(set(filled)) > 2 else None
     if not all(isinstance(row, (*CONTAINERS.values(), np.ndarray)) for row in filled):
         return None
-    known = names_first and classes is not None and {*classes} >= _different(filled)
-    return rows if known or len(filled) < len(rows) or not _are_table(filled) else None
+    are_classes = names_first and classes is not None and {*classes} >= _different(filled)
+    return rows if are_classes or len(filled) < len(rows) or not _are_table(filled) else None
 
 
 def _are_table(rows: list[Any]) -> bool:
@@ -59,13 +64,17 @@ def _are_table(rows: list[Any]) -> bool:
         or not len(rows[0])
     ):
         return False
-    if all(truth_values(column) is not None for column in zip(*rows, strict=True)):
+    if all(truth_values(_known(column)) is not None for column in zip(*rows, strict=True)):
         return True
     # A matrix with a mistake in it. Numbers of labels are whole, and each is in a sample once.
     cells = [cell for row in rows for cell in row]
     if not all(is_empty(cell) or isinstance(cell, int | float | np.number | np.bool_) for cell in cells):
         return False
     return any(is_empty(cell) or cell % 1 for cell in cells) or any(len(set(row)) < len(row) for row in rows)
+
+
+def _known(cells: Sequence[Any]) -> list[Any]:
+    return [cell for cell in cells if not is_unknown(cell)]
 
 
 def _different(rows: list[Any]) -> set[Any]:
