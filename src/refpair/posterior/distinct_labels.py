@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from refpair.tables.labels import LabelMatrix
+from refpair.tables.labels import LabelMatrix, has_unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,10 @@ class DistinctLabels:
 
 
 def distinct_labels(labels: LabelMatrix) -> DistinctLabels:
-    """Find the distinct rows of an array, or of a canonical CSR array; of this, only they are made dense."""
+    """Find the distinct rows of an array, or of a canonical CSR array; of this, only they are made dense.
+
+    Unknown labels of an array are a third value.
+    """
     if sp.issparse(labels):
         seen: dict[bytes, int] = {}
         cells, ends = labels.indices.tobytes(), labels.indptr.astype(np.int64) * labels.indices.itemsize
@@ -45,5 +48,5 @@ def distinct_labels(labels: LabelMatrix) -> DistinctLabels:
 
 def _as_bytes(labels: npt.NDArray[np.uint8]) -> npt.NDArray[np.void]:
     """Return each row as one item, which sorts by the first label, then by the second, and so on."""
-    packed = np.ascontiguousarray(np.packbits(labels, axis=1))
+    packed = np.ascontiguousarray(labels if has_unknown(labels) else np.packbits(labels, axis=1))
     return packed.view(f"V{packed.shape[1]}").ravel()
