@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from refpair import CSRPEClassifier, load, save
+from refpair.tables import partial_labels
 from refpair.tables._cells import truth_values
 from refpair.tables.labels import UNKNOWN, label_columns, labeled_rows, read_labels
 
@@ -336,6 +337,44 @@ def test_all_of_a_label_may_be_unknown_in_more_labels():
     assert single.read_more([np.nan, 1], may_miss=True).tolist() == [[2], [1]]
 
 
+def test_labels_that_were_looked_at():
+    names = pd.Series(["joy|calm", None, ""], index=["x", "y", "z"])
+    found = partial_labels(names, [["joy", "calm"], ["joy"], None])
+    assert found.index.tolist() == ["x", "y", "z"]
+    pd.testing.assert_frame_equal(
+        found, pd.DataFrame({"calm": [1, np.nan, np.nan], "joy": [1, 0, np.nan]}, index=names.index)
+    )
+    assert partial_labels([{"b"}, []], [("b", "a"), {"a"}], classes=["b", "a"]).columns.tolist() == ["b", "a"]
+    assert partial_labels(pl.Series([["b"], []]), ["a|b", "a"]).fillna(2).to_numpy().tolist() == [
+        [0, 1],
+        [0, 2],
+    ]
+    assert partial_labels([[], []], [[0, 1], [1]]).fillna(2).to_numpy().tolist() == [[0, 0], [2, 0]]
+    assert partial_labels([[], None], [["a"], []]).fillna(2).to_numpy().tolist() == [[0], [2]]
+
+
+@pytest.mark.parametrize(
+    ("names", "looked_at", "message"),
+    [
+        ([["a"]], [["a"], []], "names has 1 rows and looked_at has 2"),
+        ([[], ["a"]], [["a"], ["b"]], "names, row 1: the label 'a' applies, but is not in looked_at"),
+        (
+            pd.Series(["a"], index=["x"]),
+            [["b"]],
+            "names, row x: the label 'a' applies, but is not in looked_at",
+        ),
+        ([["a"], "b"], [["a"], ["b"]], "names must be lists of names of labels, or joined names"),
+        ([[1]], [3], "looked_at must be lists of names of labels, or joined names"),
+        ([[]], [None], "names names no label in any row"),
+    ],
+)
+def test_what_cannot_have_been_looked_at(names, looked_at, message):
+    with pytest.raises(ValueError, match=message):
+        partial_labels(names, looked_at)
+    with pytest.raises(ValueError, match="there is no label 'c'; the labels are a, b"):
+        partial_labels([["a"]], [["a", "c"]], classes=["a", "b"])
+
+
 # ---- what is refused, or left out ----
 
 
@@ -405,6 +444,14 @@ def test_rows_without_labels():
     assert kept.all()
     assert sentence == "1 of 2 rows has an empty cell in 'mood', taken as none of the labels"
     assert labeled_rows(pd.DataFrame({"live": ["yes", None]}))[0].tolist() == [True, False]
+    table["calm"] = ["no", "yes", ""]
+    kept, sentence = labeled_rows(table)
+    assert kept.tolist() == [True, True, False]
+    assert sentence == (
+        "1 of 3 rows has no labels and is left out; "
+        "1 of 4 cells in the label columns is empty, and taken as an unknown label"
+    )
+    table = pd.DataFrame({"joy": ["yes", None, " "], "calm": ["no", None, ""]})
     with pytest.raises(ValueError, match="no row has labels in joy, calm"):
         labeled_rows(table[1:])
 

@@ -186,21 +186,28 @@ def label_columns(Y: pd.DataFrame, separator: str | None = None) -> pd.DataFrame
 def labeled_rows(Y: pd.DataFrame) -> tuple[npt.NDArray[np.bool_], str]:
     """Tell which rows of label columns have labels, and say in a sentence what becomes of the others.
 
-    A row that is empty in all of several columns has no labels. In a single column of names, an empty cell
-    says that a sample has none of them.
+    A row that is empty in all of several columns has no labels; what is empty in others is unknown. In a
+    single column of names, an empty cell says that a sample has none of them.
     """
-    empty = Y.isna() | Y.map(lambda cell: isinstance(cell, str) and not cell.strip())
-    without = empty.all(axis=1).to_numpy(dtype=bool)
+    blank = Y.map(lambda cell: isinstance(cell, str) and not cell.strip())
+    empty = (Y.isna() | blank).to_numpy(dtype=bool)
+    without = np.asarray(empty.all(axis=1))
     n = int(without.sum())
-    if not n:
-        return ~without, ""
-    if n == len(Y):
+    if n and n == len(Y):
         raise ValueError(f"no row has labels in {listed(list(map(str, Y.columns)))}; fill in some first")
-    of_names = Y.shape[1] == 1 and truth_values(Y.iloc[:, 0][~without]) is None
     told = f"{n:,} of {len(Y):,} rows {'have' if n > 1 else 'has'}"
-    if of_names:
+    if n and Y.shape[1] == 1 and truth_values(Y.iloc[:, 0][~without]) is None:  # names
         return np.ones(len(Y), bool), f"{told} an empty cell in {Y.columns[0]!r}, taken as none of the labels"
-    return ~without, f"{told} no labels and {'are' if n > 1 else 'is'} left out"
+    sentences = [f"{told} no labels and {'are' if n > 1 else 'is'} left out"] if n else []
+    unknown = empty[~without]
+    if m := int(unknown.sum()):
+        is_one = (
+            "are empty, which is taken as unknown labels"
+            if m > 1
+            else "is empty, and taken as an unknown label"
+        )
+        sentences.append(f"{m:,} of {unknown.size:,} cells in the label columns {is_one}")
+    return ~without, "; ".join(sentences)
 
 
 def read_labels(
