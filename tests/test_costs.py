@@ -14,6 +14,7 @@ from sklearn import metrics
 from refpair.costs import Cost, CountCost, PerLabelCost, cost_names, get_cost
 from refpair.costs import _counts as label_code
 from refpair.costs.cost import FunctionCost
+from refpair.tables.labels import UNKNOWN
 from tests import naive
 
 NAMES = list(naive.COSTS)
@@ -167,6 +168,78 @@ def test_an_empty_prediction_of_an_empty_truth_is_right():
 def test_costs_may_be_negative():
     gain = Cost.from_counts(lambda tp, fp, fn, tn: fp - 3 * tp, name="gain")
     assert gain.rows([[1, 1, 0]], [[1, 1, 1]]) == [-5.0]
+
+
+# ---- truths that are not all known ----
+
+truths_and_predictions = st.integers(1, 6).flatmap(
+    lambda k: st.integers(1, 6).flatmap(
+        lambda n: st.tuples(
+            arrays(np.float64, (n, k), elements=st.sampled_from([0.0, 1.0, np.nan])),
+            arrays(np.uint8, (n, k), elements=st.integers(0, 1)),
+        )
+    )
+)
+
+
+@pytest.mark.parametrize(
+    "cost", [*map(get_cost, NAMES), Cost.from_counts(doubled)], ids=lambda cost: cost.name
+)
+@given(truths_and_predictions)
+@settings(deadline=None)
+def test_unknown_truths_are_as_if_the_label_were_not_there(cost, pair):
+    Y, Z = pair
+    check_unknown(cost, lambda known: cost, Y, Z)
+
+
+@given(truths_and_predictions, st.data())
+@settings(deadline=None)
+def test_unknown_truths_have_no_price(pair, data):
+    Y, Z = pair
+    fp, fn = data.draw(arrays(np.float64, (2, Y.shape[1]), elements=st.integers(0, 9)))
+    cost = Cost.per_label(false_positive=fp, false_negative=fn)
+    check_unknown(
+        cost, lambda known: Cost.per_label(false_positive=fp[known], false_negative=fn[known]), Y, Z
+    )
+
+
+def check_unknown(cost, cost_of, Y, Z):
+    """Compare costs of rows and their mean with those of each row without its unknown labels."""
+    expected = np.full(len(Y), np.nan)
+    for i, known in enumerate(~np.isnan(Y)):
+        if known.any():
+            expected[i] = cost_of(known).rows(Y[i : i + 1, known], Z[i : i + 1, known])[0]
+    for truths in (Y, sp.csr_array(Y), sp.coo_array(Y)):
+        for predictions in (Z, sp.csr_array(Z)):
+            np.testing.assert_array_equal(cost.rows(truths, predictions), expected)
+    scored = ~np.isnan(expected)
+    if not scored.any():
+        with pytest.raises(ValueError, match="Y has no label that is known"):
+            cost.mean(Y, Z)
+        return
+    weights = np.arange(1.0, len(Y) + 1)
+    for own in (None, weights):
+        mean = np.average(expected[scored], weights=None if own is None else own[scored])
+        assert cost.mean(Y, Z, own) == pytest.approx(1 - mean if cost.greater_is_better else mean)
+    assert cost._score(np.where(np.isnan(Y), UNKNOWN, Y).astype(np.uint8), Z, None) in (
+        cost.mean(Y, Z), 1 - cost.mean(Y, Z), -cost.mean(Y, Z),
+    )  # fmt: skip
+
+
+def test_functions_and_matrices_need_all_labels():
+    cost = Cost.from_function(first_wrong)
+    np.testing.assert_array_equal(cost.rows([[1, 0], [np.nan, np.nan]], [[0, 0], [0, 0]]), [1.0, np.nan])
+    with pytest.raises(
+        ValueError, match="'first_wrong' is a function of whole label vectors, and some labels"
+    ):
+        cost.rows([[1, np.nan]], [[0, 0]])
+    with pytest.raises(ValueError, match="Z must be a label matrix of 0 and 1 only"):
+        get_cost("f1").rows([[1, 0]], [[np.nan, 0]])
+    for wrong in ([[np.inf, np.nan]], [[2.0, np.nan]], np.array([[2, 1]], np.uint8), [["a", np.nan]]):
+        with pytest.raises(ValueError, match="Y must be a label matrix of 0 and 1"):
+            get_cost("f1").rows(wrong, [[0, 0]])
+    with pytest.raises(ValueError, match="not be zero for all rows that have labels that are known"):
+        get_cost("f1").mean([[1, 0], [np.nan, np.nan]], [[0, 0], [0, 0]], [0, 1])
 
 
 # ---- what is refused ----

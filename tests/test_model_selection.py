@@ -244,3 +244,14 @@ def test_samples_are_placed_where_folds_stay_most_even_and_swapped_to_make_them_
         other = swapped.copy()
         other[[i, j]] = other[[j, i]]
         assert unevenness(rows, weights, other.tolist(), sizes) >= now
+
+
+def test_labels_that_are_unknown_are_spread_evenly():
+    rng = np.random.default_rng(0)
+    Y = (rng.random((400, 6)) < 0.3).astype(float)
+    for share in (0.1, 0.8):
+        partial = np.where(rng.random(Y.shape) < share, np.nan, Y)
+        for _, test in MultilabelStratifiedKFold(4).split(Y, partial):
+            for count in (np.isnan, lambda cells: cells == 1, lambda cells: cells == 0):
+                off = count(partial[test]).sum(axis=0) - count(partial).sum(axis=0) / 4
+                assert np.abs(off).max() <= 2

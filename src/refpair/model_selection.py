@@ -16,7 +16,7 @@ from sklearn.model_selection import BaseCrossValidator, ShuffleSplit
 from sklearn.utils import check_consistent_length, check_random_state
 
 from refpair._kernels import splits as kernels
-from refpair.tables.labels import LabelMatrix, read_labels
+from refpair.tables.labels import UNKNOWN, LabelMatrix, has_unknown, read_labels
 
 __all__ = ["MultilabelStratifiedKFold", "MultilabelStratifiedShuffleSplit"]
 
@@ -50,6 +50,8 @@ class _Splits(BaseCrossValidator):  # type: ignore[misc]  # scikit-learn has no 
         X : array-like or None
             Not used, but that it must have as many rows as `y`.
         y : labels in any form that classifiers take
+            Some may be unknown: where they are there, where they are not, and where they are unknown are all
+            spread evenly.
         groups : None
             Groups cannot be kept together, and are refused.
 
@@ -64,7 +66,7 @@ class _Splits(BaseCrossValidator):  # type: ignore[misc]  # scikit-learn has no 
                 "or leave groups out"
             )
         check_consistent_length(X, y)
-        yield from self._split(read_labels(y, "y")[0])
+        yield from self._split(_known_or_not(read_labels(y, "y", may_miss=True)[0]))
 
     def _split(self, labels: LabelMatrix) -> Iterator[tuple[Rows, Rows]]:
         raise NotImplementedError
@@ -175,6 +177,16 @@ class MultilabelStratifiedShuffleSplit(_Splits):
             folds = spreader.spread(sizes, rng)
             order = rng.permutation(n)
             yield order[folds[order] == 0], order[folds[order] == 1]
+
+
+def _known_or_not(labels: LabelMatrix) -> LabelMatrix:
+    """Add a column for each label of three values: with two of them, the third is spread evenly as well."""
+    if not has_unknown(labels):
+        return labels
+    unknown, absent = labels == UNKNOWN, labels == 0
+    fewer = np.where(unknown.sum(axis=0) <= absent.sum(axis=0), unknown, absent)
+    matrix = np.hstack([labels == 1, fewer[:, unknown.any(axis=0)]])
+    return matrix.astype(np.uint8)
 
 
 class _Spreader:

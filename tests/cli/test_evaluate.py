@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from refpair import BinaryRelevance, Cost, get_cost, save
-from tests.cli.running import FEATURES, FIT, LABELS, same_in_python, works
+import numpy as np
+import pytest
+
+from refpair import BinaryRelevance, Cost, CSRPEClassifier, get_cost, save
+from tests.cli.running import FEATURES, FIT, LABELS, refpair_, same_in_python, works
 
 
 def test_evaluate_reports_all_costs_and_marks_the_models_own(folder, songs):
@@ -48,3 +51,29 @@ def test_evaluate_a_model_that_knows_no_cost(folder, songs):
     printed = works("evaluate", "model", "songs.csv", "--cost", "f1")
     assert "f1 " in printed
     assert "*" not in printed
+
+
+def test_evaluate_by_the_labels_that_are_known(folder, songs):
+    model = BinaryRelevance("tree", random_state=0).fit(songs[FEATURES][:30], songs[LABELS][:30])
+    save(model, folder / "model")
+    partial = songs.astype(dict.fromkeys(LABELS, float))
+    partial.loc[:3, LABELS] = np.nan
+    partial.loc[4:20, "joy"] = np.nan
+    partial.to_csv("songs.csv", index=False)
+    result = refpair_("evaluate", "model", "songs.csv", "--per-label")
+    told = "4 of 80 rows have no labels and are left out; 17 of 228 cells in the label columns are empty"
+    assert told in " ".join(result.stderr.split())
+    score = get_cost("hamming").mean(partial[LABELS], model.predict(songs[FEATURES]))
+    assert f"│ hamming  │ {score:.4f} │ lower  │" in result.stdout
+    assert 0 < score < get_cost("hamming").mean(songs[LABELS], model.predict(songs[FEATURES]) * 0)
+    joy = next(line for line in result.stdout.splitlines() if line.startswith("│ joy"))
+    assert joy.split("│")[5].strip() == f"{songs['joy'][21:].sum():.0f}"
+
+
+def test_holdout_of_labels_that_are_not_all_known(folder, songs):
+    partial = songs.astype(dict.fromkeys(LABELS, float))
+    partial.loc[4:20, "joy"] = np.nan
+    partial.to_csv("songs.csv", index=False)
+    if not CSRPEClassifier._takes_unknown_labels:
+        pytest.skip("CSRPEClassifier cannot learn from unknown labels yet")
+    assert "measured on 20 other rows" in works("fit", "songs.csv", *FIT, "--holdout", "0.25")

@@ -13,8 +13,9 @@ from hypothesis.extra.numpy import arrays
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from refpair import CSRPEClassifier, load, save
+from refpair.tables import partial_labels
 from refpair.tables._cells import truth_values
-from refpair.tables.labels import label_columns, labeled_rows, read_labels
+from refpair.tables.labels import UNKNOWN, label_columns, labeled_rows, read_labels
 
 rng = np.random.default_rng(0)
 NAMES = ["anger", "calm", "joy"]  # sorted, as names are
@@ -179,6 +180,8 @@ def test_a_matrix_with_a_mistake_is_not_taken_for_names():
     for wrong, told in ((2, "2"), (0.5, "0.5"), (np.nan, "an empty cell"), (None, "an empty cell")):
         with pytest.raises(ValueError, match=f"column 1 has {told} in row 1"):
             read_labels([[0, 1, 0], [0, wrong, 0], [1, 1, 1]])
+    with pytest.raises(ValueError, match=r"column 1 has 2\.0 in row 2"):
+        read_labels(np.array([[0, np.nan], [1, 1], [1, 2.0]]), may_miss=True)
 
 
 def test_names_that_are_numbers_can_be_scored():
@@ -250,6 +253,128 @@ def test_a_value_that_never_occurs_is_spelled_as_the_other():
     assert how.write(np.ones((1, 2), np.uint8), None).tolist() == [["yes", "yes"]]
 
 
+# ---- labels that are not known ----
+
+GAPS = rng.random(Y.shape) < 0.3
+GAPS[:3] = ~np.eye(3, dtype=bool)  # some cell of each label is known
+TRUE_OR_UNKNOWN = np.where(GAPS, UNKNOWN, Y)
+
+
+def with_gaps(labels, gap):
+    """Return a matrix of labels in which cells are empty."""
+    is_nan = isinstance(gap, float)
+    if sp.issparse(labels):
+        return type(labels)(np.where(GAPS, np.nan, labels.toarray()))
+    if isinstance(labels, pl.DataFrame):
+        columns = zip(labels.columns, GAPS.T, strict=True)
+        cells = {
+            name: [None if no else one for one, no in zip(labels[name], own, strict=True)]
+            for name, own in columns
+        }
+        return pl.DataFrame(cells)
+    if isinstance(labels, pd.DataFrame):
+        return labels.mask(GAPS) if is_nan else labels.astype(object).mask(GAPS, gap)
+    return np.where(GAPS, gap, labels if is_nan and labels.dtype.kind in "fi" else labels.astype(object))
+
+
+@pytest.mark.parametrize("gap", [np.nan, None, pd.NA, "", " "])
+@pytest.mark.parametrize("form", MATRICES)
+def test_empty_cells_are_unknown_labels(form, gap):
+    complete = MATRICES[form]
+    labels = with_gaps(complete, gap)
+    matrix, how = read_labels(labels, may_miss=True)
+    assert type(matrix) is np.ndarray
+    assert matrix.dtype == np.uint8
+    np.testing.assert_array_equal(matrix, TRUE_OR_UNKNOWN)
+    np.testing.assert_array_equal(how.read_more(labels, may_miss=True), matrix)
+    kind, expected = type(complete), read_labels(complete)[1]
+    assert how.kind == expected.kind
+    assert how.classes.tolist() == expected.classes.tolist()
+    written = how.write(Y.astype(np.uint8), None)
+    assert type(written) is (sp.csr_matrix if sp.issparse(complete) else kind)
+    np.testing.assert_array_equal(dense(read_labels(written)[0]), Y)
+    if isinstance(complete, pl.DataFrame):
+        assert written.equals(complete)
+    for wrong in (lambda: read_labels(labels), lambda: how.read_more(labels)):
+        with pytest.raises(
+            ValueError, match=r"Y: column .* has an empty cell in row [01]: CSRPEClassifier, "
+        ):
+            wrong()
+
+
+@pytest.mark.parametrize(
+    "kind", ["Int64", "Int8", "boolean", "Float64", "float32", "category", "string", "bool[pyarrow]"]
+)
+def test_columns_with_gaps_of_any_type(kind):
+    if "pyarrow" in kind:
+        pytest.importorskip("pyarrow")
+    truth = np.where(Y, "yes", "no") if kind in ("category", "string") else Y
+    frame = pd.DataFrame(truth, columns=NAMES).astype(kind)
+    np.testing.assert_array_equal(read_labels(frame.mask(GAPS), may_miss=True)[0], TRUE_OR_UNKNOWN)
+    one = frame["joy"].mask(GAPS[:, 2])
+    for single in (one, one.tolist(), one.to_frame(), one.to_numpy()):
+        matrix, how = read_labels(single, may_miss=True)
+        np.testing.assert_array_equal(matrix, TRUE_OR_UNKNOWN[:, 2:])
+        np.testing.assert_array_equal(how.read_more(single, may_miss=True), matrix)
+        np.testing.assert_array_equal(
+            how.write(Y[:, 2:].astype(np.uint8), None), how.write(matrix % 2 | Y[:, 2:], None)
+        )
+
+
+def test_names_are_not_unknown():
+    for form in (["joy", None], [["joy"], None], pd.DataFrame({"mood": ["joy", None]})):
+        assert read_labels(form, may_miss=True)[0].tolist() == [[1], [0]]
+    assert read_labels(["", "spam"], may_miss=True)[1].classes.tolist() == ["", "spam"]
+
+
+def test_all_of_a_label_may_be_unknown_in_more_labels():
+    _, how = read_labels(pd.DataFrame(Y, columns=NAMES))
+    frame = pd.DataFrame({"anger": [np.nan, None], "calm": ["no", None], "joy": [None, 1]})
+    assert how.read_more(frame, may_miss=True).tolist() == [[2, 0, 2], [2, 2, 1]]
+    _, named = read_labels(ROWS)
+    assert named.read_more(frame[NAMES[::-1]], may_miss=True).tolist() == [[2, 0, 2], [2, 2, 1]]
+    _, single = read_labels(Y[:, 0])
+    assert single.read_more([np.nan, 1], may_miss=True).tolist() == [[2], [1]]
+
+
+def test_labels_that_were_looked_at():
+    names = pd.Series(["joy|calm", None, ""], index=["x", "y", "z"])
+    found = partial_labels(names, [["joy", "calm"], ["joy"], None])
+    assert found.index.tolist() == ["x", "y", "z"]
+    pd.testing.assert_frame_equal(
+        found, pd.DataFrame({"calm": [1, np.nan, np.nan], "joy": [1, 0, np.nan]}, index=names.index)
+    )
+    assert partial_labels([{"b"}, []], [("b", "a"), {"a"}], classes=["b", "a"]).columns.tolist() == ["b", "a"]
+    assert partial_labels(pl.Series([["b"], []]), ["a|b", "a"]).fillna(2).to_numpy().tolist() == [
+        [0, 1],
+        [0, 2],
+    ]
+    assert partial_labels([[], []], [[0, 1], [1]]).fillna(2).to_numpy().tolist() == [[0, 0], [2, 0]]
+    assert partial_labels([[], None], [["a"], []]).fillna(2).to_numpy().tolist() == [[0], [2]]
+
+
+@pytest.mark.parametrize(
+    ("names", "looked_at", "message"),
+    [
+        ([["a"]], [["a"], []], "names has 1 rows and looked_at has 2"),
+        ([[], ["a"]], [["a"], ["b"]], "names, row 1: the label 'a' applies, but is not in looked_at"),
+        (
+            pd.Series(["a"], index=["x"]),
+            [["b"]],
+            "names, row x: the label 'a' applies, but is not in looked_at",
+        ),
+        ([["a"], "b"], [["a"], ["b"]], "names must be lists of names of labels, or joined names"),
+        ([[1]], [3], "looked_at must be lists of names of labels, or joined names"),
+        ([[]], [None], "names names no label in any row"),
+    ],
+)
+def test_what_cannot_have_been_looked_at(names, looked_at, message):
+    with pytest.raises(ValueError, match=message):
+        partial_labels(names, looked_at)
+    with pytest.raises(ValueError, match="there is no label 'c'; the labels are a, b"):
+        partial_labels([["a"]], [["a", "c"]], classes=["a", "b"])
+
+
 # ---- what is refused, or left out ----
 
 
@@ -269,7 +394,17 @@ def test_a_value_that_never_occurs_is_spelled_as_the_other():
         ([["a"], [1]], "names of labels of several types; make them all strings"),
         ([[["a"]], [["b"]]], "Y must have a row for each sample and a column for each label, or names"),
         ([0, 1, 2], "Only binary classification is supported"),
-        (pd.DataFrame({"joy": [None, None]}), "column joy has an empty cell in row 1"),
+        (
+            pd.DataFrame({"joy": ["no", None]}, index=["x", "y"]),
+            "column joy has an empty cell in row y: CSRPEC",
+        ),
+        (
+            pd.DataFrame({"joy": [None, None]}),
+            "column joy has empty cells only, so there is nothing to learn",
+        ),
+        (np.array([[np.nan, 1], [np.nan, 0]]), "Y: column 0 has empty cells only.*or leave the column out"),
+        ([1, np.nan, 0], "y has an empty cell in row 1: CSRPEClassifier, BinaryRelevance and Bayes"),
+        ([np.nan, np.nan], "y has empty cells only"),
     ],
 )
 def test_what_is_no_label_is_named(labels, message):
@@ -309,6 +444,14 @@ def test_rows_without_labels():
     assert kept.all()
     assert sentence == "1 of 2 rows has an empty cell in 'mood', taken as none of the labels"
     assert labeled_rows(pd.DataFrame({"live": ["yes", None]}))[0].tolist() == [True, False]
+    table["calm"] = ["no", "yes", ""]
+    kept, sentence = labeled_rows(table)
+    assert kept.tolist() == [True, True, False]
+    assert sentence == (
+        "1 of 3 rows has no labels and is left out; "
+        "1 of 4 cells in the label columns is empty, and taken as an unknown label"
+    )
+    table = pd.DataFrame({"joy": ["yes", None, " "], "calm": ["no", None, ""]})
     with pytest.raises(ValueError, match="no row has labels in joy, calm"):
         labeled_rows(table[1:])
 

@@ -67,6 +67,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
     _doc_page = "other-classifiers"
     _needs_n_features: ClassVar[bool] = True
     _refuses_nan: ClassVar[bool] = True  # if its tags do; else that is left to the estimator within
+    _takes_unknown_labels: ClassVar[bool] = False  # whether Y may have gaps in `fit`: UNKNOWN in what is read
     _distributions: ClassVar[Any]
     _marginals: ClassVar[Any]
 
@@ -83,7 +84,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
     def _read(self, X: Any, Y: Any) -> tuple[Any, LabelMatrix]:
         """Validate the training data; note the features' and labels' names and how Y was given."""
         X = self._read_features(X, reset=True)
-        labels, self._label_format = read_labels(in_memory(Y))
+        labels, self._label_format = read_labels(in_memory(Y), may_miss=self._takes_unknown_labels)
         check_consistent_length(X, labels)
         self.classes_ = self._label_format.classes
         return X, labels
@@ -335,7 +336,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         """
         check_is_fitted(self)
         predicted = self._predict_labels(self._read_features(X, reset=False))
-        truths = self._label_format.read_more(in_memory(y))
+        truths = self._label_format.read_more(in_memory(y), may_miss=True)
         return self.cost_._score(truths, predicted, in_memory(sample_weight))
 
     def __sklearn_tags__(self) -> Any:

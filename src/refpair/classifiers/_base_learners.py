@@ -25,6 +25,7 @@ from refpair.bits.logistic import LogisticBank
 from refpair.bits.problem import BitProblems, ClassProblems
 from refpair.bits.trees import ClassTreeBank, TreeBank
 from refpair.classifiers.base_estimators import Forest, Logistic
+from refpair.tables.labels import UNKNOWN
 
 _NAMED: dict[str, Callable[[], Any]] = {
     "tree": partial(Forest, n_trees=1, max_features=None, max_samples=None),
@@ -78,8 +79,10 @@ class Targets:
 
     @classmethod
     def of_bits(cls, vector_of_row: Ints, bits: Bytes, n_features: Ints | None = None) -> Self:
-        """Make targets of 0 and 1, given by distinct label vector, that all weigh the same."""
-        return cls(vector_of_row, np.where(bits > 0, 1.0, -1.0), n_features)
+        """Make targets of 0, 1 and UNKNOWN, given by distinct label vector, that all weigh the same."""
+        differences = np.where(bits > 0, 1.0, -1.0)
+        differences[bits == UNKNOWN] = 0.0
+        return cls(vector_of_row, differences, n_features)
 
 
 class _Learners(Savable):
@@ -117,7 +120,7 @@ class BinaryLearners(_Learners):
         elif isinstance(learner, Logistic):
             self.bank_ = LogisticBank(**learner.bank_parameters(), **how)
         else:
-            weighted = not (np.abs(targets.differences) == 1.0).all()
+            weighted = not np.isin(np.abs(targets.differences), (0.0, 1.0)).all()
             if weighted and not has_fit_parameter(learner, "sample_weight"):
                 raise ValueError(f"estimator must take sample_weight in fit, which {learner!r} does not")
             self.bank_ = EstimatorBank(learner, **how)

@@ -14,7 +14,7 @@ from refpair.posterior.calibrate import LogOddsPool, log_loss
 from refpair.posterior.distribution import Floats
 from refpair.posterior.mixture import Mixture, Told, labels_of, likeliest_weights, new_share
 from refpair.posterior.source import Training
-from refpair.tables.labels import with_nan
+from refpair.tables.labels import with_gaps
 
 _LEAST = 3e-3  # what probabilities are taken as at least
 _LEAST_PRICED = 1e-3  # under prices of labels: they may ask for what is seldom
@@ -52,7 +52,7 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
         for judged, pool in zip(halves, pools, strict=True):
             p = Mixture(weights, pool, share).mix(_of_rows(told, judged), vectors)
             answers = decide(p, cost, n_jobs=training.n_jobs)
-            costs[place, judged] = cost.rows(with_nan(truths[judged]), answers)
+            costs[place, judged] = cost.rows(with_gaps(truths[judged]), answers)
             losses[place, judged] = log_loss(p.marginals(), truths[judged])
     costs, losses = costs * scale, losses * scale
     best = int(len(shares) > 1 and _is_clear(costs[0] - costs[1]))

@@ -33,7 +33,7 @@ from refpair.costs import Cost
 from refpair.posterior import IndependentLabels, LabelDistribution
 from refpair.posterior.calibrate import LogOddsPool
 from refpair.posterior.distinct_labels import distinct_labels
-from refpair.tables.labels import LabelMatrix
+from refpair.tables.labels import UNKNOWN, LabelMatrix, has_unknown, with_gaps
 
 Distribution: TypeAlias = LabelDistribution | IndependentLabels
 
@@ -121,17 +121,18 @@ class LabelModel(Savable):
                 yield replace(drawn, vectors=self._with_constants(drawn.vectors))
 
     def told_and_true(self, told: Distribution, labels: LabelMatrix) -> tuple[Floats, Bytes]:
-        """Return the probabilities, NaN where calibration cannot change them, and which labels are there.
+        """Return the probabilities, NaN where calibration learns nothing, and which labels are there.
 
-        The labels that were kept from the model stay as they are. So do those that all label vectors of a row
-        have, or none: no weights of these would have any other probability.
+        That is where labels are unknown. The labels that were kept from the model stay as they are. So do
+        those that all label vectors of a row have, or none: no weights of these would have any other
+        probability.
         """
         p = told.marginals()
         changes = np.tile(self.fitted, (len(p), 1))
         if not told.is_independent:
             changes &= (p > _ROUNDING) & (p < 1.0 - _ROUNDING)
         truths = np.asarray(labels.toarray() if sp.issparse(labels) else labels, dtype=np.uint8)
-        return np.where(changes, p, np.nan), truths
+        return np.where(changes & (truths != UNKNOWN), p, np.nan), truths
 
     def _with_constants(self, varying: npt.NDArray[Number]) -> npt.NDArray[Number]:
         values = np.tile(self.constant.astype(varying.dtype), (len(varying), 1))
@@ -242,6 +243,10 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         self.random_state = random_state
         self.verbose = verbose
 
+    @property
+    def _takes_unknown_labels(self) -> bool:  # type: ignore[override]
+        return getattr(_last_step(self.estimator), "_takes_unknown_labels", False) is True
+
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the estimator.
@@ -252,6 +257,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
             Sparse, or with missing values (NaN), if the estimator takes such.
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
             The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
+            Some may be unknown, if the estimator is one of this package that takes such.
 
         Returns
         -------
@@ -325,9 +331,11 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         """Fit a clone of an estimator, and find out how to read it."""
         estimator = clone(estimator)
         distinct = distinct_labels(labels)
-        constant = distinct.vectors[0]
         inner = _last_step(estimator)
-        chosen = (distinct.vectors != constant).any(axis=0) | isinstance(inner, _FORESTS)
+        is_there, varies = ((distinct.vectors == one).any(axis=0) for one in (1, 0))
+        varies &= is_there
+        constant = np.where(varies, distinct.vectors[0] == 1, is_there).astype(np.uint8)
+        chosen = varies | isinstance(inner, _FORESTS)
         if not chosen.any():
             return LabelModel(None, None, constant, chosen)
         if isinstance(inner, ClassifierChain) and not isinstance(inner.order, str | None):
@@ -449,10 +457,11 @@ def _order_of_chosen(order: Any, chosen: npt.NDArray[np.bool_]) -> list[int]:
     return [int(number[label]) for label in order if chosen[label]]
 
 
-def _targets(inner: Any, labels: LabelMatrix, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+def _targets(inner: Any, labels: LabelMatrix, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
     """Return the chosen labels as scikit-learn takes them: a single one mostly as a vector."""
     columns = labels[:, np.flatnonzero(chosen)]
-    targets = np.asarray(columns.toarray() if sp.issparse(columns) else columns, dtype=np.int64)
+    targets = columns.toarray() if sp.issparse(columns) else columns
+    targets = np.asarray(with_gaps(targets), np.float64 if has_unknown(targets) else np.int64)
     takes_vectors = not hasattr(inner, "__sklearn_tags__") or get_tags(inner).target_tags.single_output
     return targets[:, 0] if targets.shape[1] == 1 and takes_vectors else targets
 

@@ -11,7 +11,7 @@ from refpair._saved import require
 from refpair.classifiers._base_learners import BinaryLearners, Targets
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.posterior.distinct_labels import distinct_labels
-from refpair.tables.labels import LabelMatrix
+from refpair.tables.labels import UNKNOWN, LabelMatrix, has_unknown
 
 
 class BinaryRelevance(ReductionClassifier):
@@ -40,6 +40,8 @@ class BinaryRelevance(ReductionClassifier):
     A label that is constant in training is predicted as this constant. There are no probabilities if the
     base learner has no ``predict_proba``.
 
+    Labels may be unknown: where a cell of y is empty (NaN, None, blank), the row is left out for this label.
+
     Examples
     --------
     >>> from refpair import BinaryRelevance
@@ -51,8 +53,12 @@ class BinaryRelevance(ReductionClassifier):
     """
 
     learners_: BinaryLearners
+    _takes_unknown_labels = True
 
     def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
+        if has_unknown(labels):
+            some = (labels != UNKNOWN).any(axis=1)
+            X, labels = X[some], labels[some]
         distinct = distinct_labels(labels)
         targets = Targets.of_bits(distinct.of_row, distinct.vectors)
         self.learners_ = BinaryLearners(self.estimator, **self._running()).fit(X, targets, rng)

@@ -93,7 +93,7 @@ def amount(text: str) -> Any:
 
 
 def read_labeled(data: str, options: TableOptions) -> Table:
-    """Read a table with labels; rows without any are left out, and a line says how many."""
+    """Read a table with labels; rows without any are left out, and a line says how many cells are empty."""
     table = read_data(data, options.labels, **options.reading)
     if table.Y is None:
         raise ValueError(f"{table.name}: which columns are the labels? For example --labels joy,anger")
@@ -101,7 +101,7 @@ def read_labeled(data: str, options: TableOptions) -> Table:
 
 
 def labeled_part(table: Table, Y: pd.DataFrame) -> Table:
-    """Return the rows of a table that have labels; a line says how many have none.
+    """Return the rows of a table that have labels; a line says how many have none, and what is unknown.
 
     Rows are named by their numbers in the file, from 1 on, for the sake of error messages.
     """
@@ -146,7 +146,7 @@ class TableModel:
         return labeled_part(table, Y)
 
     def compare(self, table: Table) -> tuple[list[str], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-        """Return names of labels, the true ones of a table as 0 and 1, and the predicted ones.
+        """Return names of labels, the true ones of a table as 0, 1 and UNKNOWN, and the predicted ones.
 
         Labels of the model come first, then others that the table names, which are never predicted.
         """
@@ -158,7 +158,9 @@ class TableModel:
             names = [*names, *sorted({one for row in rows for one in row}.difference(names))]
             truth = names_matrix(rows, names, table.Y.index, table.name)[0]
         else:
-            truth = np.asarray(self.form.read_more(table.Y, f"{table.name}: the label columns"))
+            truth = np.asarray(
+                self.form.read_more(table.Y, f"{table.name}: the label columns", may_miss=True)
+            )
         predicted = np.zeros_like(truth)
         predicted[:, : len(self.labels)] = self._predict(table)
         return names, truth, predicted

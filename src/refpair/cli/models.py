@@ -103,7 +103,7 @@ def fit(
     from refpair.costs import PerLabelCost
     from refpair.model_selection import MultilabelStratifiedShuffleSplit
     from refpair.tables import Table
-    from refpair.tables.labels import read_labels
+    from refpair.tables.labels import read_labels, with_gaps
 
     options = table_options(labels, label_sep, drop, kind, sep, encoding)
     check_output(output)  # now, not when the work is done
@@ -120,13 +120,13 @@ def fit(
             raise ValueError(
                 f"{table.name}: --holdout {holdout:g} of {n:,} rows leaves nothing to learn or to measure"
             )
-        Y, _ = read_labels(table.Y, f"{table.name}: the labels")
+        Y, _ = read_labels(table.Y, f"{table.name}: the labels", may_miss=True)
         splits = MultilabelStratifiedShuffleSplit(1, test_size=n_out, random_state=seed)
         table, held_out = (
             Table(table.name, table.X.iloc[rows], table.Y.iloc[rows], table.folder)
-            for rows in map(np.sort, next(splits.split(None, Y)))
+            for rows in map(np.sort, next(splits.split(None, with_gaps(Y))))
         )
-    Y, form = read_labels(table.Y, f"{table.name}: the labels")
+    Y, form = read_labels(table.Y, f"{table.name}: the labels", may_miss=True)
     verbose = int(sys.stderr.isatty())
     vectorizer = TableVectorizer(
         dict(options.kinds), text_model=text_model, folder=table.folder, verbose=verbose
@@ -159,7 +159,7 @@ def fit(
         _, truth, predicted = TableModel(str(output), model).compare(held_out)
         # There are no prices for labels that the model does not know.
         compared = slice(form.n_labels if isinstance(own, PerLabelCost) else None)
-        found = own.mean(truth[:, compared], predicted[:, compared])
+        found = own.mean(with_gaps(truth[:, compared]), predicted[:, compared])
         typer.echo(f"measured on {len(held_out.X):,} other rows: {own.name} {found:.4f} ({better})")
     vectorizer.set_params(folder=None, verbose=0)
     classifier.set_params(verbose=0)
@@ -261,6 +261,7 @@ def evaluate(
     from refpair import get_cost, load
     from refpair.cli.data import TableModel, table_options
     from refpair.costs import Cost, PerLabelCost, cost_names
+    from refpair.tables.labels import UNKNOWN, with_gaps
 
     asked_for = [get_cost(name) for name in cost or cost_names()]
     fitted = TableModel(str(model), load(model))
@@ -280,7 +281,7 @@ def evaluate(
     for one in dict.fromkeys(asked_for if own is None else [own, *asked_for]):
         costs.add_row(
             escape(f"{one.name} *" if one is own else one.name),
-            f"{one.mean(truth, predicted):.4f}",
+            f"{one.mean(with_gaps(truth), predicted):.4f}",
             "higher" if one.greater_is_better else "lower",
             style="bold" if one is own else None,
         )
@@ -290,8 +291,8 @@ def evaluate(
     if per_label:
         columns = ("precision", "recall", "F1", "rows with it", "predicted")
         labels = new_table("label", *columns, numbers=columns)
-        right = (truth & predicted).sum(axis=0, dtype=int)
-        there, said = truth.sum(axis=0, dtype=int), predicted.sum(axis=0, dtype=int)
+        is_there, is_said = truth == 1, (predicted == 1) & (truth != UNKNOWN)
+        right, there, said = (cells.sum(axis=0) for cells in (is_there & is_said, is_there, is_said))
         for name, n_right, n_there, n_said in zip(names, right, there, said, strict=True):
             shares = ((n_right, n_said), (n_right, n_there), (2 * n_right, n_there + n_said))
             cells = [f"{part / whole:.3f}" if whole else "–" for part, whole in shares]

@@ -6,6 +6,7 @@ Each named cost is one correctly rounded division of whole numbers, so that equa
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -19,6 +20,7 @@ from refpair.tables._names import unknown_name
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Labels: TypeAlias = npt.ArrayLike | sp.sparray | sp.spmatrix
+Known: TypeAlias = npt.NDArray[np.bool_]
 LabelMatrix: TypeAlias = Any  # an ndarray of uint8 or a csr_array, which carries no types
 
 _LARGEST_COST = 1e100  # up to here, no sum and no square of costs overflows: nobody else has to think of it
@@ -65,6 +67,19 @@ def check_pair(Y: Labels, Z: Labels) -> tuple[LabelMatrix, LabelMatrix]:
     return truths, predictions
 
 
+def split_unknown(Y: Any) -> tuple[Labels, Known | None]:
+    """Return truths with 0 for NaN, and where they are known; as given, and None, if there is no NaN."""
+    if not sp.issparse(Y):
+        with contextlib.suppress(ValueError):  # `check_labels` tells it
+            array = np.asarray(Y)
+            if array.dtype.kind == "f" and np.isnan(array).any():
+                return np.where(np.isnan(array), 0.0, array), ~np.isnan(array)
+    elif Y.dtype.kind == "f" and np.isnan(Y.data).any():
+        check_sparse(Y, "Y")
+        return split_unknown(Y.toarray())
+    return Y, None
+
+
 def intersections(Y: LabelMatrix, Z: LabelMatrix) -> npt.NDArray[np.floating]:
     """Return |Y[i] ∩ Z[j]| for all i and j: one matrix product, of whichever kind is cheapest."""
     exact = Y.shape[1] < 1 << 24  # that is up to where float32 holds all whole numbers
@@ -103,11 +118,14 @@ def blocks(n: int, width: int) -> Iterator[slice]:
 
 
 def mean_over_rows(costs: FloatArray, sample_weight: npt.ArrayLike | None) -> float:
-    """Return the mean cost of rows, weighted if there are weights."""
+    """Return the mean cost of rows, weighted if there are weights; those of NaN do not count."""
     if costs.size == 0:
         raise ValueError("Y has no rows: there is nothing to score")
+    counts = ~np.isnan(costs)
+    if not counts.any():
+        raise ValueError("Y has no label that is known: there is nothing to score")
     if sample_weight is None:
-        return float(costs.mean())
+        return float(costs[counts].mean())
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != costs.shape:
         raise ValueError(
@@ -115,6 +133,9 @@ def mean_over_rows(costs: FloatArray, sample_weight: npt.ArrayLike | None) -> fl
         )
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise ValueError("sample_weight must be finite, not negative, and not zero for all rows")
+    costs, weights = costs[counts], weights[counts]
+    if not weights.any():
+        raise ValueError("sample_weight must not be zero for all rows that have labels that are known")
     return float(np.average(costs, weights=weights / weights.max()))
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from refpair.costs import _counts
 from refpair.costs._counts import FloatArray, LabelMatrix, Labels, NamedPrices, Prices
-from refpair.tables.labels import read_predictions
+from refpair.tables.labels import read_predictions, with_gaps
 
 CountFunction: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], npt.ArrayLike]
 F = TypeVar("F")
@@ -27,7 +27,8 @@ class Cost(ABC):
     """A cost C(truth, prediction) of label vectors; :func:`get_cost` and the static methods here make one.
 
     Costs are only compared: any numbers up to 1e100 are valid. Methods take label matrices of 0 and 1, dense
-    or sparse, with one label vector in each row. A cost is also a scorer, as in
+    or sparse, with one label vector in each row. Truths may have NaN in :meth:`rows` and :meth:`mean`: labels
+    that are not known do not count. A cost is also a scorer, as in
     ``GridSearchCV(model, grid, scoring=cost)``; see :meth:`scorer`.
 
     Parameters
@@ -64,20 +65,36 @@ class Cost(ABC):
     def rows(self, Y: Labels, Z: Labels) -> FloatArray:
         """Return the n costs of predicting Z[i] when the truth is Y[i].
 
+        Truths that are NaN are not known: the cost is that of the other labels alone, and NaN in a row
+        without any. A cost made by :meth:`from_function` needs all labels of a row, or none.
+
         Examples
         --------
         >>> get_cost("rank").rows([[1, 0, 0], [1, 1, 0]], [[1, 0, 0], [0, 1, 1]])
         array([0. , 1.5])
+        >>> get_cost("hamming").rows([[1, 0, np.nan], [np.nan, np.nan, np.nan]], [[0, 0, 1], [0, 0, 1]])
+        array([0.5, nan])
         """
-        truths, predictions = _counts.check_pair(Y, Z)
+        given, known = _counts.split_unknown(Y)
+        truths, predictions = _counts.check_pair(given, Z)
         n, m = truths.shape[0], predictions.shape[0]
         if n != m:
             raise ValueError(f"Y has {n} rows and Z has {m}: row i of Z must predict row i of Y")
-        # A copy: what a function returned may be an array that it keeps.
-        return np.array(self._for_columns(Y, Z)._rows(truths, predictions))
+        cost = self._for_columns(Y, Z)
+        if known is None:
+            # A copy: what a function returned may be an array that it keeps.
+            return np.array(cost._rows(truths, predictions))
+        costs, some = np.full(n, np.nan), known.any(axis=1)
+        if some.any():
+            known = known[some]
+            both = truths[some], _counts.dense(predictions[some]).astype(np.uint8) * known
+            costs[some] = cost._rows(*both, known.sum(axis=1, dtype=np.float64))
+        return costs
 
     def mean(self, Y: Labels, Z: Labels, sample_weight: npt.ArrayLike | None = None) -> float:
         """Return the mean over the rows as papers report it: 1 − cost if greater is better, else the cost.
+
+        Rows in which no label is known do not count; see :meth:`rows`.
 
         Examples
         --------
@@ -91,9 +108,10 @@ class Cost(ABC):
         """Return a scorer for scikit-learn's ``GridSearchCV``, ``cross_val_score`` and so on.
 
         The scorer is the cost itself, called with a fitted model, features, true labels in any form that
-        ``fit`` takes, and optionally ``sample_weight``. Greater is better: 1 − the mean cost for F-beta,
-        Jaccard, zero-one loss (there it is subset accuracy) and all costs with ``greater_is_better``; minus
-        the mean cost for all others. ``score`` of every classifier is the scorer of its ``cost_``.
+        ``fit`` takes, of which some may be unknown, and optionally ``sample_weight``. Greater is better: 1 −
+        the mean cost for F-beta, Jaccard, zero-one loss (there it is subset accuracy) and all costs with
+        ``greater_is_better``; minus the mean cost for all others. ``score`` of every classifier is the scorer
+        of its ``cost_``.
 
         Examples
         --------
@@ -118,12 +136,12 @@ class Cost(ABC):
                 "a cost is called with a fitted model, X and y, as scikit-learn's scorers are: for true and "
                 f"predicted labels use {self!r}.mean(Y, Z), or .rows(Y, Z) for the cost of each row"
             )
-        truths, predictions, names = read_predictions(estimator, estimator.predict(X), y)
+        truths, predictions, names = read_predictions(estimator, estimator.predict(X), y, may_miss=True)
         return self.for_labels(names)._score(truths, predictions, sample_weight)
 
-    def _score(self, Y: Labels, Z: Labels, sample_weight: npt.ArrayLike | None) -> float:
-        """Return the mean as a number of which the greater is the better; see :meth:`scorer`."""
-        mean = self.mean(Y, Z, sample_weight)
+    def _score(self, Y: LabelMatrix, Z: Labels, sample_weight: npt.ArrayLike | None) -> float:
+        """Return the mean as a number of which the greater is the better, by labels as they were read."""
+        mean = self.mean(with_gaps(Y), Z, sample_weight)
         if self.greater_is_better:
             return mean
         return 1.0 - mean if self == _NAMED["zero_one"] else -mean
@@ -271,7 +289,8 @@ class Cost(ABC):
     def _matrix(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray: ...
 
     @abstractmethod
-    def _rows(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray: ...
+    def _rows(self, Y: LabelMatrix, Z: LabelMatrix, n_known: FloatArray | None = None) -> FloatArray:
+        """Return the cost of each row, of which `n_known` labels are known; others are 0 in Y and Z."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -303,12 +322,17 @@ class CountCost(Cost):
             costs[block] = self._of_counts(overlap[block], y_size[block, None], z_size, Y.shape[1])
         return costs
 
-    def _rows(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+    def _rows(self, Y: LabelMatrix, Z: LabelMatrix, n_known: FloatArray | None = None) -> FloatArray:
         overlap = _counts.row_intersections(Y, Z)
-        return self._of_counts(overlap, _counts.sizes(Y), _counts.sizes(Z), Y.shape[1])
+        n_labels = Y.shape[1] if n_known is None else n_known
+        return self._of_counts(overlap, _counts.sizes(Y), _counts.sizes(Z), n_labels)
 
     def _of_counts(
-        self, overlap: npt.NDArray[np.floating], y_size: FloatArray, z_size: FloatArray, n_labels: int
+        self,
+        overlap: npt.NDArray[np.floating],
+        y_size: FloatArray,
+        z_size: FloatArray,
+        n_labels: int | FloatArray,
     ) -> FloatArray:
         tp = overlap.astype(np.float64)
         fp, fn = z_size - tp, y_size - tp
@@ -338,7 +362,12 @@ class FunctionCost(Cost):
             costs[block] = self._rows(Y[i], Z[j])
         return costs.reshape(len(Y), len(Z))
 
-    def _rows(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+    def _rows(self, Y: LabelMatrix, Z: LabelMatrix, n_known: FloatArray | None = None) -> FloatArray:
+        if n_known is not None and n_known.min() < Y.shape[1]:
+            raise ValueError(
+                f"the cost {self.name!r} is a function of whole label vectors, and some labels in Y are not "
+                "known (NaN): make it by Cost.from_counts or Cost.per_label, or drop these rows"
+            )
         # int64, because the obvious Y - Z wraps around in uint8.
         truths, predictions = _counts.dense(Y).astype(np.int64), _counts.dense(Z).astype(np.int64)
         return _counts.check_costs(
@@ -409,7 +438,7 @@ class PerLabelCost(Cost):
             costs[block] = np.hstack([fn * truths, 1.0 - truths]) @ right
         return costs
 
-    def _rows(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+    def _rows(self, Y: LabelMatrix, Z: LabelMatrix, n_known: FloatArray | None = None) -> FloatArray:
         fp, fn = self.prices(Y.shape[1])
         Y, Z = _counts.dense(Y), _counts.dense(Z)
         return np.asarray((Y > Z) @ fn + (Z > Y) @ fp)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from refpair.tables.labels import UNKNOWN, LabelMatrix
+from refpair.tables.labels import UNKNOWN, LabelMatrix, has_unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ def distinct_labels(
 ) -> DistinctLabels:
     """Find the distinct rows of an array, or of a canonical CSR array; of this, only they are made dense.
 
-    Cells may be UNKNOWN.
+    Unknown labels of an array are a third value.
     """
     if sp.issparse(labels):
         seen: dict[bytes, int] = {}
@@ -85,6 +85,5 @@ def distinct_labels(
 
 def _as_bytes(labels: npt.NDArray[np.uint8]) -> npt.NDArray[np.void]:
     """Return each row as one item, which sorts by the first label, then by the second, and so on."""
-    is_known = labels.max(initial=0) < UNKNOWN
-    packed = np.ascontiguousarray(np.packbits(labels, axis=1) if is_known else labels)
+    packed = np.ascontiguousarray(labels if has_unknown(labels) else np.packbits(labels, axis=1))
     return packed.view(f"V{packed.shape[1]}").ravel()

@@ -183,6 +183,11 @@ def is_empty(cell: Any) -> bool:
     return isinstance(cell, _NUMBERS_AND_TIMES) and bool(cell != cell)
 
 
+def is_unknown(cell: Any) -> bool:
+    """Whether a cell of a label says neither yes nor no: it is missing or blank."""
+    return is_empty(cell) or (isinstance(cell, str) and not cell.strip())
+
+
 def _word(cell: Any) -> str | None:
     """Return a cell as a word in small letters; 1 and 1.0 are "1", True is "true"."""
     if isinstance(cell, str):

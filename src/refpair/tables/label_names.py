@@ -10,13 +10,72 @@ import numpy.typing as npt
 
 from refpair._extras import is_series, pd
 
-from ._cells import is_empty, listed, row_name, truth_values
+from ._cells import from_polars, is_empty, is_unknown, listed, row_name, truth_values
 
 Container = Literal["list", "tuple", "set", "frozenset", "joined"]
 CONTAINERS: dict[str, type] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
 
 _SEPARATORS = ("|", ";", ",", "\t")  # what may stand between names, the first one that occurs
 _ROWS_TO_TELL = 20  # from so many rows on, labels that occur once are a mistake
+
+
+def partial_labels(names: Any, looked_at: Any, classes: Sequence[Any] | None = None) -> pd.DataFrame:
+    """Make a matrix of labels that are not all known, from names of labels.
+
+    Parameters
+    ----------
+    names : sequence of lists of names or of joined names
+        The labels that apply to each sample, as ``fit`` takes them.
+    looked_at : sequence of lists of names or of joined names
+        The labels that somebody looked at, for each sample; the others are unknown, and do not apply.
+    classes : sequence, optional
+        The names of all labels, in the order of the columns. By default those that occur, sorted.
+
+    Returns
+    -------
+    Y : DataFrame
+        A row for each sample, and a column for each label: 1 where it applies, 0 where somebody looked at it
+        and it does not, NaN where it is unknown.
+
+    Examples
+    --------
+    >>> from refpair.tables import partial_labels
+    >>> partial_labels([["joy"], [], ["calm"]], looked_at=[["joy"], ["joy", "calm"], ["calm"]])
+       calm  joy
+    0   NaN  1.0
+    1   0.0  0.0
+    2   1.0  NaN
+    """
+    given = {"names": from_polars(names), "looked_at": from_polars(looked_at)}
+    index = getattr(given["names"], "index", None)
+    rows = {what: _lists_of_names(labels, what) for what, labels in given.items()}
+    if len(rows["names"]) != len(rows["looked_at"]):
+        raise ValueError(
+            f"names has {len(rows['names'])} rows and looked_at has {len(rows['looked_at'])}: they must be "
+            "those of the same samples"
+        )
+    if classes is None:
+        classes = names_matrix(rows["names"] + rows["looked_at"], None, None, "names")[1].tolist()
+    index = None if callable(index) else index
+    applies, seen = (names_matrix(own, classes, index, what)[0] for what, own in rows.items())
+    if (applies > seen).any():
+        place, label = np.argwhere(applies > seen)[0]
+        number = place if index is None else row_name(index, place)
+        raise ValueError(
+            f"names, row {number}: the label {classes[label]!r} applies, but is not in looked_at; add it "
+            "there"
+        )
+    return pd.DataFrame(np.where(seen, applies, np.nan), index, list(classes))
+
+
+def _lists_of_names(labels: Any, what: str) -> list[list[Any]]:
+    """Return the names of labels of each sample."""
+    rows = list(labels.iloc[:, 0] if getattr(labels, "ndim", 1) == 2 else labels)
+    filled = [row for row in rows if not is_empty(row)]
+    joined = {isinstance(row, str) for row in filled}
+    if len(joined) > 1 or not all(isinstance(row, (str, *CONTAINERS.values(), np.ndarray)) for row in filled):
+        raise ValueError(f"{what} must be lists of names of labels, or joined names such as 'joy|calm'")
+    return split_rows(rows, None)[0] if filled else [[] for _ in rows]
 
 
 def rows_of_names(
@@ -40,15 +99,20 @@ def rows_of_names(
     if not filled:
         return None
     if all(isinstance(row, str) for row in filled):
+        known = _known(filled)
+        is_truth = truth_values(known) is not None
+        if is_truth and of_frame and not names_first:
+            return None
         separators = _SEPARATORS if separator is None else (separator,)
         if classes is not None or any(one in row for row in filled for one in separators):
             return rows
-        has_gaps_or_more = len(filled) < len(rows) or len(set(filled)) > 2
-        return rows if (truth_values(filled) is None if of_frame else has_gaps_or_more) else None
+        if is_truth and (of_frame or len(set(known)) <= 2):
+            return None
+        return rows if of_frame or len(filled) < len(rows) or len(set(filled)) > 2 else None
     if not all(isinstance(row, (*CONTAINERS.values(), np.ndarray)) for row in filled):
         return None
-    known = names_first and classes is not None and {*classes} >= _different(filled)
-    return rows if known or len(filled) < len(rows) or not _are_table(filled) else None
+    are_classes = names_first and classes is not None and {*classes} >= _different(filled)
+    return rows if are_classes or len(filled) < len(rows) or not _are_table(filled) else None
 
 
 def _are_table(rows: list[Any]) -> bool:
@@ -59,13 +123,17 @@ def _are_table(rows: list[Any]) -> bool:
         or not len(rows[0])
     ):
         return False
-    if all(truth_values(column) is not None for column in zip(*rows, strict=True)):
+    if all(truth_values(_known(column)) is not None for column in zip(*rows, strict=True)):
         return True
     # A matrix with a mistake in it. Numbers of labels are whole, and each is in a sample once.
     cells = [cell for row in rows for cell in row]
     if not all(is_empty(cell) or isinstance(cell, int | float | np.number | np.bool_) for cell in cells):
         return False
     return any(is_empty(cell) or cell % 1 for cell in cells) or any(len(set(row)) < len(row) for row in rows)
+
+
+def _known(cells: Sequence[Any]) -> list[Any]:
+    return [cell for cell in cells if not is_unknown(cell)]
 
 
 def _different(rows: list[Any]) -> set[Any]:
