@@ -83,6 +83,7 @@ def integer_weights(differences, rows, limits: Limits) -> list[int]:
     n_kept = pack_row_weights(
         np.float64(differences),
         np.arange(n, dtype=np.int32),
+        np.float64([]),
         np.int32(rows),
         limits.weight_bits,
         limits.count_bits,

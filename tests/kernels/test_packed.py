@@ -18,8 +18,9 @@ def pack(differences, min_samples_leaf=1, rows=None, widths=None):
     values, kept = np.zeros(n, np.int64), np.full(n, -1, np.int32)
     rows = np.arange(n, dtype=np.int32) if rows is None else np.int32(rows)
     n_kept = pack_row_weights(
-        np.float64(differences), np.arange(n, dtype=np.int32), rows, weight_bits, count_bits, values, kept
-    )
+        np.float64(differences), np.arange(n, dtype=np.int32), np.float64([]), rows, weight_bits, count_bits,
+        values, kept,
+    )  # fmt: skip
     return values, kept[:n_kept], weight_bits, count_bits
 
 

@@ -14,15 +14,22 @@ MISSING = 255
 
 @helper
 def find_edges(
-    values: Floats, n_zeros: int, max_bins: int, edges: Floats, distinct: Floats, counts: Longs
+    values: Floats,
+    copies: Longs,
+    n_zeros: int,
+    max_bins: int,
+    edges: Floats,
+    distinct: Floats,
+    counts: Longs,
 ) -> int:
     """Find the edges between the bins of one feature, of values that ascend and zeros; return their number.
 
-    Bin b holds the values up to ``edges[b]``, the last one the rest. There is memory for the distinct values
-    and how many there are of each.
+    Bin b holds the values up to ``edges[b]``, the last one the rest. `copies` tells how often each value
+    counts, and is empty if all count once. There is memory for the distinct values and how many there are of
+    each.
     """
-    n_stored = values.shape[0]
-    n = n_stored + n_zeros
+    n_stored, n_copies = values.shape[0], copies.shape[0]
+    n = (n_stored if n_copies == 0 else copies.sum()) + n_zeros
     n_distinct, zeros_left = 0, n_zeros > 0
     for i in range(n_stored + 1):
         # The implicit zeros come before the first stored value that is not negative.
@@ -31,11 +38,11 @@ def find_edges(
             n_distinct += 1
             zeros_left = False
         if i < n_stored:
-            value = np.float64(values[i])
+            value, times = np.float64(values[i]), copies[i] if n_copies > 0 else 1
             if n_distinct > 0 and distinct[n_distinct - 1] == value:
-                counts[n_distinct - 1] += 1
+                counts[n_distinct - 1] += times
             else:
-                distinct[n_distinct], counts[n_distinct] = value, 1
+                distinct[n_distinct], counts[n_distinct] = value, times
                 n_distinct += 1
     n_edges, seen, target = 0, 0, 1
     for i in range(n_distinct - 1):
@@ -52,21 +59,30 @@ def find_edges(
 
 
 def find_all_edges(
-    values: Floats, start: Longs, n_rows: int, max_bins: int, edges: Floats, n_edges: Longs, missing: Bools
+    values: Floats,
+    copies: Longs,
+    start: Longs,
+    n_rows: int,
+    max_bins: int,
+    edges: Floats,
+    n_edges: Longs,
+    missing: Bools,
 ) -> int:
     """Find the edges of several features, one after the other; return how many there are in all.
 
-    Their values follow one another too, ascending with NaN last. Also written are how many edges each feature
+    Their values follow one another too, ascending with NaN last; `copies` tells how often each counts, and is
+    empty if all count once. `n_rows` counts copies, too. Also written are how many edges each feature
     has, and whether a value of it is missing.
     """
     most = np.diff(start).max(initial=0) + 1
     scratch = np.empty(most), np.empty(most, np.int64)
-    return write_edges(values, start, n_rows, max_bins, edges, n_edges, missing, *scratch)
+    return write_edges(values, copies, start, n_rows, max_bins, edges, n_edges, missing, *scratch)
 
 
 @kernel
 def write_edges(
     values: Floats,
+    copies: Longs,
     start: Longs,
     n_rows: int,
     max_bins: int,
@@ -80,11 +96,13 @@ def write_edges(
     n_found = 0
     for f in range(n_edges.shape[0]):
         first, last = start[f], start[f + 1]
-        n_zeros = n_rows - (last - first)
+        n_zeros = n_rows - (last - first if copies.shape[0] == 0 else copies[first:last].sum())
         while last > first and np.isnan(values[last - 1]):
             last -= 1
         missing[f] = last < start[f + 1]
-        n_edges[f] = find_edges(values[first:last], n_zeros, max_bins, edges[n_found:], distinct, counts)
+        n_edges[f] = find_edges(
+            values[first:last], copies[first:last], n_zeros, max_bins, edges[n_found:], distinct, counts
+        )
         n_found += n_edges[f]
     return n_found
 

@@ -14,7 +14,16 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from refpair._kernels import grow
-from refpair._kernels.class_split import Node, Work, best_threshold, split_worth, worth_of_stored
+from refpair._kernels.class_split import (
+    Node,
+    Times,
+    Work,
+    best_threshold,
+    label_of,
+    split_worth,
+    times_of,
+    worth_of_stored,
+)
 from refpair._kernels.dense import DenseBins
 from refpair._kernels.grow import NO_SLOT, SMALL_NODE, Slots, Split
 from refpair._kernels.jit import INLINE, Ints, Longs, Numbers, Words, by_form, implements, inline, kernel
@@ -35,12 +44,15 @@ class Counts(NamedTuple):
 
     kept: Ints  # (kept + 1, slots * width): the last are those of a small node, zero between uses
     width: int  # classes, as they are named in the whole forest
-    totals: Longs  # (width,): the rows of the node that is searched, by class
+    totals: Longs  # (width,): the rows of the node that is searched, by class, copies counted
     slots: Slots
 
 
 def make_counts(n_slots: int, n_classes: int, n_rows: int) -> Counts:
-    """Allocate what one call needs: nothing if there are no slots to count, or too many counts."""
+    """Allocate what one call needs, for a tree of so many rows, copies counted.
+
+    That is nothing if there are no slots to count, or too many counts.
+    """
     pays = 0 < n_slots * n_classes <= MOST_CELLS and n_classes <= MOST_CLASSES
     n_kept = grow.n_histograms(n_rows) if pays else 0
     return Counts(
@@ -123,7 +135,9 @@ search_feature = by_form("find the best threshold of a feature; counts are at `c
 
 
 @implements(count_cells, DenseBins, INLINE)
-def count_cells_dense(features: DenseBins, rows: Numbers, classes: Ints, step: int, kept: Ints) -> None:
+def count_cells_dense(
+    features: DenseBins, rows: Numbers, classes: Ints, times: Times, step: int, kept: Ints
+) -> None:
     """Count nothing."""
 
 
@@ -139,24 +153,27 @@ def search_feature_dense(
 
 
 @implements(count_cells, SparseRows, INLINE)
-def count_cells_sparse(features: SparseRows, rows: Numbers, classes: Ints, step: int, kept: Ints) -> None:
+def count_cells_sparse(
+    features: SparseRows, rows: Numbers, classes: Ints, times: Times, step: int, kept: Ints
+) -> None:
     """Go through the slots of each row, of which those of features with a single slot come first."""
     bins = features.bins
     width = kept.shape[0] // max(bins.n_single, 1)
     for i in range(rows.shape[0]):
         row = rows[i]
         slots, c = bins.row_slots[bins.row_start[row] : bins.row_start[row + 1]], classes[row]
+        change = np.int32(step * times_of(times, row))
         for j in range(slots.shape[0]):
             if slots[j] >= bins.n_single:
                 break
-            kept[np.uint32(slots[j] * width + c)] += np.int32(step)
+            kept[np.uint32(slots[j] * width + c)] += change
 
 
 @inline
 def gather(features: SparseRows, f: int, node: Node, work: Work) -> int:
     """Find the rows of a node that a feature stores; return their number.
 
-    Their classes are written to `work`, and their bins if the feature has more than one slot. It goes through
+    Their labels are written to `work`, and their bins if the feature has more than one slot. It goes through
     the feature's own list or through the rows, whichever is shorter.
     """
     bins, bits, found, found_bins = features.bins, features.bits, work.found, work.found_bins
@@ -164,12 +181,13 @@ def gather(features: SparseRows, f: int, node: Node, work: Work) -> int:
     first, last = bins.column_start[f], bins.column_start[f + 1]
     single = bool(bins.first_slot[f] < bins.n_single)
     n_found = 0
-    # A class is written in any case and overwritten if its row does not count: no branch to mispredict.
+    # A label is written in any case and overwritten if its row does not count: no branch to mispredict.
     if last - first <= LIST_BELOW * rows.shape[0]:
         column_rows, column_bins = bins.column_rows[first:last], bins.column_bins[first:last]
         for j in range(column_rows.shape[0]):
-            c = work.marks[np.uint32(column_rows[j])] - node.mark
-            found[n_found] = c
+            row = np.uint32(column_rows[j])
+            c = work.marks[row] - node.mark
+            found[n_found] = label_of(work.times, row, c)
             if not single:
                 found_bins[n_found] = column_bins[j]
             n_found += int(c >= 0)
@@ -254,13 +272,13 @@ def part_rows_sparse(
 
 
 @inline
-def count_anew(features: Features, counts: Counts, rows: Numbers, of_row: Ints) -> int:
+def count_anew(features: Features, counts: Counts, rows: Numbers, of_row: Ints, times: Times) -> int:
     """Count the cells of a large node; return where."""
     counted = grow.take_slot(counts.slots)
     kept = counts.kept[counted]
     for i in range(kept.shape[0]):
         kept[i] = 0
-    count_cells(features, rows, of_row, 1, kept)
+    count_cells(features, rows, of_row, times, 1, kept)
     return counted
 
 
@@ -277,36 +295,44 @@ def count_node(
         counts.totals[names[c]] = work.totals[c]
     if counted != NO_SLOT:
         return counted
-    if node.n_rows > SMALL_NODE:
-        return count_anew(features, counts, node.rows, of_row)
+    if node.rows.shape[0] > SMALL_NODE:
+        return count_anew(features, counts, node.rows, of_row, work.times)
     counted = counts.kept.shape[0] - 1
-    count_cells(features, node.rows, of_row, 1, counts.kept[counted])
+    count_cells(features, node.rows, of_row, work.times, 1, counts.kept[counted])
     return counted
 
 
 @inline
-def forget_counts(features: Features, counts: Counts, counted: int, rows: Numbers, of_row: Ints) -> None:
+def forget_counts(
+    features: Features, counts: Counts, counted: int, rows: Numbers, of_row: Ints, times: Times
+) -> None:
     """Let other nodes have the counts of one that is done."""
     if counted == NO_SLOT:
         return
     if rows.shape[0] > SMALL_NODE:
         grow.free_slot(counts.slots, counted)
     else:
-        count_cells(features, rows, of_row, -1, counts.kept[counted])
+        count_cells(features, rows, of_row, times, -1, counts.kept[counted])
 
 
 @inline
 def hand_counts_down(
-    features: Features, counts: Counts, counted: int, rows: Numbers, small_rows: Numbers, of_row: Ints
+    features: Features,
+    counts: Counts,
+    counted: int,
+    rows: Numbers,
+    small_rows: Numbers,
+    of_row: Ints,
+    times: Times,
 ) -> tuple[int, int]:
     """Make the counts of a node those of its larger child; return where the two children's are."""
     if counted == NO_SLOT or rows.shape[0] - small_rows.shape[0] <= SMALL_NODE:
-        forget_counts(features, counts, counted, rows, of_row)
+        forget_counts(features, counts, counted, rows, of_row, times)
         return NO_SLOT, NO_SLOT
     if small_rows.shape[0] <= SMALL_NODE:
-        count_cells(features, small_rows, of_row, -1, counts.kept[counted])
+        count_cells(features, small_rows, of_row, times, -1, counts.kept[counted])
         return counted, NO_SLOT
-    small = count_anew(features, counts, small_rows, of_row)
+    small = count_anew(features, counts, small_rows, of_row, times)
     left, right = counts.kept[counted], counts.kept[small]
     for i in range(left.shape[0]):
         left[i] -= right[i]

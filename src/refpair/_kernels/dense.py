@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from refpair._kernels import grow
-from refpair._kernels.grow import BitNode, Order, Split, n_histograms
+from refpair._kernels.grow import BitNode, Order, Split
 from refpair._kernels.jit import LEAN, Bytes, Ints, Longs, Numbers, Words, helper, implements, trailing_zeros
 from refpair._kernels.packed import Limits, best_threshold, may_reach
 
@@ -31,11 +31,11 @@ class DenseBins(NamedTuple):
     n_bins: Ints  # (d,): how many bins a feature has, that of missing values included
     missing_bins: Ints  # (d,): the bin of missing values, always the last; -1 if none was missing
 
-    def workspace(self, n_rows: int, keep_histograms: bool, any_drawn: bool) -> DenseWork:
+    def workspace(self, n_rows: int, n_kept: int, any_drawn: bool) -> DenseWork:
         """Allocate what one call needs."""
         n_features, widest = len(self.codes), int(self.n_bins.max(initial=0))
         return DenseWork(
-            np.empty((n_histograms(n_rows) if keep_histograms else 0, n_features, widest), np.int64),
+            np.empty((n_kept, n_features, widest), np.int64),
             np.empty(n_rows, np.int64),
             np.empty(n_rows, np.int32),
             np.empty(widest + 1, np.int64),

@@ -26,7 +26,7 @@ from refpair._kernels.jit import (
     inline,
     kernel,
 )
-from refpair._kernels.packed import Limits, pack_row_weights, signed_sum, weight_sum
+from refpair._kernels.packed import Limits, n_copies, pack_row_weights, row_count, signed_sum, weight_sum
 from refpair._kernels.walk import Nodes
 
 # Gain, feature, threshold, side of missing values (1 left, 0 right, −1 there are none), sum on the left.
@@ -38,6 +38,7 @@ Array = TypeVar("Array", Bools, Bytes, Ints, Longs, Floats)
 # little better than 24 (enron 0.80 against 0.87 ms a bit), dense data do not care.
 SMALL_NODE = 16
 NO_SLOT = -1
+ALIKE = np.empty(0)  # the weights of rows that all count once
 
 
 class Order(NamedTuple):
@@ -91,7 +92,7 @@ hand_down = by_form("turn a node's histogram into its larger child's; the smalle
 
 
 def n_histograms(n_rows: int) -> int:
-    """Return how many histograms are kept at once.
+    """Return how many histograms are kept at once, of a tree with so many rows, copies counted.
 
     The smaller one of two children is split first, so a node with k larger ones waiting has at most n/2ᵏ
     rows; and it has more than `SMALL_NODE`, or its histogram would not be kept.
@@ -192,6 +193,7 @@ def push_children(
     middle: int,
     end: int,
     depth: int,
+    small: int,
     left_total: int,
     right_total: int,
     small_slot: int,
@@ -199,10 +201,11 @@ def push_children(
 ) -> int:
     """Let two children wait, the smaller one in front, so that few nodes wait; return how many do.
 
+    `small` is 0 if that is the left one, 1 if the right one.
+
     Of a node that waits the stack holds its number, where its rows start and end, its depth, what its rows
     sum up to and the place of its histogram.
     """
-    small = int(middle - start > end - middle)
     for right in (1 - small, small):
         stack[n_waiting, 0], stack[n_waiting, 3] = left_child + right, depth
         stack[n_waiting, 1] = middle if right else start
@@ -217,17 +220,29 @@ def push_children(
 
 
 @helper
-def is_leaf(total: int, n_rows: int, depth: int, limits: Limits) -> bool:
+def is_leaf(total: int, depth: int, limits: Limits) -> bool:
     """Whether a node is pure, too deep or too small to be split."""
+    if limits.count_bits > 0 and row_count(total, limits.count_bits) < 2 * limits.min_samples_leaf:
+        return True
     s = signed_sum(total, limits.weight_bits, limits.count_bits)
     w = weight_sum(total, limits.weight_bits, limits.count_bits)
-    return abs(s) == w or depth >= limits.max_depth or n_rows < 2 * limits.min_samples_leaf
+    return abs(s) == w or depth >= limits.max_depth
 
 
 @helper
 def needs_histogram(total: int, n_rows: int, depth: int, limits: Limits) -> bool:
     """Whether a node will be split, and is too large to collect its sums anew."""
-    return n_rows > SMALL_NODE and not is_leaf(total, n_rows, depth, limits)
+    return n_rows > SMALL_NODE and not is_leaf(total, depth, limits)
+
+
+def n_copies_of(row_weight: Floats, n_rows: int) -> int:
+    """Return how many copies any `n_rows` of the rows stand for at most, a row for 1 at least."""
+    if len(row_weight) == 0:
+        return n_rows
+    copies = np.maximum(row_weight, 1.0)
+    if n_rows < len(copies):
+        copies = np.partition(copies, len(copies) - n_rows)[len(copies) - n_rows :]
+    return int(np.ceil(copies.sum()))
 
 
 def grow_trees(
@@ -239,27 +254,31 @@ def grow_trees(
     n_sampled: int,
     seeds: Words,
     limits: Limits,
+    row_weight: Floats = ALIKE,
 ) -> tuple[Nodes, Floats]:
     """Grow one tree for each row of `differences`: C(y, β) − C(y, α) by distinct label vector.
 
     Of each tree, `n_features` tells how many of the first features it may use, and `n_drawn` how many of
-    these, drawn anew, a split looks at. `n_sampled` rows are drawn for it without replacement. Returns the
-    nodes, and for each of them the value S / W of its training rows, in [−1, 1]: its sign is the bit.
+    these, drawn anew, a split looks at. `n_sampled` rows are drawn for it without replacement; `row_weight`
+    tells how often each row counts, and is empty if all count once. Returns the nodes, and for each of them
+    the value S / W of its training rows, in [−1, 1]: its sign is the bit.
     """
     n_rows, n_trees = len(vector_of_row), len(differences)
     capacity, n_done = 64 * n_trees + 2 * n_rows, 0
     nodes, value = make_nodes(n_trees, capacity), np.empty(capacity, np.float32)
     any_kept, any_drawn = bool((n_drawn >= n_features).any()), bool((n_drawn < n_features).any())
-    form_work, most_features = features.workspace(n_rows, any_kept, any_drawn), n_features.max(initial=0)
+    n_slots = n_histograms(n_copies_of(row_weight, n_rows))
+    form_work = features.workspace(n_rows, n_slots if any_kept else 0, any_drawn)
+    most_features = n_features.max(initial=0)
     work = BitWork(
         np.empty(n_rows, np.int64), np.empty(n_rows, np.int32), np.empty(n_rows, np.int32),
         np.empty(most_features, np.int32), np.empty(most_features, np.int32),
-        np.empty((n_rows + 2, 6), np.int64), make_slots(n_histograms(n_rows)),
+        np.empty((n_rows + 2, 6), np.int64), make_slots(n_slots),
     )  # fmt: skip
     while True:
         n_done = grow_while_room(
-            features, form_work, work, n_features, n_drawn, vector_of_row, differences, n_sampled, seeds,
-            limits, nodes, value, n_done,
+            features, form_work, work, n_features, n_drawn, vector_of_row, row_weight, differences, n_sampled,
+            seeds, limits, nodes, value, n_done,
         )  # fmt: skip
         if n_done == n_trees:
             break
@@ -277,6 +296,7 @@ def grow_while_room(
     n_features: Longs,
     n_drawn: Longs,
     vector_of_row: Ints,
+    row_weight: Floats,
     differences: Floats,
     n_sampled: int,
     seeds: Words,
@@ -299,8 +319,9 @@ def grow_while_room(
 
         rng.draw_to_front(sampled, n_sampled, seeds[tree])
         n_kept = pack_row_weights(
-            differences[tree], vector_of_row, sampled[:n_sampled], weight_bits, count_bits, by_row, rows
-        )
+            differences[tree], vector_of_row, row_weight, sampled[:n_sampled], weight_bits, count_bits,
+            by_row, rows,
+        )  # fmt: skip
         total = ZERO
         for i in range(n_kept):
             total += by_row[rows[i]]
@@ -327,7 +348,7 @@ def grow_while_room(
             weight = weight_sum(total, weight_bits, count_bits)
             value[at] = signed_sum(total, weight_bits, count_bits) / weight if weight > 0 else 0.0
             write_leaf(nodes, at)
-            if is_leaf(total, end - start, depth, limits):
+            if is_leaf(total, depth, limits):
                 continue
 
             counts_anew = keep_histograms and slot < 0 and end - start > SMALL_NODE
@@ -344,12 +365,16 @@ def grow_while_room(
                 continue
 
             middle = part_rows(allowed, form_work, split, rows, start, end)
-            write_split(nodes, at, split, n_nodes, middle - start, end - middle)
-            left_total, right_total = split[4], total - split[4]
+            n_left, n_right = (
+                n_copies(row_weight, rows, start, middle),
+                n_copies(row_weight, rows, middle, end),
+            )
+            write_split(nodes, at, split, n_nodes, n_left, n_right)
+            left_total, right_total, smaller = split[4], total - split[4], int(n_left > n_right)
             small_slot, large_slot = NO_SLOT, NO_SLOT
             if slot >= 0:
                 first_small, end_small, small_total, large_total = start, middle, left_total, right_total
-                if middle - start > end - middle:
+                if smaller == 1:
                     first_small, end_small, small_total, large_total = middle, end, right_total, left_total
                 n_small = end_small - first_small
                 if needs_histogram(large_total, end - start - n_small, depth + 1, limits):
@@ -363,7 +388,7 @@ def grow_while_room(
                 else:
                     free_slot(slots, slot)
             n_waiting = push_children(
-                stack, n_waiting, n_nodes, start, middle, end, depth + 1, left_total, right_total,
+                stack, n_waiting, n_nodes, start, middle, end, depth + 1, smaller, left_total, right_total,
                 small_slot, large_slot,
             )  # fmt: skip
             n_nodes += 2

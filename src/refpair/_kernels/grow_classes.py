@@ -13,7 +13,17 @@ import numpy as np
 
 from refpair._kernels import class_features, grow, rng
 from refpair._kernels.class_features import Counts, Features, make_counts, n_counted
-from refpair._kernels.class_split import Node, Work, make_work
+from refpair._kernels.class_split import (
+    Alike,
+    Copies,
+    Node,
+    Times,
+    Work,
+    count_copies,
+    label_of,
+    make_work,
+    times_of,
+)
 from refpair._kernels.grow import NO_SLOT, Split
 from refpair._kernels.jit import ONE, ZERO, Bools, Ints, Longs, Numbers, Words, helper, inline, kernel
 from refpair._kernels.walk import ClassCounts, Nodes
@@ -43,14 +53,15 @@ class Leaves(NamedTuple):
     counts: Ints
 
 
+ALIKE = Alike()
 _LAST_MARK = 1 << 30  # marks are renewed before they leave the range of their type
 
 
 @inline
 def look_at_classes(
     classes: Ints, rows: Numbers, mark: int, number: Ints, names: Ints, work: Work
-) -> tuple[int, int]:
-    """Give the classes of a node numbers from 0 and count them; return how many there are, and Σ T_c²."""
+) -> tuple[int, int, int]:
+    """Give the classes of a node numbers from 0; return how many there are, Σ T_c and Σ T_c²."""
     totals, n_classes = work.totals, 0
     for i in range(rows.shape[0]):
         row = rows[i]
@@ -60,14 +71,15 @@ def look_at_classes(
             c = np.int32(n_classes)
             number[name], names[c], totals[c] = c, name, 0
             n_classes += 1
-        work.labels[i] = c
+        work.labels[i] = label_of(work.times, row, c)
         work.marks[row] = mark + c
-        totals[np.uint32(c)] += 1
-    square = 0
+        totals[np.uint32(c)] += times_of(work.times, row)
+    size, square = 0, 0
     for c in range(n_classes):
+        size += totals[c]
         square += totals[c] * totals[c]
         number[names[c]] = -1
-    return n_classes, square
+    return n_classes, size, square
 
 
 @inline
@@ -91,7 +103,7 @@ def search(
         worth, threshold, side = class_features.search_feature(features, f, node, work, counts, counted, best)
         if worth > best:
             best, best_feature, best_threshold, best_side = worth, f, threshold, side
-            if best >= node.n_rows:  # both sides are pure: nothing is worth more
+            if best >= node.size:  # both sides are pure: nothing is worth more
                 break
     return best, best_feature, best_threshold, best_side, 0
 
@@ -139,13 +151,16 @@ def grow_class_trees(
     max_depth: int,
     min_samples_leaf: int,
     max_features: int,
+    times: Times = ALIKE,
 ) -> tuple[Nodes, ClassCounts]:
     """Grow a tree for each seed, on `n_sampled` rows, which are drawn without replacement.
 
     `classes` of shape (n_problems, n) are from 0 to less than `n_classes`; `problem_of_tree` tells which row
-    of them a tree learns. A split looks at `max_features`.
+    of them a tree learns. A split looks at `max_features`. `min_samples_leaf` and the counts of leaves are in
+    copies, if `times` tells how often each row counts.
     """
     n_rows, n_trees = classes.shape[1], len(problem_of_tree)
+    n_copies = int(times.of_row.sum()) if isinstance(times, Copies) else n_sampled
     capacity, n_done = 2 * n_sampled, 0
     nodes = grow.make_nodes(n_trees, capacity)
     leaves = Leaves(
@@ -153,8 +168,8 @@ def grow_class_trees(
         np.empty(n_sampled, np.int32),
     )  # fmt: skip
     work = TreeWork(
-        make_work(n_rows, n_classes),
-        make_counts(n_counted(features, max_features), n_classes, n_sampled),
+        make_work(n_rows, n_classes, times),
+        make_counts(n_counted(features, max_features), n_classes, n_copies),
         np.full(n_classes, -1, np.int32), np.empty(n_classes + 1, np.int32),
         np.empty(n_rows, np.int32), np.empty(n_rows, np.bool_), np.empty(n_rows, np.uint32),
         np.empty(n_features, np.int32), np.empty((n_rows + 2, 6), np.int64), np.zeros(2, np.int64),
@@ -217,17 +232,17 @@ def grow_while_room(
                 for row in range(work.marks.shape[0]):
                     work.marks[row] = -1
                 mark = ZERO
-            n_own, square = look_at_classes(of_row, own, mark, number, names, work)
-            node = Node(own, own.shape[0], n_own, square, mark, min_samples_leaf)
+            n_own, size, square = look_at_classes(of_row, own, mark, number, names, work)
+            node = Node(own, size, n_own, square, mark, min_samples_leaf)
             mark += node.n_classes  # what is marked so far no longer counts
             split = (-1.0, -1, 0, -1, 0)
-            if node.n_classes > 1 and depth < max_depth and node.n_rows >= 2 * min_samples_leaf:
+            if node.n_classes > 1 and depth < max_depth and node.size >= 2 * min_samples_leaf:
                 state, turn = grow.draw_features(order, max_features, state)
                 counted = class_features.count_node(features, counts, counted, node, of_row, names, work)
                 split = search(features, node, work, counts, counted, order, turn, max_features)
             leaves.first_count[at], leaves.n_held[at] = n_counts, 0
             if split[1] < 0:
-                class_features.forget_counts(features, counts, counted, own, of_row)
+                class_features.forget_counts(features, counts, counted, own, of_row, work.times)
                 grow.write_leaf(nodes, at)
                 sort_classes(names, work.totals, node.n_classes)
                 for c in range(node.n_classes):
@@ -237,13 +252,15 @@ def grow_while_room(
                 continue
 
             middle = grow.part_rows(features, work, split, rows, start, end)
-            grow.write_split(nodes, at, split, n_nodes, middle - start, end - middle)
-            small_rows = rows[middle:end] if middle - start > end - middle else rows[start:middle]
+            n_left = count_copies(work.times, rows[start:middle])
+            grow.write_split(nodes, at, split, n_nodes, n_left, size - n_left)
+            small = int(n_left > size - n_left)
+            small_rows = rows[middle:end] if small else rows[start:middle]
             large_slot, small_slot = class_features.hand_counts_down(
-                features, counts, counted, own, small_rows, of_row
+                features, counts, counted, own, small_rows, of_row, work.times
             )
             n_waiting = grow.push_children(
-                stack, n_waiting, n_nodes, start, middle, end, depth + 1, 0, 0, small_slot, large_slot
+                stack, n_waiting, n_nodes, start, middle, end, depth + 1, small, 0, 0, small_slot, large_slot
             )
             n_nodes += 2
         nodes.start[tree + 1] = first + n_nodes

@@ -10,6 +10,9 @@ One addition then updates all of them, and as integer sums are exact, dense and 
 threads and any chunking give the same tree. ``count_bits`` is 0 unless ``min_samples_leaf > 1``, which leaves
 31 bits for W: about 2³¹/n steps for the mean weight of n rows.
 
+A row may count as several: what one row would weigh is multiplied by the row's own weight, so that a whole
+weight w gives the sums of w copies. Other weights are given in parts of their mean, and products are rounded.
+
 With S and W of a node, parting off a child with s and w lowers the weighted Gini impurity in proportion to
 
     (s·W − S·w)² / (w·(W − w)).
@@ -42,7 +45,7 @@ class Limits(NamedTuple):
 
 
 def field_widths(n_rows: int, min_samples_leaf: int) -> tuple[int, int]:
-    """Return ``(weight_bits, count_bits)`` for sums over at most `n_rows` rows."""
+    """Return ``(weight_bits, count_bits)`` for sums over at most `n_rows` rows, copies counted."""
     count_bits = 0 if min_samples_leaf <= 1 else math.ceil(math.log2(n_rows + 1))
     weight_bits = (63 - count_bits) // 2
     if 1 << weight_bits < 4 * n_rows:
@@ -72,9 +75,27 @@ def row_count(packed: int, count_bits: int) -> int:
 
 
 @helper
+def n_copies(row_weight: Floats, rows: Ints, start: int, end: int) -> int:
+    """Return how many copies some rows stand for: a row the whole part of its weight, 1 at least."""
+    if row_weight.shape[0] == 0:
+        return end - start
+    total = np.int64(0)
+    for i in range(start, end):
+        total += max(np.int64(1), np.int64(row_weight[rows[i]]))
+    return int(total)
+
+
+@helper
+def weight_of(row_weight: Floats, row: int) -> float:
+    """Return how often a row counts: once if there are no weights."""
+    return float(row_weight[row]) if row_weight.shape[0] > 0 else 1.0
+
+
+@helper
 def pack_row_weights(
     differences: Floats,
     vector_of_row: Ints,
+    row_weight: Floats,
     rows: Ints,
     weight_bits: int,
     count_bits: int,
@@ -83,25 +104,30 @@ def pack_row_weights(
 ) -> int:
     """Quantise a bit's weights, C(y, β) − C(y, α) by label vector, and pack those of some rows into `values`.
 
-    Rows that tie are left out; the others are listed in `kept`. Returns how many they are.
+    Rows that tie are left out; the others are listed in `kept`. Returns how many they are. `row_weight` tells
+    how often each row counts; it is empty if all count once.
     """
     # In parts of the largest weight, so that neither a huge nor a tiny cost leaves the range of the floats.
-    largest, total = 0.0, 0.0
+    largest, total, most_copies = 0.0, 0.0, 0.0
     for i in range(rows.shape[0]):
         largest = max(largest, abs(differences[vector_of_row[rows[i]]]))
     if largest == 0.0:
         return 0
     for i in range(rows.shape[0]):
-        total += abs(differences[vector_of_row[rows[i]]]) / largest
-    # Each weight is rounded up to at least 1, hence the room left for one unit a row.
-    scale = (float((1 << weight_bits) - 1) - 2.0 * rows.shape[0]) / total
-    one_row = 1 if count_bits > 0 else 0
+        times = weight_of(row_weight, rows[i])
+        total += abs(differences[vector_of_row[rows[i]]]) / largest * times
+        most_copies += max(times, 1.0)
+    # Weights are rounded up to at least 1, and so are products: hence the room left for two units a copy.
+    scale = (float((1 << weight_bits) - 1) - 2.0 * most_copies) / total
     n_kept = 0
     for i in range(rows.shape[0]):
         row = rows[i]
         difference = differences[vector_of_row[row]]
         if difference != 0.0:
+            times = weight_of(row_weight, row)
             weight = max(np.int64(1), np.int64(abs(difference) / largest * scale + 0.5))
+            weight = max(np.int64(1), np.int64(float(weight) * times + 0.5))
+            one_row = max(np.int64(1), np.int64(times)) if count_bits > 0 else np.int64(0)
             signed = weight if difference > 0.0 else -weight
             values[row] = (signed << (weight_bits + count_bits)) + (weight << count_bits) + one_row
             kept[n_kept] = row

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refpair._kernels.grow import BitNode, Order, Split, n_histograms
+from refpair._kernels.grow import BitNode, Order, Split
 from refpair._kernels.jit import Bytes, Ints, Longs, Words, count_ones, kernel, lean
 from refpair._kernels.packed import Limits, best_threshold, highest_gain, split_gain
 
@@ -70,10 +70,9 @@ class SparseBins(NamedTuple):
     n_single: int  # how many features have a single slot, and none of their values missing
     missing_bins: Ints  # (d,): the bin of missing values, always the last; -1 if none was missing
 
-    def workspace(self, n_rows: int, keep_histograms: bool, any_drawn: bool) -> SparseWork:
+    def workspace(self, n_rows: int, n_kept: int, any_drawn: bool) -> SparseWork:
         """Allocate what one call needs."""
         n_slots, widest = len(self.slot_bin), int(self.n_bins.max(initial=0))
-        n_kept = n_histograms(n_rows) if keep_histograms else 0
         bits = bits_of_columns(self) if any_drawn else np.zeros((0, 0), np.uint64)
         return SparseWork(
             np.empty((n_kept, n_slots), np.int64),

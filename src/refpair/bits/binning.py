@@ -15,10 +15,13 @@ from refpair._kernels.dense import DenseBins
 from refpair._kernels.rng import draw_rows
 from refpair._kernels.sparse import SparseBins
 from refpair._saved import Savable, require, starts_in_order
+from refpair.bits.weights import check_row_weight, in_whole_copies
 from refpair.on_disk import RowsOnDisk
 
 Matrix: TypeAlias = Any  # a float ndarray, a csr_array without duplicates or rows on disk; SciPy has no types
 Features: TypeAlias = DenseBins | SparseBins
+
+Longs: TypeAlias = npt.NDArray[np.int64]
 
 Number = TypeVar("Number", np.float64, np.int64)
 
@@ -104,47 +107,69 @@ def _read_only(array: npt.NDArray[Any], dtype: type[Number]) -> npt.NDArray[Numb
     return view
 
 
-def find_bins(X: Matrix, max_bins: int) -> Bins:
+def find_bins(X: Matrix, max_bins: int, row_weight: npt.NDArray[np.float64] | None = None) -> Bins:
     """Cut each feature into at most `max_bins` bins, from 2 to 255; one for missing values comes on top.
 
-    A feature with no more values than that has a bin for each; else the bins are about equally full. A sparse
-    matrix gives the same bins as the dense one. Of more than 100,000 rows, so many are looked at, always the
-    same ones.
+    A feature with no more values than that has a bin for each; else the bins are about equally full, a
+    row counted by its weight. A sparse matrix gives the same bins as the dense one. Of more than 100,000
+    rows, so many are looked at, always the same ones.
     """
     n_rows, n_features = X.shape
+    check_row_weight(row_weight, n_rows)
     if n_rows > _MOST_ROWS or isinstance(X, RowsOnDisk):
         some = np.sort(draw_rows(n_rows, min(n_rows, _MOST_ROWS), np.uint64(0)))
-        bins = find_bins(X[some], max_bins)
+        bins = find_bins(X[some], max_bins, None if row_weight is None else row_weight[some])
         # A missing value must have a bin, even if it is the only one.
         return replace(bins, has_missing=_find_missing(X))
     has_missing = np.empty(n_features, bool)
     n_edges = np.empty(n_features, np.int64)
     found = []
-    for features, values, column_start in _sorted_columns(X):
+    copies = None if row_weight is None else in_whole_copies(row_weight)[0]
+    n_copies = n_rows if copies is None else int(copies.sum())
+    for features, values, of_values, column_start in _sorted_columns(X, copies):
         # At most one edge for each stored value: the implicit zeros make one value more.
         size = np.minimum(np.diff(column_start), max_bins - 1).sum()
         edges = np.empty(size)
         n_found = kernels.find_all_edges(
-            values, column_start, n_rows, max_bins, edges, n_edges[features], has_missing[features]
-        )
+            values, of_values, column_start, n_copies, max_bins, edges, n_edges[features],
+            has_missing[features],
+        )  # fmt: skip
         found.append(edges[:n_found])
     return Bins(np.concatenate(found), np.concatenate([[0], np.cumsum(n_edges)]), has_missing)
 
 
-def _sorted_columns(X: Matrix) -> Iterator[tuple[slice, npt.NDArray[Any], npt.NDArray[np.int64]]]:
-    """Yield blocks of features: their values, each feature's ascending, and where each feature begins."""
+def _sorted_columns(
+    X: Matrix, copies: Longs | None
+) -> Iterator[tuple[slice, npt.NDArray[Any], Longs, Longs]]:
+    """Yield blocks of features: their values, each feature's ascending, and where each feature begins.
+
+    Before that, how often each value counts, given how often each row does; nothing if all count once.
+    """
     n_rows, n_features = X.shape
+    of_values = np.empty(0, np.int64)
     if sp.issparse(X):
         columns = X.astype(np.float64, copy=False).tocsc(copy=True)
+        if copies is not None:
+            of_values = copies[columns.indices]
         for f in np.flatnonzero(np.diff(columns.indptr) > 1):
-            columns.data[columns.indptr[f] : columns.indptr[f + 1]].sort()
-        yield slice(0, n_features), columns.data, columns.indptr.astype(np.int64)
+            own = slice(columns.indptr[f], columns.indptr[f + 1])
+            if copies is None:
+                columns.data[own].sort()
+            else:
+                order = np.argsort(columns.data[own])
+                columns.data[own], of_values[own] = columns.data[own][order], of_values[own][order]
+        yield slice(0, n_features), columns.data, of_values, columns.indptr.astype(np.int64)
         return
     width = max(1, _SORTED_CELLS // n_rows)
     for first in range(0, n_features, width):
         columns = np.array(X[:, first : first + width].T, np.float64, order="C")  # always a copy
-        columns.sort(axis=1)  # NaN last
-        yield slice(first, first + len(columns)), columns.ravel(), np.arange(len(columns) + 1) * n_rows
+        if copies is None:
+            columns.sort(axis=1)  # NaN last
+        else:
+            order = np.argsort(columns, axis=1)
+            columns, of_values = np.take_along_axis(columns, order, axis=1), copies[order].ravel()
+        starts = np.arange(len(columns) + 1) * n_rows
+        yield slice(first, first + len(columns)), columns.ravel(), of_values, starts
 
 
 def _find_missing(X: Matrix) -> npt.NDArray[np.bool_]:

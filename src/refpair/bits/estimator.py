@@ -143,6 +143,8 @@ def _fit_bits(
 ) -> list[Any]:
     """Fit the clones of some bits."""
     differences = problems.differences(bits)[problems.vector_of_row]
+    if problems.row_weight is not None:
+        differences = differences * problems.row_weight[:, None]
     learnt = []
     for bit, difference in zip(range(bits.start, bits.stop), differences.T, strict=True):
         drawn = np.sort(draw_rows(len(difference), n_sampled, problems.seeds[bit]))
@@ -158,12 +160,13 @@ def fit_clones(
     X: Matrix,
     classes: npt.NDArray[np.integer[Any]],
     seeds: npt.NDArray[np.uint64],
+    row_weight: npt.NDArray[np.float64] | None = None,
     *,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> list[Any]:
-    """Fit a clone for each column of classes, by all rows alike; where they agree, it is their class."""
-    fit = partial(_fit_classes, estimator, X, classes, seeds)
+    """Fit a clone for each column of classes, by rows as they weigh; where they agree, it is their class."""
+    fit = partial(_fit_classes, estimator, X, classes, seeds, row_weight)
     chunks = chunks_of(classes.shape[1], 1)
     parts = run_chunks(fit, chunks, n_jobs=n_jobs, verbose=verbose, title="learning")
     return [learnt for part in parts for learnt in part]
@@ -174,11 +177,12 @@ def _fit_classes(
     X: Matrix,
     classes: npt.NDArray[np.integer[Any]],
     seeds: npt.NDArray[np.uint64],
+    row_weight: npt.NDArray[np.float64] | None,
     problems: slice,
 ) -> list[Any]:
     """Fit the clones of some problems. Not a closure: other processes are given it."""
     own = zip(classes[:, problems].T, seeds[problems], strict=True)
-    return [_fit_clone(estimator, X, target, seed) for target, seed in own]
+    return [_fit_clone(estimator, X, target, seed, row_weight) for target, seed in own]
 
 
 def _fit_clone(

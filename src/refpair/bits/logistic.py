@@ -245,7 +245,7 @@ def _learn(
 
     Not a method: another process is given its name, and finds it and the compiled kernels by itself.
     """
-    n_rows = Z.shape[0]
+    n_rows, row_weight = Z.shape[0], problems.row_weight
     targets = np.ascontiguousarray(problems.differences(bits).T[:, problems.vector_of_row])
     if n_sampled < n_rows:
         drawn = np.zeros((len(targets), n_rows), bool)
@@ -257,11 +257,17 @@ def _learn(
     weights = np.zeros((len(targets), Z.shape[1] + 1))
     weights[:, -1] = np.where(high, np.inf, -np.inf)
     asked = targets[open_bits]
-    n_weighted = np.maximum(1, np.count_nonzero(asked, axis=1))
+    if row_weight is None:
+        n_weighted = np.maximum(1, np.count_nonzero(asked, axis=1))
+    else:  # a row of weight 2 counts as two
+        n_weighted = (asked != 0.0) @ row_weight
+        asked *= row_weight
     asked *= (C * n_weighted / np.abs(asked).sum(axis=1))[:, None]
     begin = start[bits][open_bits]
     with one_blas_thread():  # of this worker: in some libraries each thread has a number of its own
-        weights[open_bits], done = minimise_logistic(Z, asked, begin, tol=tol, max_iter=max_iter)
+        weights[open_bits], done = minimise_logistic(
+            Z, asked, begin, tol=tol, max_iter=max_iter, row_weight=row_weight
+        )
     return weights, int((~done).sum())
 
 
@@ -311,17 +317,29 @@ def check_finite(X: Matrix) -> None:
 
 
 def minimise_logistic(
-    Z: Matrix, targets: Floats, start: Floats, *, tol: float, max_iter: int
+    Z: Matrix,
+    targets: Floats,
+    start: Floats,
+    *,
+    tol: float,
+    max_iter: int,
+    row_weight: Floats | None = None,
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Minimise ½|v|² + Σ |t| log(1 + exp(−sign(t) f)); return v, then b, of each bit, and which are done.
 
     The sum is over the rows z of Z, f = v·z + b is what is decided on a row, and t is its target, of which
-    there is a row a bit. The gradient that `tol` is for is by the coordinates of rows from their mean.
+    there is a row a bit. The gradient that `tol` is for is by the coordinates of rows from their
+    mean, by weight if there are weights.
     The problem curves by 1 at least: so far from the best weights for their mean decision are those found.
     """
     weights, done = np.array(start, np.float64, order="C"), np.empty(len(start), bool)
     # Far from 0, the intercept would be all but one of the coordinates.
-    middle = np.asarray(Z.mean(axis=0), np.float64) if Z.shape[0] else np.zeros(Z.shape[1])
+    if not Z.shape[0]:
+        middle = np.zeros(Z.shape[1])
+    elif row_weight is None:
+        middle = np.asarray(Z.mean(axis=0), np.float64)
+    else:
+        middle = np.asarray((row_weight / row_weight.sum()) @ Z, np.float64)
     weights[:, -1] += weights[:, :-1] @ middle
     asked = np.ascontiguousarray(targets, np.float64)
     ones = np.ones((Z.shape[0], 1))  # for the intercept

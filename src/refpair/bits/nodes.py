@@ -127,7 +127,8 @@ class Trees(_FlatTrees):
 class ClassTrees(_FlatTrees):
     """Trees of several classes, and how many training rows of which classes each leaf holds.
 
-    Those of a node begin at its `count_start`; inner nodes have none.
+    Those of a node begin at its `count_start`; inner nodes have none. Rows of weights that are not whole are
+    counted in parts of the mean weight (see `in_whole_copies`).
     """
 
     count_start: npt.NDArray[np.int64]

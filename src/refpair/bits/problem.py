@@ -16,6 +16,7 @@ import numpy.typing as npt
 from refpair._kernels.rng import draw_rows, write_out_of_bag
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
+from refpair.bits.weights import check_row_weight
 
 ALL = slice(None)  # bits
 MaxFeatures: TypeAlias = int | float | Literal["sqrt", "log2"] | None
@@ -40,6 +41,10 @@ class BitProblems:
     n_features: npt.NDArray[np.int32] | None = None  # how many of the first ones each bit may use; None: all
     row_weight: npt.NDArray[np.float64] | None = None  # (n,): how often each training row counts; None: once
 
+    def __post_init__(self) -> None:
+        """Refuse weights of rows that kernels cannot count with."""
+        check_row_weight(self.row_weight, len(self.vector_of_row))
+
     def at_hand(self) -> BitProblems:
         """Return the same problems with the differences of all bits computed, once."""
         return replace(self, differences=partial(_columns, self.differences(slice(0, self.n_bits))))
@@ -47,8 +52,9 @@ class BitProblems:
     def take(self, bits: npt.NDArray[np.intp]) -> BitProblems:
         """Return some of the problems, free to use all features that there are."""
         return BitProblems(
-            self.vector_of_row, len(bits), partial(_taken, self.differences, bits), self.seeds[bits]
-        )
+            self.vector_of_row, len(bits), partial(_taken, self.differences, bits), self.seeds[bits],
+            row_weight=self.row_weight,
+        )  # fmt: skip
 
 
 # Not closures: other processes are given them.
@@ -74,9 +80,11 @@ class ClassProblems:
     n_classes: npt.NDArray[np.int64]  # (n_problems,)
     n_trees: int  # of each problem
     seeds: npt.NDArray[np.uint64]  # one a tree, problem by problem: whatever a tree draws comes from it alone
+    row_weight: npt.NDArray[np.float64] | None = None  # (n,): how often each row counts; None: once
 
     def __post_init__(self) -> None:
         """Refuse what kernels would read or write beyond the end of an array for."""
+        check_row_weight(self.row_weight, len(self.classes))
         n_problems = self.classes.shape[1]
         if len(self.n_classes) != n_problems:
             raise ValueError(f"{len(self.n_classes)} numbers of classes are given for {n_problems} problems")

@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair._kernels.class_features import SparseRows, with_bits
+from refpair._kernels.class_split import Copies, Times
 from refpair._kernels.dense import DenseBins
-from refpair._kernels.grow import grow_trees
+from refpair._kernels.grow import ALIKE, grow_trees, n_copies_of
+from refpair._kernels.grow_classes import ALIKE as ALL_ONCE
 from refpair._kernels.grow_classes import grow_class_trees
 from refpair._kernels.packed import Limits, field_widths
 from refpair._kernels.rng import draw_rows
@@ -33,12 +35,14 @@ from refpair.bits.problem import (
     resolve_max_features,
     resolve_share,
 )
+from refpair.bits.weights import in_copies, in_whole_copies
 from refpair.on_disk import RowsOnDisk
 
 _TREES_A_CALL = 50
 _CELLS_A_CALL = 1 << 24  # rows × trees of classes: bounds the memory that a call asks for
 _FEW = 4  # if a bit has no more than one row of so many, it is given these alone
 _ROWS_A_CALL = 256  # binned, they stay in the second-level cache
+_MOST_COPIES = 1 << 29, 1 << 19  # of rows in sums without, and with, their number (see `packed`)
 _ANY_DEPTH = np.iinfo(np.int32).max
 
 
@@ -114,14 +118,20 @@ class TreeBank(_TreeBank, BitLearner):
             raise ValueError(
                 f"X has {n_features:,} features, and trees can ask for {MOST_FEATURES:,} at most"
             )
-        self.bins_ = find_bins(X, self.max_bins) if bins is None else bins
+        row_weight = problems.row_weight
+        self.bins_ = find_bins(X, self.max_bins, row_weight) if bins is None else bins
         n_sampled = resolve_share(self.max_samples, n_rows)
+        # A leaf counts a row as often as the whole part of its weight says, but at least once.
+        weights = ALIKE
+        if row_weight is not None:
+            weights = in_copies(row_weight, _MOST_COPIES[self.min_samples_leaf > 1])
+        n_copies = n_copies_of(weights, n_sampled)
         max_depth = _ANY_DEPTH if self.max_depth is None else self.max_depth
-        limits = Limits(max_depth, self.min_samples_leaf, *field_widths(n_sampled, self.min_samples_leaf))
+        limits = Limits(max_depth, self.min_samples_leaf, *field_widths(n_copies, self.min_samples_leaf))
         limit = n_features if problems.n_features is None else problems.n_features
         allowed = np.full(problems.n_bits, limit, np.int64)
 
-        bits = _Bits(problems, allowed, self._n_drawn(allowed), limits, n_sampled)
+        bits = _Bits(problems, weights, allowed, self._n_drawn(allowed), limits, n_sampled)
         if isinstance(X, RowsOnDisk) or n_sampled * _FEW <= n_rows:
             grow = partial(_grow_on_own_rows, X, self.bins_, bits)
         else:
@@ -192,6 +202,7 @@ class _Bits:
     """What the trees of bits need to know besides the features."""
 
     problems: BitProblems
+    row_weight: npt.NDArray[np.float64]  # as `grow_trees` takes them
     n_features: npt.NDArray[np.int64]
     n_drawn: npt.NDArray[np.int64]
     limits: Limits
@@ -201,13 +212,14 @@ class _Bits:
         self,
         features: Features,
         vector_of_row: npt.NDArray[np.int32],
+        row_weight: npt.NDArray[np.float64],
         differences: npt.NDArray[np.float64],
         bits: slice,
     ) -> Trees:
         """Grow the trees of some bits."""
         nodes, value = grow_trees(
             features, self.n_features[bits], self.n_drawn[bits], vector_of_row, differences, self.n_sampled,
-            self.problems.seeds[bits], self.limits,
+            self.problems.seeds[bits], self.limits, row_weight,
         )  # fmt: skip
         return Trees(*nodes, value)
 
@@ -218,7 +230,8 @@ class _Bits:
 
 def _grow_bits(features: Features, bits: _Bits, some: slice) -> Trees:
     """Grow some trees on features that are at hand."""
-    return bits.grow(features, bits.problems.vector_of_row, _by_bit(bits.problems, some), some)
+    differences = _by_bit(bits.problems, some)
+    return bits.grow(features, bits.problems.vector_of_row, bits.row_weight, differences, some)
 
 
 def _grow_on_own_rows(X: Matrix, bins: Bins, bits: _Bits, some: slice) -> Trees:
@@ -232,7 +245,8 @@ def _grow_on_own_rows(X: Matrix, bins: Bins, bits: _Bits, some: slice) -> Trees:
         rows = draw_rows(n_rows, bits.n_sampled, problems.seeds[bit])
         features = bin_for_training(X[rows], bins)
         one = slice(bit, bit + 1)
-        parts.append(bits.grow(features, problems.vector_of_row[rows], difference[None], one))
+        weights = bits.row_weight[rows] if len(bits.row_weight) else ALIKE
+        parts.append(bits.grow(features, problems.vector_of_row[rows], weights, difference[None], one))
     return Trees.join(parts)
 
 
@@ -254,7 +268,13 @@ class ClassTreeBank(_TreeBank):
         n_rows, n_features = X.shape
         if n_rows != len(problems.classes):
             raise ValueError(f"{n_rows} rows of X are given, but classes of {len(problems.classes)}")
-        self.bins_ = find_bins(X, self.max_bins) if bins is None else bins
+        row_weight = problems.row_weight
+        self.bins_ = find_bins(X, self.max_bins, row_weight) if bins is None else bins
+        times: Times = ALL_ONCE
+        unit = 1
+        if row_weight is not None:
+            copies, unit = in_whole_copies(row_weight)
+            times = Copies(copies)
         binned = bin_for_training(X, self.bins_)
         self.n_classes_ = np.asarray(problems.n_classes, dtype=np.int64)
         self.n_trees_ = problems.n_trees
@@ -266,8 +286,9 @@ class ClassTreeBank(_TreeBank):
             problems,
             resolve_share(self.max_samples, n_rows),
             _ANY_DEPTH if self.max_depth is None else self.max_depth,
-            self.min_samples_leaf,
+            unit * self.min_samples_leaf,
             resolve_max_features(choose_max_features(self.max_features, self.bins_.n_bins), n_features),
+            times,
         )
         at_once = max(1, min(_TREES_A_CALL, _CELLS_A_CALL // n_rows))
         self.trees_ = ClassTrees.join(self._grow(grow, len(problems.seeds), at_once))
@@ -318,6 +339,7 @@ def _grow_classes(
     max_depth: int,
     min_samples_leaf: int,
     max_features: int,
+    times: Times,
     trees: slice,
 ) -> ClassTrees:
     """Grow some of the trees."""
@@ -325,5 +347,6 @@ def _grow_classes(
     nodes, held = grow_class_trees(
         features, n_features, classes, int(np.max(problems.n_classes, initial=1)), problem_of_tree,
         n_sampled, problems.seeds[trees], max_depth, min_samples_leaf, max_features,
+        times,
     )  # fmt: skip
     return ClassTrees(*nodes, *held)
