@@ -28,9 +28,9 @@ def bit_problems(
 ) -> BitProblems:
     """Return what the bits have to learn: first those of the code, then n_votes times one a label.
 
-    Those of labels are as `label_problems` has them. Of a row whose label vector is only known by probability,
-    `vector_of_row` is a row of the `shares` of the vectors: it learns the expected difference, by which its
-    expected cost is exactly that of a row with a known vector (all that depends on the bit is s · E[Δ] / 2).
+    Those of labels are as `label_problems` has them. Of a row whose label vector is known by its
+    probabilities only, `vector_of_row` is a row of the `shares` of the vectors, and it learns the expected difference E[Δ]. That
+    is exact: of its expected loss, only −s · E[Δ] / 2 depends on the bit s that is predicted.
     """
     n_bits = len(code) + n_votes * vectors.shape[1]
     differences = partial(_differences, code, vectors, shares)
@@ -58,9 +58,7 @@ def _label_differences(vectors: Bytes, bits: slice) -> Floats:  # not a closure:
     return np.where(asked == UNKNOWN, 0.0, 2.0 * asked - 1.0)
 
 
-def _differences(
-    code: ReferencePairCode, vectors: Bytes, shares: sp.csr_array | None, bits: slice
-) -> Floats:
+def _differences(code: ReferencePairCode, vectors: Bytes, shares: sp.csr_array | None, bits: slice) -> Floats:
     """Return what some of the bits have to learn. Not a closure: other processes are given it."""
     of_code = code[bits.start : min(bits.stop, len(code))].differences(vectors)
     if not np.isfinite(of_code).all():

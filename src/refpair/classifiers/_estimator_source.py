@@ -30,7 +30,7 @@ class EstimatorSource(Source):
 
     def learn(self, training: Training, rng: np.random.Generator) -> Iterator[Floats]:
         """Fit the classifier without each fold in turn, and then on all samples: a single step."""
-        X, Y = training.X, training.distinct.vectors[training.distinct.of_row]
+        X, Y = training.X, training.distinct.vectors[training.distinct.likeliest]
         seed, n_folds = int(rng.integers(2**31)), min(_FOLDS, len(Y))
         fold, told = rng.permutation(len(Y)) % n_folds, np.empty((len(training.rows), training.n_labels))
         learner = BayesDecisionClassifier(
@@ -41,7 +41,7 @@ class EstimatorSource(Source):
             learner.fit(X[np.flatnonzero(others)], Y[others])
             told[fold[training.rows] == number] = learner.predict_proba(X[mine]) if len(mine) else 0.0
         self.model = learner.fit(X, Y)
-        yield told if n_folds > 1 else np.tile(training.frequencies, (len(told), 1))
+        yield told if n_folds > 1 else np.tile(training.distinct.frequencies, (len(told), 1))
 
     def answer(self, X: Matrix, n_jobs: int | None) -> Floats:
         """Return the probabilities of the labels."""

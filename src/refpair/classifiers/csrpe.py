@@ -37,7 +37,7 @@ from refpair.posterior.leaves import LeafSource
 from refpair.posterior.linear import LinearSource
 from refpair.posterior.mixture import Posterior
 from refpair.posterior.source import Learn, Source, Training, in_threads
-from refpair.tables.labels import UNKNOWN
+from refpair.tables.labels import UNKNOWN, has_unknown
 
 SOURCES = ("code", "labels", "leaves", "linear")
 _MOST_ROWS = 1000  # whose answers out of bag are looked at
@@ -183,6 +183,8 @@ class CSRPEClassifier(SavableCSRPE):
     0.88
     """
 
+    _takes_unknown_labels = True
+
     def __init__(
         self,
         cost: Any = "f1",
@@ -235,6 +237,9 @@ class CSRPEClassifier(SavableCSRPE):
         """
         self._check_parameters()
         X, labels = self._read(X, y)
+        if has_unknown(labels):
+            some = np.flatnonzero((labels != UNKNOWN).any(axis=1))
+            X, labels = X[some], labels[some]
         cost = self._check_cost(self.cost)
         drawn = check_random_state(self.random_state).randint(2**31, size=4, dtype=np.int64)
         for_pairs, for_sources, for_rows, for_unknown = map(
@@ -249,8 +254,7 @@ class CSRPEClassifier(SavableCSRPE):
 
         posterior = self.decoder == "posterior"
         codes = [
-            self._draw_code(one, distinct, for_pairs)
-            for one in (code_costs(cost) if posterior else [cost])
+            self._draw_code(one, distinct, for_pairs) for one in (code_costs(cost) if posterior else [cost])
         ]
         for name in ("posterior_", "oob_search_", "oob_cost_", "_code_book"):
             self.__dict__.pop(name, None)  # of an earlier fit
@@ -289,9 +293,7 @@ class CSRPEClassifier(SavableCSRPE):
         pool = LogOddsPool.fit(*judged, row_weight=weights).fit_labels(*judged, weights)
         return complete(distinct.known[distinct.of_row], pool(told)[np.argsort(rows)], distinct.row_weight)
 
-    def _draw_code(
-        self, cost: Cost, distinct: DistinctLabels, rng: np.random.Generator
-    ) -> ReferencePairCode:
+    def _draw_code(self, cost: Cost, distinct: DistinctLabels, rng: np.random.Generator) -> ReferencePairCode:
         """Draw the pairs of a code for a cost, in random order: any part of it is like the whole."""
         pairs = self.pairs
         if pairs == "auto":

@@ -136,7 +136,6 @@ class KnownCodes:
         weigh(agreement, temperature, self.count, self.vector, nobody, weights)
         return weights
 
-
     def _weigh_shares(self, agreement: Agreement, temperature: float, own: Own | None) -> Floats:
         agreement = agreement.astype(np.float64)
         if own is not None and not sp.issparse(own):  # the code of the sample itself, with all that it counts
@@ -145,14 +144,13 @@ class KnownCodes:
         agreement -= np.where(np.isfinite(largest), largest, 0.0)
         weights = np.exp(temperature * agreement)
         if self.shares is None:
-            mine = own.multiply(weights) if sp.issparse(own) else 0.0
-            weights = np.maximum(np.asarray(weights * self.count - mine), 0.0)
+            less = np.asarray(own.toarray()) if isinstance(own, sp.csr_array) else 0.0
+            weights *= np.maximum(self.count - less, 0.0)
         else:
             weights = np.ascontiguousarray((self.shares.T @ weights.T).T)
         nobody = ~weights.any(axis=1)  # the only training sample: nothing else is known
         weights[nobody] = self.count if self.shares is None else self.shares.sum(axis=0)
-        weights /= weights.sum(axis=1, keepdims=True)
-        return weights
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,10 @@
-"""What the unknown labels of training rows may be: probabilities of label vectors that agree with the known ones.
+"""What unknown labels of training rows may be: the probabilities of label vectors that agree with known ones.
 
-    Q_i(y)  ∝  n_y · Π_k [P_k(x_i) / f_k]^y_k · [(1 − P_k(x_i)) / (1 − f_k)]^(1 − y_k)      over unknown labels k
+    Q_i(y)  ∝  n_y · Π_k [P_k(x_i) / f_k]^y_k · [(1 − P_k(x_i)) / (1 − f_k)]^(1 − y_k)
 
-for the vectors y that agree with what is known of row i. P_k are probabilities that the labels themselves were
-learned with, from rows where they are known, without row i; n_y is how often y occurs, and f_k the label, by
-the sums of Q over all rows, so that Q and n are found in turns.
+over the unknown labels k, for the vectors y that agree with all that is known of row i. P_k(x_i) is what
+sources of single labels say, learned from rows where label k is known, and without row i. n_y is how often y
+occurs, and f_k how often label k: by the sums of Q over all rows, so that Q and n are found in turns.
 """
 
 from __future__ import annotations
@@ -33,9 +33,7 @@ def agreeing(observed: Bytes, vectors: Bytes) -> npt.NDArray[np.bool_]:
     return np.asarray(there @ (1.0 - of_vectors).T + absent @ of_vectors.T == 0.0)
 
 
-def complete(
-    observed: Bytes, marginals: Floats, row_weight: Floats | None = None
-) -> DistinctLabels:
+def complete(observed: Bytes, marginals: Floats, row_weight: Floats | None = None) -> DistinctLabels:
     """Return the label vectors that rows may have, and their probabilities.
 
     Parameters
@@ -77,12 +75,12 @@ def complete(
     known = sp.csr_array(ones, shape=(len(of_known), len(vectors)))
     order = np.argsort(np.concatenate([of_known, open_rows]))
     shares = sp.csr_array(sp.vstack([known, found], format="csr")[order])
-    some = counts > 0.0
+    kept = counts > 0.0
     return replace(
         distinct,
-        vectors=vectors[some],
+        vectors=vectors[kept],
         of_row=np.arange(len(observed), dtype=np.int32),
-        counts=counts[some],
+        counts=counts[kept],
         observed=observed,
-        shares=shares[:, some],
+        shares=shares[:, kept],
     )

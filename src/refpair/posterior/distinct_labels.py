@@ -21,8 +21,8 @@ class DistinctLabels:
     ``of_row`` tells which of them each row is, and ``counts`` how many rows each of them has.
 
     Rows may count differently, by their ``row_weight``. If labels are unknown, ``of_row`` is a row of
-    ``observed``, where some are UNKNOWN, and of ``shares``: the probabilities of the ``vectors``, given what is
-    known (completion.py). Then ``counts`` are sums of these.
+    ``observed``, where some are UNKNOWN, and of ``shares``: the probabilities of the ``vectors``, given what
+    is known (completion.py). Then ``counts`` are sums of these.
     """
 
     vectors: npt.NDArray[np.uint8]
@@ -50,6 +50,16 @@ class DistinctLabels:
         there, known_of = weights @ (known == 1), weights @ (known != UNKNOWN)
         return np.asarray(there / np.maximum(known_of, np.finfo(float).tiny))
 
+    @cached_property
+    def likeliest(self) -> npt.NDArray[np.int32]:
+        """The likeliest vector of each row, the first one where several are."""
+        if self.shares is None:
+            return self.of_row
+        data, start = self.shares.data, self.shares.indptr[:-1]
+        largest = np.repeat(np.maximum.reduceat(data, start), np.diff(self.shares.indptr))
+        at = np.flatnonzero(data == largest)
+        return np.asarray(self.shares.indices[at[np.searchsorted(at, start)]][self.of_row], np.int32)
+
     def shares_of(self, rows: npt.NDArray[np.integer]) -> sp.csr_array:
         """Return what rows count for each of the vectors: in total, as much as they weigh."""
         of_rows = self.of_row[rows]
@@ -60,9 +70,7 @@ class DistinctLabels:
         return sp.csr_array(sp.diags_array(weights) @ self.shares[of_rows])
 
 
-def distinct_labels(
-    labels: LabelMatrix, row_weight: npt.NDArray[np.float64] | None = None
-) -> DistinctLabels:
+def distinct_labels(labels: LabelMatrix, row_weight: npt.NDArray[np.float64] | None = None) -> DistinctLabels:
     """Find the distinct rows of an array, or of a canonical CSR array; of this, only they are made dense.
 
     Unknown labels of an array are a third value.

@@ -50,10 +50,12 @@ class LabelSource(Source):
         bits = training.learn(training.X, training.label_problems(seeds))
         self.bits = self.bits.with_more(bits) if hasattr(self, "bits") else bits
         if self.bits.bags_ is not None:
-            told = np.concatenate([
-                self._mean(self.bits.values(training.X[some]), self.bits.bags_.leave_out(some))
-                for some in (rows[part] for part in chunks_of(len(rows), _ROWS))
-            ])
+            told = np.concatenate(
+                [
+                    self._mean(self.bits.values(training.X[some]), self.bits.bags_.leave_out(some))
+                    for some in (rows[part] for part in chunks_of(len(rows), _ROWS))
+                ]
+            )
         else:
             told = np.full((len(rows), self.n_labels), np.nan)
             fold = rng.permutation(training.X.shape[0]) % N_FOLDS

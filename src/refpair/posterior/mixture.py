@@ -112,15 +112,8 @@ def new_share(training: Training) -> float:
 
     Of vectors that are not known, the likeliest count.
     """
-    distinct = training.distinct
-    of_row = distinct.of_row
-    if distinct.shares is not None:
-        shares = distinct.shares
-        likeliest = np.maximum.reduceat(shares.data, shares.indptr[:-1])
-        first = np.flatnonzero(shares.data == np.repeat(likeliest, np.diff(shares.indptr)))
-        of_row = shares.indices[first[np.searchsorted(first, shares.indptr[:-1])]][of_row]
-    seen = np.bincount(of_row)
-    share = float(np.average((seen == 1)[of_row], weights=distinct.row_weight))
+    seen = np.bincount(training.distinct.likeliest)
+    share = float(np.average((seen == 1)[training.distinct.likeliest], weights=training.distinct.row_weight))
     return 1.0 if share > _MOSTLY_NEW else share if share > _SELDOM_NEW else 0.0
 
 

@@ -84,7 +84,10 @@ class Training:
         return label_problems(self.distinct.known, of_row, seeds, weights)
 
     def code_problems(
-        self, code: ReferencePairCode, seeds: npt.NDArray[np.uint64], rows: npt.NDArray[np.integer] | slice = ALL
+        self,
+        code: ReferencePairCode,
+        seeds: npt.NDArray[np.uint64],
+        rows: npt.NDArray[np.integer] | slice = ALL,
     ) -> BitProblems:
         """Return the bits of a code, for some of the samples."""
         of_row, row_weight = self.distinct.of_row[rows], self.distinct.row_weight
