@@ -140,8 +140,8 @@ def sample_pairs(
     "uniform" draws from all 2^(K−1)(2^K−1) pairs of {0,1}^K, as in the paper; "observed" from the pairs of
     distinct rows of `label_vectors`; "density" puts each label into a vector as often as it is in these rows,
     so that pairs are as sparse as the truths they are to tell apart; a row counts once, or as `counts` says.
-    Above 31 labels "uniform" draws independent pairs: that of 100,000 two are the same is less likely than one
-    in 10^9.
+    Above 31 labels "uniform" draws independent pairs: that of 100,000 two are the same is less likely than
+    one in 10^9.
     """
     if how in ("observed", "density"):
         if label_vectors is None:
