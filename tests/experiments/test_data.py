@@ -91,7 +91,7 @@ def test_rows_without_labels_are_left_out(write):
     ("text", "message"),
     [
         ("a,joy,b\nx,1,1\ny,0,0\n", "t.csv: nothing to learn from in 1 column and 2 rows"),
-        ("a,joy,b\n1,1,1\n2,,0\n", "t.csv: the labels .* column joy has an empty cell in row 2"),
+        ("a,joy,b\n1,1,1\n2,,0\n", "t.csv: the labels: column joy has an empty cell in row 2"),
         ("a,joy,b\n1,1,1\n2,2,0\n", "t.csv: the labels .* column joy has 2.* in row 2"),
         ("a,joy,b\n1,,\n1,yes,1\n2,maybe,0\n", "t.csv: the labels .* column joy has maybe in row 3"),
         ("a,joy,b\n1,,\n1,,\n", "t.csv: no row has labels in joy, b"),

@@ -326,7 +326,7 @@ def test_prices_must_fit_the_labels(path):
 
 
 def test_bad_answers_are_refused_and_nothing_of_them_is_noted(session):
-    values = "Y must be 0/1, boolean or yes/no: column .* in row"
+    values = "Y(:| must be 0/1, boolean or yes/no:) column .* in row"
     for bad, message in [
         ([["joy"]], "there are 2 ids, and 1 answers"),
         ([["joy"], ["Joy"]], "there is no label 'Joy'; the labels are joy, anger, calm"),

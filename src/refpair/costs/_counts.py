@@ -7,6 +7,7 @@ Each named cost is one correctly rounded division of whole numbers, so that equa
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -69,6 +70,8 @@ def check_pair(Y: Labels, Z: Labels) -> tuple[LabelMatrix, LabelMatrix]:
 
 def split_unknown(Y: Any) -> tuple[Labels, Known | None]:
     """Return truths with 0 for NaN, and where they are known; as given, and None, if there is no NaN."""
+    if type(Y) is np.ndarray and Y.dtype == np.uint8:
+        return Y, None  # as nearly always
     if not sp.issparse(Y):
         with contextlib.suppress(ValueError):  # `check_labels` tells it
             array = np.asarray(Y)
@@ -121,6 +124,10 @@ def mean_over_rows(costs: FloatArray, sample_weight: npt.ArrayLike | None) -> fl
     """Return the mean cost of rows, weighted if there are weights; those of NaN do not count."""
     if costs.size == 0:
         raise ValueError("Y has no rows: there is nothing to score")
+    if sample_weight is None:
+        mean = float(costs.mean())
+        if not math.isnan(mean):
+            return mean
     counts = ~np.isnan(costs)
     if not counts.any():
         raise ValueError("Y has no label that is known: there is nothing to score")
