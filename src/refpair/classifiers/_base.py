@@ -27,6 +27,7 @@ from refpair._saved import IfThere, Savable, require
 from refpair._sparse import check_sparse
 from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._hints import refuse_texts, warn_of_own_scores
+from refpair.classifiers._weights import weigh
 from refpair.costs import Cost, get_cost
 from refpair.costs._probe import check_probe, is_function, probe
 from refpair.decision.decide import decide, decide_blocks
@@ -87,6 +88,11 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         check_consistent_length(X, labels)
         self.classes_ = self._label_format.classes
         return X, labels
+
+    def _read_weighted(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Any, LabelMatrix, Floats | None]:
+        """Read training data as `_read` does, without rows of weight 0; the weights are None if all are 1."""
+        X, Y, weight = weigh(X, Y, sample_weight)
+        return *self._read(X, Y), weight
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         """Return X as a float array, as a CSR array that has no cell twice, or as the rows on disk it is."""

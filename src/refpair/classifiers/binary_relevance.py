@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair._saved import require
-from refpair.classifiers._base_learners import BinaryLearners, Targets
+from refpair.classifiers._base_learners import BinaryLearners, Floats, Targets
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.posterior.distinct_labels import distinct_labels
 from refpair.tables.labels import LabelMatrix
@@ -52,10 +52,12 @@ class BinaryRelevance(ReductionClassifier):
 
     learners_: BinaryLearners
 
-    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
+    def _learn(
+        self, X: Any, labels: LabelMatrix, row_weight: Floats | None, rng: np.random.Generator
+    ) -> None:
         distinct = distinct_labels(labels)
         targets = Targets.of_bits(distinct.of_row, distinct.vectors)
-        self.learners_ = BinaryLearners(self.estimator, **self._running()).fit(X, targets, rng)
+        self.learners_ = BinaryLearners(self.estimator, **self._running()).fit(X, targets, rng, row_weight)
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         require(self.learners_.n_problems_ == n_labels, "there is not a problem for each label")
