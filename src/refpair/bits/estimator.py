@@ -8,9 +8,9 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.preprocessing import LabelBinarizer
 
 from refpair._kernels.rng import draw_rows
 from refpair._parallel import chunks_of, run_chunks
@@ -208,19 +208,7 @@ def _fit_clone(
     }
     # Pipelines, nearest neighbors and others do not take weights, which often are all the same.
     how = {} if weight is None or (weight == 1.0).all() else {"sample_weight": weight}
-    if how and isinstance(learner, OneVsRestClassifier):
-        return _fit_one_vs_rest(learner, X, target, weight)
-    return learner.set_params(**states).fit(X, target, **how)
-
-
-def _fit_one_vs_rest(
-    learner: OneVsRestClassifier, X: Matrix, target: npt.NDArray[np.integer[Any]], weight: Any
-) -> OneVsRestClassifier:
-    """Fit as scikit-learn does, which passes weights on only where metadata routing is switched on."""
-    learner.label_binarizer_ = LabelBinarizer()
-    columns = learner.label_binarizer_.fit_transform(target).T
-    learner.estimators_ = [
-        clone(learner.estimator).fit(X, column, sample_weight=weight) for column in columns
-    ]
-    learner.n_features_in_ = X.shape[1]
-    return learner
+    # One-vs-rest passes weights on only in this way, to what asks for them, as `Logistic` does.
+    routing = {"enable_metadata_routing": True} if how and isinstance(learner, OneVsRestClassifier) else {}
+    with config_context(**routing):
+        return learner.set_params(**states).fit(X, target, **how)

@@ -481,13 +481,13 @@ def _searched(estimator: Any) -> Any:
 
 def _name_of_weights(estimator: Any) -> str:
     """Return the name by which a fit passes weights to the last step; refuse one that does not take them."""
-    name, learner = "sample_weight", estimator
+    steps, learner = "", estimator
     while isinstance(inner := _searched(learner), Pipeline):
-        name, learner = f"{inner.steps[-1][0]}__{name}", inner.steps[-1][1]
+        steps, learner = f"{steps}{inner.steps[-1][0]}__", inner.steps[-1][1]
     while isinstance(inner, MultiOutputClassifier):
         inner = inner.estimator
     check_takes_weights(inner)
-    return name
+    return f"{steps}sample_weight"
 
 
 def _before_last_step(model: Any, X: Any) -> Any:
