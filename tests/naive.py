@@ -109,9 +109,10 @@ def one_versus_one(signs: Vector, pairs, vectors: Sequence[Vector]) -> int:
 # ---- bins ----
 
 
-def bin_edges(values: Sequence[float], max_bins: int) -> list[float]:
+def bin_edges(values: Sequence[float], max_bins: int, copies: Sequence[int] | None = None) -> list[float]:
     """Edges between the distinct values, or, if too many, where another share of the rows is full."""
-    finite = [value for value in values if value == value]
+    times = [1] * len(values) if copies is None else copies
+    finite = [value for value, n in zip(values, times, strict=True) for _ in range(n) if value == value]
     distinct = sorted(set(finite))
     edges, shares = [], 0
     for low, high in pairwise(distinct):
@@ -178,6 +179,10 @@ class Split:
         return pure, Fraction((s * v - t * w) ** 2, w * v)
 
 
+def size(rows: Sequence[int], copies: Sequence[int] | None) -> int:
+    return len(rows) if copies is None else sum(copies[i] for i in rows)
+
+
 def sums(rows: Sequence[int], signed: Sequence[int]) -> tuple[int, int]:
     return sum(signed[i] for i in rows), sum(abs(signed[i]) for i in rows)
 
@@ -200,9 +205,18 @@ def splits(codes, rows: Sequence[int], feature: int) -> list[Split]:
 
 
 def grow_tree(
-    codes, signed: Sequence[int], seed: int, *, max_depth=10**9, min_samples_leaf=1, max_features=None
+    codes,
+    signed: Sequence[int],
+    seed: int,
+    *,
+    max_depth=10**9,
+    min_samples_leaf=1,
+    max_features=None,
+    copies: Sequence[int] | None = None,
 ) -> Node:
     """A tree on bins codes[row][feature] (None: missing) for the weights and bits ±signed[row] (0: left out).
+
+    Of each row there may be several `copies`, whose weight is in ±signed[row].
 
     A split into two pure sides beats all others, else the larger gain does; among equals the one that comes
     first in a random order of the features, and then by rising threshold.
@@ -215,7 +229,7 @@ def grow_tree(
     def grow(rows: list[int], depth: int) -> Node:
         s, w = sums(rows, signed)
         node = Node(Fraction(s, w) if w else Fraction(0))
-        if abs(s) == w or depth >= max_depth or len(rows) < 2 * min_samples_leaf:
+        if abs(s) == w or depth >= max_depth or size(rows, copies) < 2 * min_samples_leaf:
             return node
         if max_features >= n_features:
             turn = stream.below(n_features)
@@ -228,18 +242,17 @@ def grow_tree(
             if visited >= max_features and best is not None:
                 break
             for split in splits(codes, rows, feature):
-                if min(len(split.left), len(split.right)) < min_samples_leaf:
+                if min(size(split.left, copies), size(split.right, copies)) < min_samples_leaf:
                     continue
                 if best is None or split.worth(signed) > best.worth(signed):
                     best = split
         if best is None:
             return node
         node.feature, node.threshold = best.feature, best.threshold
-        node.missing_left = (
-            len(best.left) >= len(best.right) if best.missing_left is None else best.missing_left
-        )
+        n_left, n_right = size(best.left, copies), size(best.right, copies)
+        node.missing_left = n_left >= n_right if best.missing_left is None else best.missing_left
         # The smaller side is grown first, which matters for the random numbers.
-        if len(best.left) <= len(best.right):
+        if n_left <= n_right:
             left = grow(best.left, depth + 1)
             node.children = left, grow(best.right, depth + 1)
         else:
@@ -271,14 +284,17 @@ class ClassNode:
     children: tuple["ClassNode", "ClassNode"] | None = None
 
 
-def class_counts(rows: Sequence[int], classes: Sequence[int]) -> dict[int, int]:
-    return {c: sum(classes[i] == c for i in rows) for c in sorted({classes[i] for i in rows})}
+def class_counts(
+    rows: Sequence[int], classes: Sequence[int], copies: Sequence[int] | None = None
+) -> dict[int, int]:
+    found = sorted({classes[i] for i in rows})
+    return {c: size([i for i in rows if classes[i] == c], copies) for c in found}
 
 
-def class_worth(split: Split, classes: Sequence[int]) -> Fraction:
+def class_worth(split: Split, classes: Sequence[int], copies: Sequence[int] | None = None) -> Fraction:
     """The sum over both sides of the squared class counts by the size of the side."""
     return sum(
-        Fraction(sum(n * n for n in class_counts(side, classes).values()), len(side))
+        Fraction(sum(n * n for n in class_counts(side, classes, copies).values()), size(side, copies))
         for side in (split.left, split.right)
     )
 
@@ -292,6 +308,7 @@ def grow_class_tree(
     max_depth=10**9,
     min_samples_leaf=1,
     max_features=None,
+    copies: Sequence[int] | None = None,
 ) -> ClassNode:
     """A tree of classes on bins codes[row][feature] (None: missing), from some of the rows.
 
@@ -304,8 +321,8 @@ def grow_class_tree(
     stream.shuffle(order, n_features)
 
     def grow(rows: list[int], depth: int) -> ClassNode:
-        node = ClassNode(class_counts(rows, classes))
-        if len(node.counts) == 1 or depth >= max_depth or len(rows) < 2 * min_samples_leaf:
+        node = ClassNode(class_counts(rows, classes, copies))
+        if len(node.counts) == 1 or depth >= max_depth or size(rows, copies) < 2 * min_samples_leaf:
             return node
         if max_features >= n_features:
             turn = stream.below(n_features)
@@ -318,18 +335,18 @@ def grow_class_tree(
             if visited >= max_features and best is not None:
                 break
             for split in splits(codes, rows, feature):
-                if min(len(split.left), len(split.right)) < min_samples_leaf:
+                if min(size(split.left, copies), size(split.right, copies)) < min_samples_leaf:
                     continue
-                if best is None or class_worth(split, classes) > class_worth(best, classes):
+                worth = class_worth(split, classes, copies)
+                if best is None or worth > class_worth(best, classes, copies):
                     best = split
         if best is None:
             return node
         node.feature, node.threshold = best.feature, best.threshold
-        node.missing_left = (
-            len(best.left) >= len(best.right) if best.missing_left is None else best.missing_left
-        )
+        n_left, n_right = size(best.left, copies), size(best.right, copies)
+        node.missing_left = n_left >= n_right if best.missing_left is None else best.missing_left
         # The smaller side is grown first, which matters for the random numbers.
-        if len(best.left) <= len(best.right):
+        if n_left <= n_right:
             left = grow(best.left, depth + 1)
             node.children = left, grow(best.right, depth + 1)
         else:

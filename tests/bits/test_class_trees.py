@@ -19,14 +19,15 @@ from refpair.bits.binning import find_bins
 from refpair.bits.nodes import ClassTrees
 from refpair.bits.problem import ClassProblems, resolve_max_features
 from refpair.bits.trees import ClassTreeBank
+from refpair.bits.weights import in_whole_copies
 from tests import naive
 from tests.kernels.growing import naive_codes
 
 
-def make_problems(classes, n_trees=1, seed=0):
+def make_problems(classes, n_trees=1, seed=0, row_weight=None):
     classes = np.int32(classes).reshape(len(classes), -1)
     seeds = np.random.default_rng(seed).integers(0, 2**63, classes.shape[1] * n_trees, dtype=np.uint64)
-    return ClassProblems(classes, classes.max(0) + 1, n_trees, seeds)
+    return ClassProblems(classes, classes.max(0) + 1, n_trees, seeds, row_weight)
 
 
 def random_problems(n, n_problems, n_classes, n_trees, seed=0):
@@ -91,7 +92,8 @@ def check(
         max_depth=max_depth,
         min_samples_leaf=min_samples_leaf,
     )
-    codes = naive_codes(X, max_bins)
+    copies, unit = (None, 1) if problems.row_weight is None else in_whole_copies(problems.row_weight)
+    codes = naive_codes(X, max_bins, copies)
     for tree, seed in enumerate(problems.seeds):
         rows = draw_rows(len(X), max_samples or len(X), seed)
         twin = naive.grow_class_tree(
@@ -100,7 +102,8 @@ def check(
             sorted(rows.tolist()),
             int(seed),
             max_depth=10**9 if max_depth is None else max_depth,
-            min_samples_leaf=min_samples_leaf,
+            min_samples_leaf=unit * min_samples_leaf,
+            copies=None if copies is None else copies.tolist(),
             max_features=resolve_max_features(max_features, X.shape[1]),
         )
         assert_same_tree(bank.trees_, tree, twin)
@@ -144,6 +147,18 @@ def test_trees_are_the_naive_ones_node_for_node(
         min_samples_leaf=min_samples_leaf,
         max_samples=max(1, int(share * len(X))),
     )
+
+
+@settings(max_examples=100, deadline=None)
+@given(tasks(), st.integers(0, 2**32), st.booleans(), st.sampled_from([None, 1, 2]), st.sampled_from([1, 3]))
+@pytest.mark.slow
+def test_rows_that_count_differently(task, seed, whole, max_features, min_samples_leaf):
+    X, classes = task
+    rng = np.random.default_rng(seed)
+    weight = rng.integers(1, 4, len(X)).astype(float) if whole else rng.choice([0.3, 1.0, 2.2], len(X))
+    problems = make_problems(classes, 2, seed, weight)
+    check(X, problems, max_features=max_features, min_samples_leaf=min_samples_leaf)
+    check(X, problems, max_features=max_features, max_samples=max(1, len(X) // 2))
 
 
 @pytest.mark.parametrize("max_features", [None, "sqrt"])

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from refpair._kernels import packed
-from refpair._kernels.grow import grow_trees
+from refpair._kernels.grow import grow_trees, n_copies_of
 from refpair._kernels.packed import Limits, field_widths
 from refpair.bits import binning
 from refpair.bits.binning import Bins, bin_for_training, find_bins
@@ -30,13 +30,21 @@ def forms_of(X, bins: Bins) -> dict:
         }
 
 
-def limits_for(X, *, weight_bits=None, max_depth=None, min_samples_leaf=1) -> Limits:
-    wide, count_bits = field_widths(len(X), min_samples_leaf)
+def limits_for(X, *, weight_bits=None, max_depth=None, min_samples_leaf=1, row_weight=()) -> Limits:
+    wide, count_bits = field_widths(n_copies_of(np.float64(row_weight), len(X)), min_samples_leaf)
     return Limits(max_depth or NO_LIMIT, min_samples_leaf, weight_bits or wide, count_bits)
 
 
 def grow(
-    features, differences, limits: Limits, *, seeds=None, n_sampled=None, n_features=None, max_features=None
+    features,
+    differences,
+    limits: Limits,
+    *,
+    seeds=None,
+    n_sampled=None,
+    n_features=None,
+    max_features=None,
+    row_weight=(),
 ):
     """Trees for the columns of differences, given by row."""
     n_rows, n_trees = differences.shape
@@ -51,21 +59,32 @@ def grow(
         n_rows if n_sampled is None else n_sampled,
         seeds,
         limits,
+        np.float64(row_weight),
     )
     return Trees(*nodes, value)
 
 
 def grow_all_forms(
-    X, differences, *, max_bins=64, seeds=None, n_sampled=None, n_features=None, max_features=None, **limits
+    X,
+    differences,
+    *,
+    max_bins=64,
+    seeds=None,
+    n_sampled=None,
+    n_features=None,
+    max_features=None,
+    row_weight=(),
+    **limits,
 ):
     """Trees that dense and sparse features agree on, array for array."""
-    limits = limits_for(X, **limits)
+    limits = limits_for(X, row_weight=row_weight, **limits)
     options = {
         "seeds": seeds, "n_sampled": n_sampled, "n_features": n_features, "max_features": max_features,
+        "row_weight": row_weight,
     }  # fmt: skip
+    bins = find_bins(X, max_bins, np.float64(row_weight) if len(row_weight) else None)
     grown = {
-        name: grow(features, differences, limits, **options)
-        for name, features in forms_of(X, find_bins(X, max_bins)).items()
+        name: grow(features, differences, limits, **options) for name, features in forms_of(X, bins).items()
     }
     trees = grown["dense"]
     for name in ("sparse", "csr"):
@@ -76,14 +95,14 @@ def grow_all_forms(
     return trees
 
 
-def integer_weights(differences, rows, limits: Limits) -> list[int]:
+def integer_weights(differences, rows, limits: Limits, row_weight=()) -> list[int]:
     """The signed integers that the kernels make of one column of differences; 0 where a row is left out."""
     n = len(differences)
     values, kept = np.zeros(n, np.int64), np.empty(n, np.int32)
     n_kept = pack_row_weights(
         np.float64(differences),
         np.arange(n, dtype=np.int32),
-        np.float64([]),
+        np.float64(row_weight),
         np.int32(rows),
         limits.weight_bits,
         limits.count_bits,
@@ -96,8 +115,8 @@ def integer_weights(differences, rows, limits: Limits) -> list[int]:
     return signed
 
 
-def naive_codes(X, max_bins: int) -> list[list[int | None]]:
-    edges = [naive.bin_edges([float(v) for v in column], max_bins) for column in X.T]
+def naive_codes(X, max_bins: int, copies=None) -> list[list[int | None]]:
+    edges = [naive.bin_edges([float(v) for v in column], max_bins, copies) for column in X.T]
     return [[naive.bin_of(v, e) for v, e in zip(row, edges, strict=True)] for row in X.tolist()]
 
 

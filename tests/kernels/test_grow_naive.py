@@ -47,17 +47,33 @@ def problems(draw, max_rows=40):
     return X, signs * weights, draw(st.integers(0, 2**64 - 1))
 
 
-def check(X, differences, seed, *, max_bins=64, n_sampled=None, n_features=None, max_features=None, **limits):
-    n = len(X)
+def check(
+    X,
+    differences,
+    seed,
+    *,
+    max_bins=64,
+    n_sampled=None,
+    n_features=None,
+    max_features=None,
+    row_weight=(),
+    weight_bits=8,
+    **limits,
+):
+    n, limits = len(X), limits | {"row_weight": row_weight}
     n_sampled = n_sampled or n
     trees = grow_all_forms(
-        X, differences[:, None], max_bins=max_bins, weight_bits=8, seeds=[seed], n_sampled=n_sampled,
-        n_features=n_features, max_features=max_features, **limits,
+        X, differences[:, None], max_bins=max_bins, weight_bits=weight_bits, seeds=[seed],
+        n_sampled=n_sampled, n_features=n_features, max_features=max_features, **limits,
     )  # fmt: skip
     rows = draw_rows(n, n_sampled, np.uint64(seed))
-    signed = integer_weights(differences, rows, limits_for(X, weight_bits=8, **limits))
-    codes = naive_codes(X[:, :n_features], max_bins)
-    assert_same_tree(trees, 0, naive.grow_tree(codes, signed, seed, max_features=max_features, **limits))
+    limits_ = limits_for(X, weight_bits=weight_bits, **limits)
+    signed = integer_weights(differences, rows, limits_, limits.pop("row_weight"))
+    copies = [int(max(1, weight)) for weight in row_weight] or None
+    whole = np.array_equal(copies or [], row_weight)  # for bins, other weights are rounded
+    codes = naive_codes(X[:, :n_features], max_bins, copies if whole else None)
+    twin = naive.grow_tree(codes, signed, seed, max_features=max_features, copies=copies, **limits)
+    assert_same_tree(trees, 0, twin)
 
 
 @given(problems())
@@ -172,3 +188,23 @@ def test_with_some_features_no_feature_is_favoured_by_its_number():
     counts = np.bincount(trees.feature[trees.start[:-1]], minlength=140)[useful]
     assert counts.sum() == 4000
     assert 55 < counts.min() <= counts.max() < 150  # 100 each, and a standard deviation of 10
+
+
+@given(problems(max_rows=30), st.data())
+@settings(deadline=None, max_examples=150)
+def test_rows_that_count_differently(problem, data):
+    n, d = problem[0].shape
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    if data.draw(st.booleans()):
+        row_weight = rng.integers(1, 5, n).astype(float)
+    else:
+        row_weight = rng.choice([0.01, 0.7, 1.0, 3.5], n)
+    check(
+        *problem,
+        row_weight=row_weight,
+        weight_bits=10,
+        n_sampled=data.draw(st.integers(1, n)),
+        min_samples_leaf=data.draw(st.sampled_from([1, 3])),
+        max_features=data.draw(st.sampled_from([None, 1, d])),
+        max_bins=data.draw(st.sampled_from([64, 4])) if (row_weight == row_weight.round()).all() else 64,
+    )

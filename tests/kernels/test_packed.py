@@ -4,22 +4,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refpair._kernels import packed
+from refpair._kernels.grow import n_copies_of
 from refpair._kernels.packed import field_widths
+from refpair.bits.weights import in_copies
 from tests.kernels.calling import from_python
 
 pack_row_weights = from_python(packed.pack_row_weights)
 row_count, signed_sum, weight_sum = map(from_python, (packed.row_count, packed.signed_sum, packed.weight_sum))
 
 
-def pack(differences, min_samples_leaf=1, rows=None, widths=None):
+def pack(differences, min_samples_leaf=1, rows=None, widths=None, row_weight=()):
     """The packed weights of one bit by row, the rows that are kept, and the widths."""
     n = len(differences)
-    weight_bits, count_bits = widths or field_widths(n, min_samples_leaf)
+    n_copies = n_copies_of(np.float64(row_weight), n)
+    weight_bits, count_bits = widths or field_widths(n_copies, min_samples_leaf)
     values, kept = np.zeros(n, np.int64), np.full(n, -1, np.int32)
     rows = np.arange(n, dtype=np.int32) if rows is None else np.int32(rows)
     n_kept = pack_row_weights(
-        np.float64(differences), np.arange(n, dtype=np.int32), np.float64([]), rows, weight_bits, count_bits,
-        values, kept,
+        np.float64(differences), np.arange(n, dtype=np.int32), np.float64(row_weight), rows, weight_bits,
+        count_bits, values, kept,
     )  # fmt: skip
     return values, kept[:n_kept], weight_bits, count_bits
 
@@ -117,3 +120,41 @@ def test_costs_out_of_the_range_of_floats_keep_their_proportions():
         weights = [unpack(value, weight_bits, count_bits)[1] for value in values]
         assert weights[1] / weights[0] == pytest.approx(2.0, rel=1e-8)
         assert weights[2] == weights[0]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0.0, 1.0, -1.0, 0.5, -4.0]), st.integers(1, 9)), min_size=1, max_size=30
+    ),
+    st.integers(1, 3),
+)
+@settings(deadline=None, max_examples=200)
+def test_a_whole_weight_is_worth_as_many_rows(rows, min_samples_leaf):
+    differences, weights = (np.array(part, float) for part in zip(*rows, strict=True))
+    values, kept, *widths = pack(differences, min_samples_leaf, row_weight=weights)
+    times = weights.astype(int)
+    repeated, _, *same_widths = pack(np.repeat(differences, times), min_samples_leaf)
+    assert widths == same_widths
+    first = np.cumsum(times) - times
+    for i in kept:
+        assert values[i] == times[i] * repeated[first[i]]
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.01, 100.0), st.floats(2.0**-30, 1e6)), min_size=2, max_size=30),
+    st.integers(1, 3),
+)
+@settings(deadline=None, max_examples=200)
+def test_other_weights_multiply_and_their_sums_fit(rows, min_samples_leaf):
+    differences, weights = (np.array(part) for part in zip(*rows, strict=True))
+    weights = in_copies(weights, 1 << 19)
+    values, kept, *widths = pack(differences, min_samples_leaf, row_weight=weights)
+    total = sum(unpack(value, *widths)[1] for value in values)
+    assert len(kept) == len(rows)
+    assert unpack(int(values.sum()), *widths)[:2] == (total, total)
+    parts = differences * weights
+    whole = 2 ** widths[0] - 1 - 2 * np.maximum(weights, 1.0).sum()
+    for value, part, weight in zip(values, parts / parts.sum(), weights, strict=True):
+        assert abs(unpack(value, *widths)[1] - part * whole) <= 1 + weight + 1e-6 * part * whole
+        if widths[1]:
+            assert unpack(value, *widths)[2] == max(1, int(weight))

@@ -8,7 +8,9 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
+from sklearn.multiclass import OneVsRestClassifier
 
 from refpair._kernels.rng import draw_rows
 from refpair._parallel import chunks_of, run_chunks
@@ -206,4 +208,7 @@ def _fit_clone(
     }
     # Pipelines, nearest neighbors and others do not take weights, which often are all the same.
     how = {} if weight is None or (weight == 1.0).all() else {"sample_weight": weight}
-    return learner.set_params(**states).fit(X, target, **how)
+    # One-vs-rest passes weights on only in this way, to what asks for them, as `Logistic` does.
+    routing = {"enable_metadata_routing": True} if how and isinstance(learner, OneVsRestClassifier) else {}
+    with config_context(**routing):
+        return learner.set_params(**states).fit(X, target, **how)

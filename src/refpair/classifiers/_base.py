@@ -27,13 +27,14 @@ from refpair._saved import IfThere, Savable, require
 from refpair._sparse import check_sparse
 from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._hints import refuse_texts, warn_of_own_scores
+from refpair.classifiers._weights import take_rows, weigh
 from refpair.costs import Cost, get_cost
 from refpair.costs._probe import check_probe, is_function, probe
 from refpair.decision.decide import decide, decide_blocks
 from refpair.decision.expected import expected_cost
 from refpair.on_disk import RowsOnDisk
 from refpair.posterior.distribution import Bytes, Floats
-from refpair.tables.labels import LabelFormat, LabelMatrix, read_labels
+from refpair.tables.labels import UNKNOWN, LabelFormat, LabelMatrix, has_unknown, read_labels
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -81,13 +82,22 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
     def _decide(self, X: Any, cost: Cost) -> Bytes:
         return decide_blocks(self._distributions(X, cost), cost, n_jobs=self.n_jobs)
 
-    def _read(self, X: Any, Y: Any) -> tuple[Any, LabelMatrix]:
-        """Validate the training data; note the features' and labels' names and how Y was given."""
+    def _read(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Any, LabelMatrix, Floats | None]:
+        """Validate the training data; note the features' and labels' names and how Y was given.
+
+        Rows that have weight 0, or no label that is known, are left out. The weights are None if all are 1.
+        """
+        X, Y, weight = weigh(X, Y, sample_weight)
         X = self._read_features(X, reset=True)
         labels, self._label_format = read_labels(in_memory(Y), may_miss=self._takes_unknown_labels)
         check_consistent_length(X, labels)
         self.classes_ = self._label_format.classes
-        return X, labels
+        if has_unknown(labels):
+            some = np.flatnonzero((labels != UNKNOWN).any(axis=1))
+            if len(some) < len(labels):
+                X, labels = take_rows(X, some), labels[some]
+                weight = None if weight is None else weight[some]
+        return X, labels, weight
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         """Return X as a float array, as a CSR array that has no cell twice, or as the rows on disk it is."""

@@ -60,6 +60,12 @@ def check_base_learner(estimator: Any) -> None:
         )
 
 
+def check_takes_weights(learner: Any) -> None:
+    """Refuse a classifier that cannot learn from rows that count differently."""
+    if not has_fit_parameter(learner, "sample_weight"):
+        raise ValueError(f"estimator must take sample_weight in fit, which {learner!r} does not")
+
+
 def allowed_input(estimator: Any) -> tuple[bool, bool]:
     """Return whether a base learner takes sparse features, and whether it takes missing values."""
     learner = as_base_learner(estimator)
@@ -99,7 +105,9 @@ class BinaryLearners(_Learners):
     n_problems_: int
     n_trees_: int
 
-    def fit(self, X: Matrix, targets: Targets, rng: np.random.Generator) -> Self:
+    def fit(
+        self, X: Matrix, targets: Targets, rng: np.random.Generator, row_weight: Floats | None = None
+    ) -> Self:
         """Learn all problems."""
         self.n_problems_ = targets.differences.shape[1]
         learner = as_base_learner(self.estimator)
@@ -113,6 +121,7 @@ class BinaryLearners(_Learners):
             partial(_repeated, targets.differences, self.n_trees_),
             seeds,
             n_features=None if limits is None else np.repeat(limits, self.n_trees_),
+            row_weight=row_weight,
         )
         how: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
         if isinstance(learner, Forest):
@@ -121,8 +130,8 @@ class BinaryLearners(_Learners):
             self.bank_ = LogisticBank(**learner.bank_parameters(), **how)
         else:
             weighted = not np.isin(np.abs(targets.differences), (0.0, 1.0)).all()
-            if weighted and not has_fit_parameter(learner, "sample_weight"):
-                raise ValueError(f"estimator must take sample_weight in fit, which {learner!r} does not")
+            if row_weight is not None or weighted:
+                check_takes_weights(learner)
             self.bank_ = EstimatorBank(learner, **how)
         self.bank_.fit(X, problems)
         return self
@@ -173,7 +182,9 @@ class ClassLearners(_Learners):
     learnt_: ClassTreeBank | list[Any]  # of clones: one for each problem, or the number of its only class
     n_classes_: npt.NDArray[np.int64]
 
-    def fit(self, X: Matrix, classes: Ints, rng: np.random.Generator) -> Self:
+    def fit(
+        self, X: Matrix, classes: Ints, rng: np.random.Generator, row_weight: Floats | None = None
+    ) -> Self:
         """Learn all problems; `classes` (n, n_problems) are numbered from 0 in each, none left out."""
         self.n_classes_ = classes.max(axis=0).astype(np.int64) + 1
         learner = as_base_learner(self.estimator)
@@ -181,11 +192,13 @@ class ClassLearners(_Learners):
         seeds = rng.integers(2**64, size=classes.shape[1] * n_trees, dtype=np.uint64)
         how: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
         if isinstance(learner, Forest):
-            problems = ClassProblems(classes, self.n_classes_, n_trees, seeds)
+            problems = ClassProblems(classes, self.n_classes_, n_trees, seeds, row_weight)
             self.learnt_ = ClassTreeBank(**learner.bank_parameters(), **how).fit(X, problems)
         else:
+            if row_weight is not None:
+                check_takes_weights(learner)
             of_classes = OneVsRestClassifier(learner) if isinstance(learner, Logistic) else learner
-            self.learnt_ = fit_clones(of_classes, X, classes, seeds, **how)
+            self.learnt_ = fit_clones(of_classes, X, classes, seeds, row_weight, **how)
         return self
 
     def _check_saved(self) -> None:

@@ -36,9 +36,17 @@ def bit_of(label: int) -> np.uint64:
 class EstimatorLevels:
     """Levels that are clones of a classifier of scikit-learn, or logistic regressions."""
 
-    def __init__(self, estimator: Any, X: Matrix, n_levels: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        X: Matrix,
+        n_levels: int,
+        rng: np.random.Generator,
+        row_weight: Floats | None = None,
+    ) -> None:
         self.estimator = estimator
         self.X = X
+        self.row_weight = row_weight
         self.seeds = rng.integers(2**63, size=n_levels)
         self.estimators: list[Any] = [0] * n_levels
 
@@ -52,10 +60,11 @@ class EstimatorLevels:
         if len(kept) == 0:
             self.estimators[k] = 0
             return
-        targets = Targets(np.arange(len(kept), dtype=np.int32), _scaled(gain[kept])[:, None])
+        weight = None if self.row_weight is None else self.row_weight[row[kept]]
+        targets = Targets(np.arange(len(kept), dtype=np.int32), _scaled(gain[kept], weight)[:, None])
         features = append_labels(self.X[row[kept]], paths[kept])
         rng = np.random.default_rng(self.seeds[k])
-        bank = BinaryLearners(self.estimator).fit(features, targets, rng).bank_
+        bank = BinaryLearners(self.estimator).fit(features, targets, rng, weight).bank_
         if isinstance(bank, LogisticBank):
             n_features = np.array([features.shape[1]], np.int32)
             (self.estimators[k],) = classifiers_of(bank, as_base_learner(self.estimator), n_features)
@@ -85,11 +94,18 @@ class TreeLevels:
     """
 
     def __init__(
-        self, estimator: Any, X: Matrix, n_levels: int, rng: np.random.Generator, n_jobs: int | None
+        self,
+        estimator: Any,
+        X: Matrix,
+        n_levels: int,
+        rng: np.random.Generator,
+        n_jobs: int | None,
+        row_weight: Floats | None = None,
     ) -> None:
         forest = as_base_learner(estimator)
         n = X.shape[0]
         self.X = X
+        self.row_weight = row_weight
         self.n_levels = n_levels
         self.n_jobs = n_jobs
         self.n_trees = forest.n_trees
@@ -100,7 +116,7 @@ class TreeLevels:
         self.in_bag = np.zeros((self.n_trees, n), bool)
         for bag in self.in_bag:
             bag[draw_rows(n, n_sampled, rng.integers(2**64, dtype=np.uint64))] = True
-        self.bins = find_bins(X, forest.max_bins)
+        self.bins = find_bins(X, forest.max_bins, row_weight)
         # Settled by the features alone: the labels, which come after them, are always two-valued.
         self.settings["max_features"] = choose_max_features(self.settings["max_features"], self.bins.n_bins)
         self.codes = self._chain(self._bank()).prepare(X)
@@ -113,10 +129,17 @@ class TreeLevels:
         kept = np.flatnonzero(gain)
         if len(kept) == 0:  # a tree needs rows; one without a weight makes it a leaf that has no opinion
             kept = np.zeros(1, np.int64)
-        given = (_scaled(gain[kept]), self.in_bag[:, row[kept]])
-        differences = partial(_draw, *given, self.seeds[k]) if self.draws_examples else partial(_all, *given)
+        gain, in_bag = gain[kept], self.in_bag[:, row[kept]]
+        weight = None if self.row_weight is None else self.row_weight[row[kept]]
+        if self.draws_examples:
+            gain = _scaled(gain if weight is None else gain * weight)
+            differences, weight = partial(_draw, gain, in_bag, self.seeds[k]), None
+        else:
+            differences = partial(_all, _scaled(gain, weight), in_bag)
         vector_of_row = np.arange(len(kept), dtype=np.int32)
-        problems = BitProblems(vector_of_row, n_trees, differences, self.seeds[k, :n_trees])
+        problems = BitProblems(
+            vector_of_row, n_trees, differences, self.seeds[k, :n_trees], row_weight=weight
+        )
         features = append_labels(self.X[row[kept]], paths[kept])
         self.trees[k] = self._bank().fit(features, problems, bins=_with_labels(self.bins, k)).trees_
 
@@ -156,17 +179,22 @@ Levels: TypeAlias = EstimatorLevels | TreeLevels
 
 
 def levels_of(
-    estimator: Any, X: Matrix, n_levels: int, rng: np.random.Generator, n_jobs: int | None
+    estimator: Any,
+    X: Matrix,
+    n_levels: int,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+    row_weight: Floats | None = None,
 ) -> Levels:
     """Return levels that learn by a base learner; each has its own seed, the same in all rounds."""
     if isinstance(as_base_learner(estimator), Forest):
-        return TreeLevels(estimator, X, n_levels, rng, n_jobs)
-    return EstimatorLevels(estimator, X, n_levels, rng)
+        return TreeLevels(estimator, X, n_levels, rng, n_jobs, row_weight)
+    return EstimatorLevels(estimator, X, n_levels, rng, row_weight)
 
 
-def _scaled(gain: Floats) -> Floats:
+def _scaled(gain: Floats, weight: Floats | None = None) -> Floats:
     """Return gains whose mean size is 1: how much a learner regularises often depends on it."""
-    size = np.abs(gain).mean() if len(gain) else 0.0
+    size = np.average(np.abs(gain), weights=weight) if len(gain) else 0.0
     return gain / size if size > 0.0 else gain
 
 

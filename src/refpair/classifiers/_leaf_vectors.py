@@ -93,19 +93,29 @@ class LeafVectors(Savable):
 
 
 def read_leaves(
-    model: Any, X: Any, distinct: DistinctLabels, *, n_jobs: int | None, verbose: int
+    model: Any,
+    X: Any,
+    distinct: DistinctLabels,
+    row_weight: npt.NDArray[np.float64] | None = None,
+    *,
+    n_jobs: int | None,
+    verbose: int,
 ) -> LeafVectors:
     """Find the label vectors in the leaves of a tree or forest of scikit-learn, fitted on these rows.
 
-    A row counts as often as the bootstrap of the tree drew it, if there was one.
+    A row counts as often as the bootstrap of the tree drew it, if there was one, times its weight, unless
+    rows were drawn by their weights.
     """
     trees = [tree.tree_ for tree in getattr(model, "estimators_", [model])]
     samples = model.estimators_samples_ if getattr(model, "bootstrap", False) else None
-    X = _as_trees_take_it(X)
+    X, weight = _as_trees_take_it(X), np.ones(len(distinct.of_row)) if row_weight is None else row_weight
+    usual = int(np.bincount(distinct.of_row, weight).argmax())
+    if samples is not None and hasattr(model, "_sample_weight"):  # as of scikit-learn 1.9
+        weight = np.ones(len(weight))
 
     def read(chunk: slice) -> list[tuple[npt.NDArray[Any], ...]]:
         return [
-            _read_tree(trees[i], X, distinct, None if samples is None else samples[i])
+            _read_tree(trees[i], X, distinct.of_row, weight, usual, None if samples is None else samples[i])
             for i in range(chunk.start, chunk.stop)
         ]
 
@@ -128,18 +138,23 @@ def _starts(lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:
 
 
 def _read_tree(
-    tree: Any, X: Any, distinct: DistinctLabels, drawn: npt.NDArray[np.integer[Any]] | None
+    tree: Any,
+    X: Any,
+    vector_of_row: npt.NDArray[np.int32],
+    row_weight: npt.NDArray[np.float64],
+    usual: int,
+    drawn: npt.NDArray[np.integer[Any]] | None,
 ) -> tuple[npt.NDArray[Any], ...]:
     """Return for each node how many vectors it holds, and the vectors and weights of all nodes in order."""
     leaf = tree.apply(X)
-    times = np.ones(len(leaf)) if drawn is None else np.bincount(drawn, minlength=len(leaf)).astype(float)
-    n_nodes, n_vectors = int(tree.node_count), len(distinct.vectors)
+    times = row_weight if drawn is None else row_weight * np.bincount(drawn, minlength=len(leaf))
+    n_nodes, n_vectors = int(tree.node_count), int(vector_of_row.max()) + 1
     rows = np.flatnonzero(times)
     # A pipeline may transform training rows in another way while it is fitted (TargetEncoder does), so that a
     # leaf has none of them now. It gets the most frequent vector.
     empty = np.setdiff1d(np.flatnonzero(tree.children_left < 0), leaf[rows])
     nodes = np.concatenate([leaf[rows], empty])
-    held = np.concatenate([distinct.of_row[rows], np.full(len(empty), distinct.counts.argmax())])
+    held = np.concatenate([vector_of_row[rows], np.full(len(empty), usual)])
     # Node and vector as one number, for np.unique to sort by the node, then by the vector.
     cell, which = np.unique(nodes * n_vectors + held, return_inverse=True)
     node, index = cell // n_vectors, (cell % n_vectors).astype(np.int32)

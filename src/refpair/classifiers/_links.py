@@ -194,7 +194,13 @@ def check_order(order: npt.NDArray[np.integer], n_labels: int) -> None:
 
 
 def fit_links(
-    estimator: Any, X: Matrix, distinct: DistinctLabels, order: Rows, rng: np.random.Generator, **how: Any
+    estimator: Any,
+    X: Matrix,
+    distinct: DistinctLabels,
+    order: Rows,
+    rng: np.random.Generator,
+    row_weight: Floats | None = None,
+    **how: Any,
 ) -> Links:
     """Learn the links of a chain; `how` are `n_jobs` and `verbose`.
 
@@ -206,7 +212,7 @@ def fit_links(
     n_features = (X.shape[1] + np.arange(n_links)).astype(np.int32)
     targets = Targets.of_bits(distinct.of_row, vectors, n_features)
     learners = BinaryLearners(estimator, **how)
-    learners.fit(append_labels(X, vectors[distinct.of_row]), targets, rng)
+    learners.fit(append_labels(X, vectors[distinct.of_row]), targets, rng, row_weight)
     bank = learners.bank_
     if isinstance(bank, TreeBank):
         return TreeLinks(bank, learners.n_trees_, n_links, learners.n_jobs)

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from refpair._fitting import all_or_nothing
 from refpair.classifiers._base import MultiLabelClassifier, check_running
-from refpair.classifiers._base_learners import allowed_input, check_base_learner
+from refpair.classifiers._base_learners import Floats, allowed_input, check_base_learner
 from refpair.classifiers.base_estimators import Forest
 from refpair.tables.labels import LabelMatrix
 
@@ -35,7 +35,7 @@ class ReductionClassifier(MultiLabelClassifier):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows and their labels.
 
         Parameters
@@ -45,19 +45,25 @@ class ReductionClassifier(MultiLabelClassifier):
         y : array, sparse matrix or DataFrame of shape (n, n_labels), or names of labels
             The labels, 0/1, boolean or yes/no; or lists of names, or joined names such as "joy|calm". A
             one-dimensional y of two classes is taken as a single label.
+        sample_weight : array of shape (n,), optional
+            How often each row counts: one of weight 2 as if it were there twice, one of weight 0 as if it
+            were not there. Forests draw rows without regard to weights. Where all weights are whole numbers,
+            ``min_samples_leaf`` counts a row as often as it counts.
 
         Returns
         -------
         self
         """
         self._check_parameters()
-        X, labels = self._read(X, y)
+        X, labels, weight = self._read(X, y, sample_weight)
         self.cost_ = self._check_cost(getattr(self, "cost", "zero_one"))
         state = check_random_state(self.random_state)
-        self._learn(X, labels, np.random.default_rng(state.randint(2**31, size=4, dtype=np.int64)))
+        self._learn(X, labels, weight, np.random.default_rng(state.randint(2**31, size=4, dtype=np.int64)))
         return self
 
-    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
+    def _learn(
+        self, X: Any, labels: LabelMatrix, row_weight: Floats | None, rng: np.random.Generator
+    ) -> None:
         raise TypeError(f"{type(self).__name__} defines no _learn")
 
     def _running(self) -> dict[str, Any]:

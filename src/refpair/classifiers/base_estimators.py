@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -146,6 +146,7 @@ class Logistic(DocLinked, ClassifierMixin, BaseEstimator, Savable):  # type: ign
     """
 
     _doc_page = "other-classifiers"
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"sample_weight": True}  # also within one-vs-rest
     classes_: npt.NDArray[Any]
     coef_: Floats
     intercept_: Floats

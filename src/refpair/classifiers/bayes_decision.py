@@ -18,6 +18,12 @@ from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+    process_routing,
+)
 from sklearn.utils.validation import _num_samples, validate_data
 
 from refpair._fitting import all_or_nothing, warn_caller
@@ -25,7 +31,7 @@ from refpair._parallel import chunks_of, in_memory, run_chunks
 from refpair._saved import Savable, require
 from refpair._sparse import check_sparse
 from refpair.classifiers._base import MultiLabelClassifier, check_count, check_running
-from refpair.classifiers._base_learners import Bytes, Floats, Number, Rows
+from refpair.classifiers._base_learners import Bytes, Floats, Number, Rows, check_takes_weights
 from refpair.classifiers._chain_search import ChainSamples, with_rows
 from refpair.classifiers._leaf_vectors import LeafVectors, read_leaves
 from refpair.classifiers._links import EstimatorLinks
@@ -248,7 +254,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         return getattr(_last_step(self.estimator), "_takes_unknown_labels", False) is True
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the estimator.
 
         Parameters
@@ -258,27 +264,36 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
             The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
             Some may be unknown, if the estimator is one of this package that takes such.
+        sample_weight : array of shape (n,), optional
+            How often each row counts: passed on to the estimator, of a pipeline to its last step, and used in
+            leaves and for calibration. Rows of weight 0 are left out.
 
         Returns
         -------
         self
         """
         self._check_parameters()
-        X, labels = self._read(X, y)
+        X, labels, weight = self._read(X, y, sample_weight)
         self.cost_ = self._check_cost(self.cost)
         state = check_random_state(self.random_state)
         estimator = clone(self.estimator)
         if self.random_state is not None:
             _seed(estimator, state)
         rng = np.random.default_rng(state.randint(2**31, size=4, dtype=np.int64))
-        learnt = self._fit_label_model(estimator, X, labels, rng, self.verbose)
+        learnt = self._fit_label_model(estimator, X, labels, weight, rng, self.verbose)
         if self.calibrate:
-            learnt = replace(learnt, pool=self._fit_pool(estimator, learnt, X, labels, rng))
+            learnt = replace(learnt, pool=self._fit_pool(estimator, learnt, X, labels, weight, rng))
         self._label_model, self.estimator_ = learnt, learnt.model
         return self
 
     def _fit_pool(
-        self, estimator: Any, learnt: LabelModel, X: Any, labels: LabelMatrix, rng: np.random.Generator
+        self,
+        estimator: Any,
+        learnt: LabelModel,
+        X: Any,
+        labels: LabelMatrix,
+        row_weight: Floats | None,
+        rng: np.random.Generator,
     ) -> LogOddsPool | None:
         """Return the calibration of a model, from its predictions on rows that it was not fitted on."""
         if learnt.model is None or labels.shape[0] < _FEWEST_ROWS:
@@ -293,10 +308,10 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
             drawn = np.column_stack(times) > 0
             rows, drawn = rows[~drawn.all(axis=1)], drawn[~drawn.all(axis=1)]
             told = reading.out_of_bag(_before_last_step(learnt.model, _safe_indexing(X, rows)), drawn)
-            parts = [learnt.told_and_true(told, labels[rows])]
+            parts = [(*learnt.told_and_true(told, labels[rows]), rows)]
         else:
             try:
-                parts = self._cross_fit(estimator, X, labels, np.array_split(rows, _FOLDS), rng)
+                parts = self._cross_fit(estimator, X, labels, row_weight, np.array_split(rows, _FOLDS), rng)
             except Exception as error:  # whatever a classifier raises
                 warn_caller(
                     "the probabilities are not calibrated, since the estimator cannot learn from four fifths "
@@ -304,29 +319,45 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
                     FitFailedWarning,
                 )
                 return None
-        p, truths = (np.concatenate(cells) for cells in zip(*parts, strict=True))
+        p, truths, rows = (np.concatenate(cells) for cells in zip(*parts, strict=True))
         if not np.isfinite(p).any():
             return None
-        return LogOddsPool.fit([p], truths).fit_labels([p], truths)
+        how: dict[str, Any] = {} if row_weight is None else {"row_weight": row_weight[rows]}
+        return LogOddsPool.fit([p], truths, **how).fit_labels([p], truths, **how)
 
     def _cross_fit(
-        self, estimator: Any, X: Any, labels: LabelMatrix, folds: list[Rows], rng: np.random.Generator
-    ) -> list[tuple[Floats, Bytes]]:
-        """Return what clones say of rows of the fold that they were fitted without, and what is true."""
+        self,
+        estimator: Any,
+        X: Any,
+        labels: LabelMatrix,
+        row_weight: Floats | None,
+        folds: list[Rows],
+        rng: np.random.Generator,
+    ) -> list[tuple[Floats, Bytes, Rows]]:
+        """Return what clones say of rows they were not fitted on, what is true, and which rows these are."""
 
-        def ask(fold: slice) -> list[tuple[Floats, Bytes]]:
+        def ask(fold: slice) -> list[tuple[Floats, Bytes, Rows]]:
             others = np.concatenate([*folds[: fold.start], *folds[fold.stop :]])
-            learnt = self._fit_label_model(estimator, _safe_indexing(X, others), labels[others], rng, 0)
+            weight = None if row_weight is None else row_weight[others]
+            learnt = self._fit_label_model(
+                estimator, _safe_indexing(X, others), labels[others], weight, rng, 0
+            )
             mine = folds[fold.start][: _MOST_ROWS // len(folds)]
             told = learnt.distributions(_safe_indexing(X, mine), self.n_jobs)
-            return [learnt.told_and_true(p, labels[mine[rows]]) for rows, p in with_rows(told)]
+            return [(*learnt.told_and_true(p, labels[mine[rows]]), mine[rows]) for rows, p in with_rows(told)]
 
         chunks = chunks_of(len(folds), 1)
         parts = run_chunks(ask, chunks, n_jobs=1, verbose=self.verbose, title="Folds", in_place=True)
         return [part for fold in parts for part in fold]
 
     def _fit_label_model(
-        self, estimator: Any, X: Any, labels: LabelMatrix, rng: np.random.Generator, verbose: int
+        self,
+        estimator: Any,
+        X: Any,
+        labels: LabelMatrix,
+        row_weight: Floats | None,
+        rng: np.random.Generator,
+        verbose: int,
     ) -> LabelModel:
         """Fit a clone of an estimator, and find out how to read it."""
         estimator = clone(estimator)
@@ -342,13 +373,18 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
             inner.set_params(order=_order_of_chosen(inner.order, chosen))
         if chosen.sum() > 1 and _takes_one_label(inner):
             estimator = _once_a_label(estimator, self.n_jobs)
-        estimator.fit(X, _targets(inner, labels, chosen))
+        weights: dict[str, Any] = {}
+        if row_weight is not None and _routing_enabled():
+            weights = process_routing(self, "fit", sample_weight=row_weight).estimator.fit
+        elif row_weight is not None:
+            weights = {_name_of_weights(estimator): row_weight}
+        estimator.fit(X, _targets(inner, labels, chosen), **weights)
 
         reading: LeafVectors | ChainSamples | None = None
         fitted = _last_step(estimator)
         if isinstance(fitted, _FORESTS):
             features = _before_last_step(estimator, X)
-            reading = read_leaves(fitted, features, distinct, n_jobs=self.n_jobs, verbose=verbose)
+            reading = read_leaves(fitted, features, distinct, row_weight, n_jobs=self.n_jobs, verbose=verbose)
         elif isinstance(fitted, ClassifierChain):
             links, order = EstimatorLinks(fitted.estimators_), np.asarray(fitted.order_)
             reading = ChainSamples(links, order, self.n_samples, rng.random(int(chosen.sum())))
@@ -376,6 +412,17 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
             check_sparse(X, "X")
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return super()._read_features(X, reset=reset)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return how scikit-learn's metadata routing passes weights on: to this model and its estimator.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        router: MetadataRouter = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=self.estimator, method_mapping=to_fit)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -438,6 +485,17 @@ def _searched(estimator: Any) -> Any:
     while isinstance(estimator, _SEARCHES):
         estimator = getattr(estimator, "best_estimator_", estimator.estimator)
     return estimator
+
+
+def _name_of_weights(estimator: Any) -> str:
+    """Return the name by which a fit passes weights to the last step; refuse one that does not take them."""
+    steps, learner = "", estimator
+    while isinstance(inner := _searched(learner), Pipeline):
+        steps, learner = f"{steps}{inner.steps[-1][0]}__", inner.steps[-1][1]
+    while isinstance(inner, MultiOutputClassifier):
+        inner = inner.estimator
+    check_takes_weights(inner)
+    return f"{steps}sample_weight"
 
 
 def _before_last_step(model: Any, X: Any) -> Any:

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair._saved import require
-from refpair.classifiers._base_learners import BinaryLearners, Targets
+from refpair.classifiers._base_learners import BinaryLearners, Floats, Targets
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.posterior.distinct_labels import distinct_labels
-from refpair.tables.labels import UNKNOWN, LabelMatrix, has_unknown
+from refpair.tables.labels import LabelMatrix
 
 
 class BinaryRelevance(ReductionClassifier):
@@ -55,13 +55,12 @@ class BinaryRelevance(ReductionClassifier):
     learners_: BinaryLearners
     _takes_unknown_labels = True
 
-    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
-        if has_unknown(labels):
-            some = (labels != UNKNOWN).any(axis=1)
-            X, labels = X[some], labels[some]
+    def _learn(
+        self, X: Any, labels: LabelMatrix, row_weight: Floats | None, rng: np.random.Generator
+    ) -> None:
         distinct = distinct_labels(labels)
         targets = Targets.of_bits(distinct.of_row, distinct.vectors)
-        self.learners_ = BinaryLearners(self.estimator, **self._running()).fit(X, targets, rng)
+        self.learners_ = BinaryLearners(self.estimator, **self._running()).fit(X, targets, rng, row_weight)
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         require(self.learners_.n_problems_ == n_labels, "there is not a problem for each label")

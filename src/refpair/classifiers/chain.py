@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from refpair.classifiers._base_learners import Floats
 from refpair.classifiers._chain_search import chances_along, follow
 from refpair.classifiers._links import Links, check_chain, fit_links, read_order
 from refpair.classifiers._reduction import ReductionClassifier
@@ -77,10 +78,12 @@ class ChainClassifier(ReductionClassifier):
         super().__init__(estimator, n_jobs=n_jobs, random_state=random_state, verbose=verbose)
         self.order = order
 
-    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
+    def _learn(
+        self, X: Any, labels: LabelMatrix, row_weight: Floats | None, rng: np.random.Generator
+    ) -> None:
         self.order_ = read_order(self.order, labels.shape[1], rng)
         distinct = distinct_labels(labels)
-        self.links_ = fit_links(self.estimator, X, distinct, self.order_, rng, **self._running())
+        self.links_ = fit_links(self.estimator, X, distinct, self.order_, rng, row_weight, **self._running())
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         check_chain(self.order_, self.links_, n_features, n_labels)

@@ -37,7 +37,7 @@ from refpair.posterior.leaves import LeafSource
 from refpair.posterior.linear import LinearSource
 from refpair.posterior.mixture import Posterior
 from refpair.posterior.source import Learn, Source, Training, in_threads
-from refpair.tables.labels import UNKNOWN, has_unknown
+from refpair.tables.labels import has_unknown
 
 SOURCES = ("code", "labels", "leaves", "linear")
 _MOST_ROWS = 1000  # whose answers out of bag are looked at
@@ -221,7 +221,7 @@ class CSRPEClassifier(SavableCSRPE):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Draw a code for the cost, learn its bits and the other sources, and choose their weights.
 
         Parameters
@@ -230,25 +230,24 @@ class CSRPEClassifier(SavableCSRPE):
             NaN is a missing value. See :func:`refpair.on_disk.open_rows` for more rows than fit into memory.
         y : array, sparse matrix or DataFrame of shape (n, n_labels)
             The labels, 0/1, boolean or yes/no. A one-dimensional y of two classes is taken as a single label.
+            Cells that are empty (NaN, None) are unknown; a row of which nothing is known is left out.
+        sample_weight : array of shape (n,), optional
+            How often each row counts; one of weight 0 is left out.
 
         Returns
         -------
         self
         """
         self._check_parameters()
-        X, labels = self._read(X, y)
-        if has_unknown(labels):
-            some = np.flatnonzero((labels != UNKNOWN).any(axis=1))
-            X, labels = X[some], labels[some]
+        X, labels, row_weight = self._read(X, y, sample_weight)
         cost = self._check_cost(self.cost)
         drawn = check_random_state(self.random_state).randint(2**31, size=4, dtype=np.int64)
         for_pairs, for_sources, for_rows, for_unknown = map(
             np.random.default_rng, np.random.SeedSequence(drawn).spawn(4)
         )
         learn = self._make_learn()
-        row_weight = None
         distinct = distinct_labels(labels, row_weight)
-        if distinct.vectors.max(initial=0) == UNKNOWN:
+        if has_unknown(labels):
             distinct = self._complete(X, distinct, cost, learn, for_unknown)
         relevant = self._relevant(distinct)
 

@@ -124,10 +124,12 @@ class CondensedFilterTree(ReductionClassifier):
         self.n_rounds = n_rounds
         self.order = order
 
-    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
+    def _learn(
+        self, X: Any, labels: LabelMatrix, row_weight: Floats | None, rng: np.random.Generator
+    ) -> None:
         truth = labels.toarray() if sp.issparse(labels) else labels
         self.order_ = read_order(self.order, truth.shape[1], rng)
-        levels = levels_of(self.estimator, X, truth.shape[1], rng, self.n_jobs)
+        levels = levels_of(self.estimator, X, truth.shape[1], rng, self.n_jobs, row_weight)
         self.n_rounds_ = self._train(levels, truth)
         self.links_ = levels.links()
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from refpair._parallel import chunks_of
 from refpair._saved import require
-from refpair.classifiers._base_learners import ClassLearners
+from refpair.classifiers._base_learners import ClassLearners, Floats
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.costs import Cost
 from refpair.posterior import LabelDistribution
@@ -69,11 +69,13 @@ class LabelPowerset(ReductionClassifier):
     vectors_: npt.NDArray[np.uint8]
     learners_: ClassLearners
 
-    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
+    def _learn(
+        self, X: Any, labels: LabelMatrix, row_weight: Floats | None, rng: np.random.Generator
+    ) -> None:
         distinct = distinct_labels(labels)
         self.vectors_ = distinct.vectors
         learners = ClassLearners(self.estimator, **self._running())
-        self.learners_ = learners.fit(X, distinct.of_row[:, None], rng)
+        self.learners_ = learners.fit(X, distinct.of_row[:, None], rng, row_weight)
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         right = self.vectors_.ndim == 2 and self.vectors_.shape[1] == n_labels

@@ -12,7 +12,7 @@ from refpair._parallel import chunks_of
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
 from refpair.classifiers._base import check_count
-from refpair.classifiers._base_learners import BinaryLearners, Bytes, ClassLearners, Targets
+from refpair.classifiers._base_learners import BinaryLearners, Bytes, ClassLearners, Floats, Targets
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.coding.repetition import LabelCode, LabelCodeName, make_label_code
 from refpair.posterior.distinct_labels import DistinctLabels, distinct_labels
@@ -42,7 +42,14 @@ class CodeLearners(Savable):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Matrix, labels: DistinctLabels, code: LabelCode, rng: np.random.Generator) -> Self:
+    def fit(
+        self,
+        X: Matrix,
+        labels: DistinctLabels,
+        code: LabelCode,
+        rng: np.random.Generator,
+        row_weight: Floats | None = None,
+    ) -> Self:
         """Learn all blocks of the code."""
         self.n_bits_ = code.n_bits
         # The codes are linear: bits that are the same for each single label are the same for all vectors.
@@ -55,7 +62,7 @@ class CodeLearners(Savable):
         if self.size == 1:
             self.patterns_ = [np.array([[0], [1]], np.uint8)] * len(first)
             targets = Targets.of_bits(labels.of_row, words[:, first])
-            self.learners_ = BinaryLearners(self.estimator, **how).fit(X, targets, rng)
+            self.learners_ = BinaryLearners(self.estimator, **how).fit(X, targets, rng, row_weight)
             return self
         self.patterns_ = []
         classes = np.empty((X.shape[0], len(first)), np.int32)
@@ -63,7 +70,7 @@ class CodeLearners(Savable):
             patterns, found = np.unique(words[:, self._bits(block)], axis=0, return_inverse=True)
             self.patterns_.append(patterns)
             classes[:, problem] = found.ravel()[labels.of_row]
-        self.learners_ = ClassLearners(self.estimator, **how).fit(X, classes, rng)
+        self.learners_ = ClassLearners(self.estimator, **how).fit(X, classes, rng, row_weight)
         return self
 
     def _check_saved(self) -> None:
@@ -176,12 +183,14 @@ class MLECC(ReductionClassifier):
         self.powerset = powerset
         self.code_length = code_length
 
-    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
+    def _learn(
+        self, X: Any, labels: LabelMatrix, row_weight: Floats | None, rng: np.random.Generator
+    ) -> None:
         n_labels = labels.shape[1]
         # The code draws from a generator of its own, so that its bits are seeded as those of others are.
         self.code_ = make_label_code(self.code, n_labels, self.code_length, rng=rng.spawn(1)[0])
         learners = CodeLearners(self.estimator, min(self.powerset, n_labels), **self._running())
-        self.learners_ = learners.fit(X, distinct_labels(labels), self.code_, rng)
+        self.learners_ = learners.fit(X, distinct_labels(labels), self.code_, rng, row_weight)
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         require(self.code_.n_labels == n_labels, "the code is one of other labels")

@@ -129,7 +129,9 @@ class ProbabilisticChain(ReductionClassifier):
         self.beam_width = beam_width
         self.order = order
 
-    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
+    def _learn(
+        self, X: Any, labels: LabelMatrix, row_weight: Floats | None, rng: np.random.Generator
+    ) -> None:
         if self.inference != "sample" and not _is_zero_one(self.cost_):
             raise ValueError(
                 f"inference={self.inference!r} finds the most probable label vector, which is best for "
@@ -138,7 +140,7 @@ class ProbabilisticChain(ReductionClassifier):
         distinct = distinct_labels(labels)
         self._n_drawn, self._is_exact = self._n_vectors(distinct.vectors)
         self.order_ = read_order(self.order, labels.shape[1], rng)
-        self.links_ = fit_links(self.estimator, X, distinct, self.order_, rng, **self._running())
+        self.links_ = fit_links(self.estimator, X, distinct, self.order_, rng, row_weight, **self._running())
         self._uniforms = rng.random(len(self.order_))
 
     @property

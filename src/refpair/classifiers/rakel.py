@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from refpair._saved import require
 from refpair.classifiers._base import check_count
+from refpair.classifiers._base_learners import Floats
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.mlecc import CodeLearners
 from refpair.coding.repetition import LabelsetRepetition, draw_labelsets
@@ -88,11 +89,13 @@ class RAkEL(ReductionClassifier):
         self.n_labelsets = n_labelsets
         self.labelsets = labelsets
 
-    def _learn(self, X: Any, labels: LabelMatrix, rng: np.random.Generator) -> None:
+    def _learn(
+        self, X: Any, labels: LabelMatrix, row_weight: Floats | None, rng: np.random.Generator
+    ) -> None:
         code = self._make_sets(labels.shape[1], rng.spawn(1)[0])
         self.labelsets_ = code.labelsets
         learners = CodeLearners(self.estimator, self.labelsets_.shape[1], **self._running())
-        self.learners_ = learners.fit(X, distinct_labels(labels), code, rng)
+        self.learners_ = learners.fit(X, distinct_labels(labels), code, rng, row_weight)
 
     def _make_sets(self, n_labels: int, rng: np.random.Generator) -> LabelsetRepetition:
         if self.labelsets is not None:
