@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,9 @@ def of_words(words, counts):
 
 
 def of_rows(signs, vector, n_vectors):
-    return KnownCodes.of_rows(np.zeros((n_vectors, 2), np.uint8), pack_signs(signs), vector, signs.shape[1])
+    plain = np.ones(len(vector)), vector, np.arange(len(vector) + 1)
+    shares = sp.csr_array(plain, shape=(len(vector), n_vectors))
+    return KnownCodes.of_rows(np.zeros((n_vectors, 2), np.uint8), pack_signs(signs), shares, signs.shape[1])
 
 
 def weights(codes, agreement, temperature, own=None):

@@ -28,9 +28,9 @@ def bit_problems(
 ) -> BitProblems:
     """Return what the bits have to learn: first those of the code, then n_votes times one a label.
 
-    Those of labels are as `label_problems` has them. Of a row whose label vector is known by its probabilities
-    only, `vector_of_row` is a row of the `shares` of the vectors, and it learns the expected difference E[Δ].
-    That is exact: of its expected loss, only −s · E[Δ] / 2 depends on the bit s that is predicted.
+    Those of labels are as `label_problems` has them. If only probabilities of a row's label vector are known,
+    `vector_of_row` is a row of the `shares` of the vectors, and it learns the expected difference E[Δ]. That
+    is exact: of its expected loss, only −s · E[Δ] / 2 depends on the bit s that is predicted.
     """
     n_bits = len(code) + n_votes * vectors.shape[1]
     differences = partial(_differences, code, vectors, shares)

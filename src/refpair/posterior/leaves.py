@@ -42,7 +42,7 @@ class LeafSource(Source):
     def learn(self, training: Training, rng: np.random.Generator) -> Iterator[Floats]:
         """Grow trees in batches."""
         n_vectors = len(training.vectors)
-        bins = find_bins(training.X, ClassTreeBank().max_bins)
+        bins = find_bins(training.X, ClassTreeBank().max_bins, training.distinct.row_weight)
         nearest = _NearestReference(training, rng)
         bank = ClassTreeBank(max_features="sqrt", max_samples=_BAG, n_jobs=training.n_jobs)
         bank.bins_, bank.n_classes_ = bins, np.array([n_vectors])
@@ -74,7 +74,8 @@ class LeafSource(Source):
         classes = np.column_stack([nearest.draw(rng) for _ in range(n_trees)])
         seeds = rng.integers(2**63, size=n_trees, dtype=np.uint64)
         n_sampled = max(1, min(round(_BAG * n), _LARGEST_BAG, n - 1))
-        problems = ClassProblems(classes, classes.max(axis=0).astype(np.int64) + 1, 1, seeds)
+        n_classes = classes.max(axis=0).astype(np.int64) + 1
+        problems = ClassProblems(classes, n_classes, 1, seeds, training.distinct.row_weight)
         bank = ClassTreeBank(
             max_features="sqrt", max_samples=n_sampled, n_jobs=training.n_jobs, verbose=training.verbose
         ).fit(training.X, problems, bins)
