@@ -87,7 +87,9 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
 
         Rows that have weight 0, or no label that is known, are left out. The weights are None if all are 1.
         """
-        X, Y, weight = weigh(X, Y, sample_weight)
+        weight = None
+        if sample_weight is not None:
+            X, Y, weight = weigh(X, Y, sample_weight)
         X = self._read_features(X, reset=True)
         labels, self._label_format = read_labels(in_memory(Y), may_miss=self._takes_unknown_labels)
         check_consistent_length(X, labels)
