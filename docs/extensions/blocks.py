@@ -16,7 +16,8 @@ def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
 
 
 def on_page_content(html: str, **kwargs: Any) -> str:
-    """Show types of parameters without brackets of their own, and no dash where nothing is said."""
+    """Show types of parameters as docstrings have them, and no dash where nothing is said."""
+    html = re.sub(r"(<code>[^<]*\w) - like\b", r"\1-like", html)
     html = re.sub(r"\(<code>\(((?:(?!</code>).)*)\)</code>", r"(<code>\1</code>", html, flags=re.DOTALL)
     return re.sub(r'\s*–\s*<div class="doc-md-description">\s*</div>', "", html)
 
