@@ -57,7 +57,7 @@ MISTAKES = {
     ),
     "measured twice": (
         (*FIT_SONGS, "--holdout", "0.2", "--test", "songs.csv"),
-        "--test and --holdout are two ways to measure the model; choose one",
+        "--test and --holdout are two ways to score the model; choose one",
     ),
     "nothing held out": ((*FIT_SONGS, "--holdout", "0.001"), "--holdout 0.001 of 80 rows leaves nothing"),
     "no rows": (("fit", "norows.csv", "--labels", "joy", "-o", "m"), "no rows below the header"),

@@ -60,25 +60,22 @@ class QueryStrategy(DocLinked, BaseEstimator, ABC):  # type: ignore[misc]  # sci
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
-            All rows, with labels and without. Those of a Dask array or DataFrame are looked at block by
-            block.
+            All rows, with labels and without. A Dask array or DataFrame is read block by block.
         Y : array or DataFrame of shape (n, n_labels)
-            The labels, 0 or 1; a row of NaN has none yet. A row of zeros has been answered: none of the
-            labels.
+            The labels, 0 or 1. A row of NaN is unlabeled; a row of zeros has none of the labels.
         batch_size : int, default=1
-            How many rows; all that there are, if they are fewer.
+            Number of rows; fewer if there are no more.
         candidates : array of int, or of bool, optional
             Which rows may be asked for; by default all without labels.
         return_utilities : bool, default=False
-            Whether to return also what each row is worth.
+            Whether to return the utility of each row, too.
 
         Returns
         -------
         rows : ndarray of int, shape (batch_size,)
             Indices into X.
         utilities : ndarray of shape (n,)
-            If asked for: the greater, the better; NaN for rows that may not be asked for or were not looked
-            at.
+            Greater is better; NaN for rows that are no candidates or were not scored.
         """
         check_count("batch_size", batch_size)
         self._check_parameters()
@@ -121,7 +118,7 @@ class QueryStrategy(DocLinked, BaseEstimator, ABC):  # type: ignore[misc]  # sci
 class LearningStrategy(QueryStrategy):
     """Base class of strategies that learn from the known labels: subclasses define :meth:`utilities`.
 
-    The rows of a batch are unlike each other. As long as no two labeled rows differ in their labels, rows are
+    The rows of a batch differ from each other. As long as all labeled rows have the same labels, rows are
     chosen as by :class:`refpair.active.SpreadQuery`.
 
     Parameters

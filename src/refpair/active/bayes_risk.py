@@ -32,7 +32,7 @@ class BayesRisk(LearningStrategy):
 
     Notes
     -----
-    Rows can be uncertain for good: if labels are noisy, asking for such rows helps little.
+    If labels are noisy, rows can stay uncertain, however many are labeled: asking for them helps little.
 
     Examples
     --------

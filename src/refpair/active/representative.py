@@ -12,12 +12,12 @@ from refpair.active.uncertainty import CostSensitiveUncertainty
 
 
 class RepresentativeUncertainty(CostSensitiveUncertainty):
-    """Ask for a row of uncertain cost that is like many unlabeled rows and unlike the labeled ones.
+    """Ask for a row of uncertain cost that is similar to many unlabeled rows and not to the labeled ones.
 
     Uncertainty alone prefers outliers, whose labels teach little about other rows. The utility is therefore
     the square of :class:`CostSensitiveUncertainty`, by default its part about the classifier, times the mean
-    reduction of the variance of the unlabeled rows if the row gets its label and labels are a Gaussian
-    process over the rows.
+    reduction of the variance of the unlabeled rows by its label, if labels are a Gaussian process over the
+    rows.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
     -----
     The covariance of rows is the mean of exp(−q), exp(−3 q) and exp(−10 q), where q is the squared Euclidean
     distance over the median one: scale the features first, as for the classifier. If fewer than a fifth of
-    the values are not 0, as of counts of words, rows are compared by their directions: else a short text
-    would be like all others. The noise of an answer has the variance of a row.
+    the values are not 0, as in counts of words, rows are compared by their directions; otherwise a short text
+    would be similar to all others. The variance of the noise of an answer is that of a row.
 
     Examples
     --------

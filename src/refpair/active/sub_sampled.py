@@ -15,8 +15,7 @@ from refpair.classifiers._base import check_count
 class SubSampled(QueryStrategy):
     """Apply another strategy to a random sample of the candidates, drawn for each query.
 
-    The time of a strategy grows with the number of candidates, and the best of ten thousand rows is hardly
-    worse than the best of a million.
+    The time of a strategy grows with the number of candidates.
 
     Parameters
     ----------

@@ -69,10 +69,10 @@ def label(
         typer.Option(help="An .npy or .npz file with features to use instead, such as embeddings."),
     ] = None,
     session: Annotated[
-        Path | None, typer.Option(help="The file that keeps the answers.", show_default="DATA.labels.sqlite")
+        Path | None, typer.Option(help="The file of the answers.", show_default="DATA.labels.sqlite")
     ] = None,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="How many rows to label before the page says stop.")
+        int | None, typer.Option(min=1, help="Number of rows to label before the page says to stop.")
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[

@@ -48,14 +48,14 @@ def fit(
     false_positive: FalsePositive = None,
     false_negative: FalseNegative = None,
     test: Annotated[
-        str | None, typer.Option(help="Another table with labels, to measure the model on.", metavar="DATA")
+        str | None, typer.Option(help="Another table with labels, to score the model on.", metavar="DATA")
     ] = None,
     holdout: Annotated[
         float | None,
         typer.Option(
             min=0.0,
             max=1.0,
-            help="The share of rows to keep out of the fit, stratified by label, and to measure the "
+            help="The share of rows, stratified by label, to keep out of the fit and to score the "
             "model on, as in 0.2.",
         ),
     ] = None,
@@ -110,7 +110,7 @@ def fit(
     if cost is not None:
         get_cost(cost)  # find mistyped names before a large table is read
     if test is not None and holdout is not None:
-        raise ValueError("--test and --holdout are two ways to measure the model; choose one")
+        raise ValueError("--test and --holdout are two ways to score the model; choose one")
     table = read_labeled(data, options)
     held_out = None if test is None else read_labeled(test, options)
     if holdout is not None:
@@ -250,7 +250,7 @@ def evaluate(
     sep: Sep = None,
     encoding: Encoding = None,
 ) -> None:
-    """Measure a model on a table with labels.
+    """Score a model on a table with labels.
 
     For example:
 

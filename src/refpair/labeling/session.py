@@ -165,7 +165,7 @@ class Session(SessionResults):
         who : str, default="me"
             Who answers.
         random_state : int, default=0
-            Decides everything random.
+            The seed of all random choices.
         verbose : int, default=0
             1 shows a progress bar while images are read.
         """
@@ -234,7 +234,7 @@ class Session(SessionResults):
         n : int, default=1
             Number of rows; fewer if there are no more.
         holder : str, optional
-            The window that asks: two windows get different rows.
+            The browser window that asks: two windows get different rows.
         wait : bool, default=True
             Whether to learn from new answers first; if not, the last ranking is used.
         """

@@ -152,7 +152,7 @@ class LabelDistribution:
 
     @classmethod
     def join(cls, parts: Sequence[LabelDistribution]) -> LabelDistribution:
-        """Lay distributions on the same label vectors one after the other."""
+        """Concatenate the rows of distributions on the same label vectors."""
         return cls(
             parts[0].vectors,
             _starts(np.concatenate([np.diff(part.start) for part in parts])),
@@ -162,7 +162,7 @@ class LabelDistribution:
 
     @classmethod
     def mix(cls, parts: Sequence[LabelDistribution], shares: Sequence[float]) -> LabelDistribution:
-        """Mix distributions of the same rows, on whatever vectors; the shares sum to 1.
+        """Mix distributions of the same rows, on any label vectors; the shares sum to 1.
 
         Examples
         --------
@@ -261,23 +261,23 @@ class LabelDistribution:
         return np.ascontiguousarray(self.most_likely(1)[0][:, 0])
 
     def best_f_beta(self, beta: float) -> Bytes:
-        """Return the labels of largest expected F-beta for each row; of sets that tie a smallest one."""
+        """Return the labels of largest expected F-beta for each row; of ties the smallest set."""
         return np.asarray(f_measure.best_sets(self.entries(), self.n_labels, beta**2))
 
     def weighted(self) -> Iterator[tuple[slice, LabelDistribution]]:
-        """Yield the rows as they are, in one block."""
+        """Yield all rows, in one block."""
         yield slice(0, len(self)), self
 
     def tilted(self, targets: Floats) -> LabelDistribution:
         """Return the nearest distribution on the same vectors whose labels have other probabilities.
 
-        Of all distributions with these marginals it is the one of least relative entropy to this one. Where
-        no weights of a row's vectors have them, it comes near.
+        Of all distributions with these marginals it is the one of least relative entropy to this one. If none
+        on the vectors of a row has them, it comes close.
 
         Parameters
         ----------
         targets : array of shape (n, n_labels)
-            Between 0 and 1, neither of them.
+            Between 0 and 1, exclusively.
 
         Examples
         --------
@@ -380,7 +380,7 @@ class IndependentLabels:
         return labels.astype(np.uint8), probabilities
 
     def drawn(self, n_samples: int) -> LabelDistribution:
-        """Return so many label vectors of each row, drawn so that each label is there as often as it should.
+        """Return random label vectors of each row, in which each label is as frequent as it is probable.
 
         What is drawn for a row depends on no other row, and is the same each time: label by label, the
         samples fall into as many equal parts of its probability, in random order.
@@ -395,7 +395,7 @@ class IndependentLabels:
         return (self._marginals > 0.5).astype(np.uint8)
 
     def best_f_beta(self, beta: float) -> Bytes:
-        """Return the labels of largest expected F-beta for each row; of sets that tie a smallest one."""
+        """Return the labels of largest expected F-beta for each row; of ties the smallest set."""
         return np.asarray(f_measure.best_sets_of_independent(self._marginals, beta**2))
 
     def weighted(self) -> Iterator[tuple[slice, LabelDistribution]]:

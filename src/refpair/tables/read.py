@@ -128,15 +128,15 @@ def read_table(
     Returns
     -------
     Table
-        Cells are unchanged: texts, numbers, truths, dates (Parquet and Excel), lists (Parquet
+        Cells are unchanged: texts, numbers, booleans, dates (Parquet and Excel), lists (Parquet
         and JSON). Empty cells are missing, in columns of numbers also "NA", "null" and the like. In semicolon
         and tab files, columns of ``3,5`` are numbers. In libsvm files columns are named by their indices.
 
     Raises
     ------
     ValueError
-        If a column is unknown, named twice, or a label that is dropped; if the file is broken, has one
-        column only because its separator is unknown, or a few bytes of it claim gigabytes.
+        If a column is unknown, named twice, or a label that is dropped; if the file is damaged, has only one
+        column because its separator is unknown, or a few bytes of it would need gigabytes.
     ImportError
         If the file is Parquet or Excel and the library to read it is not installed.
 
