@@ -179,7 +179,8 @@ def show_summary() -> str:
         better, kept = (some["gain"] > CLEARLY).sum(), 100 * some["kept"].mean()
         told.append(
             f"with {hiding} hidden in {(some['gain'] >= -LEVEL).sum()} of {len(some)} cases, "
-            f"by more than 1 % in {better}, and keeps {kept:.0f} % of the advantage over the best constant answer on average"
+            f"by more than 1 % in {better}, and keeps {kept:.0f} % of the advantage over the best constant "
+            "answer on average"
         )
     return f"{'; '.join(told)}{'. It loses: ' * bool(lost)}{', '.join(lost)}"
 

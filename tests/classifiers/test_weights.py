@@ -24,6 +24,8 @@ from refpair import (
     LabelPowerset,
     Logistic,
     ProbabilisticChain,
+    load,
+    save,
 )
 from refpair.classifiers._reduction import ReductionClassifier
 from tests.classifiers.common import CLASSES, make
@@ -278,6 +280,15 @@ def test_requests_are_those_of_scikit_learn(weighted, name):
     if expected is None:
         expected = without_bags(name).fit(X, Y, weight)
         np.testing.assert_array_equal(pipeline.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_models_with_requests_can_be_saved(weighted, name, tmp_path):
+    X, Y, weight, _ = weighted
+    with config_context(enable_metadata_routing=True):
+        model = make(name).set_fit_request(sample_weight=True).fit(X, Y, weight)
+    save(model, tmp_path / "model.refpair")
+    np.testing.assert_array_equal(load(tmp_path / "model.refpair").predict(X), model.predict(X))
 
 
 def test_routing_goes_through_pipelines_and_chains(weighted):
