@@ -177,6 +177,7 @@ FORGED = {
     "vector outside": (changed(SHARES + "indices", at(3, 8)), "a sparse matrix has a cell outside"),
     "negative vector": (changed(SHARES + "indices", at(3, -1)), "a sparse matrix has a cell outside"),
     "fewer vectors": (fewer_shares, "rows have a wrong shape"),
+    "counts below 0": (changed("relevant_counts_", at(0, -1)), "a label vector counts less than nothing"),
     "code of no vector": (changed(SHARES + "indptr", at(1, 0)), "a code has no label vector"),
     "code of no weight": (changed(SHARES + "data", at(3, 0.0)), "a code counts for nothing"),
     "code of no number": (changed(SHARES + "data", lambda a: np.full(len(a), np.nan)), "counts for nothing"),

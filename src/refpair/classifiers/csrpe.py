@@ -124,8 +124,9 @@ class CSRPEClassifier(SavableCSRPE):
         The reference pairs; fewer than ``n_bits`` if there are no more useful ones.
     relevant_set_ : ndarray of uint8, shape (n_vectors, n_labels)
         The label vectors that codes are compared with, the most frequent first.
-    relevant_counts_ : ndarray of int64
-        The number of training rows with each of them.
+    relevant_counts_ : ndarray of int64 or float64
+        The number of training rows with each of them; the sum of their weights, and of the probabilities of
+        vectors that are not known, if there are such.
     bits_ : TreeBank, LogisticBank or EstimatorBank
         The learned bits of the code.
     posterior_ : Posterior
