@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import refpair
 from refpair.cli import demo
 from tests.cli.running import works
@@ -21,6 +23,7 @@ print(model.predict(digits.X).shape)
 """
 
 
+@pytest.mark.slow
 def test_fit_predict_and_the_demo_need_no_folder_to_write_to(monkeypatch):
     inside = container()
     monkeypatch.setattr(demo, "N_BITS", 60)

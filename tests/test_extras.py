@@ -45,6 +45,7 @@ def printed(script: str, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_model_is_fitted_saved_and_asked(tmp_path):
     out = printed(
         """
@@ -63,6 +64,7 @@ print(model.fit(X, names).predict(X[:1]), model.fit(sp.csr_array(X), Y[:, 0]).pr
     assert out.startswith("[[")
 
 
+@pytest.mark.slow
 def test_decisions_of_another_classifier_and_queries():
     printed(
         """

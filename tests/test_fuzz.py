@@ -35,6 +35,7 @@ RUNS = {
 needs_atheris = pytest.mark.skipif(find_spec("atheris") is None, reason="atheris is not installed")
 
 
+@pytest.mark.slow
 @needs_atheris
 @pytest.mark.parametrize("name", TARGETS)
 def test_thousands_of_inputs_find_nothing(tmp_path, name):

@@ -208,6 +208,7 @@ def test_without_a_terminal_lines_tell_how_far_it_is(tmp_path, table, monkeypatc
     assert "0 of 3 tasks, ? left\n" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_bits", [QUICK.n_bits, 50])
 def test_a_quick_report_says_so_whatever_the_bits(tmp_path, table, n_bits):
     study = make_study(tmp_path, table, settings=replace(QUICK, n_bits=n_bits))
