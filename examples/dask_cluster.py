@@ -11,7 +11,7 @@ def main() -> None:
     """Fit locally and on the cluster: the models are identical."""
     digits = load_dataset("digits")
     X, Y, X_test, Y_test = digits.X[:1500], digits.Y[:1500], digits.X[1500:], digits.Y[1500:]
-    model = CSRPEClassifier("f1", n_bits=500, random_state=0)
+    model = CSRPEClassifier("f1", n_bits=100, random_state=0)
     here = model.fit(X, Y).predict(X_test)
 
     with (

@@ -120,10 +120,9 @@ def label(
 
     refpair label digits
     """
-    from refpair import get_cost
     from refpair._files import check_output
     from refpair.active import Budget
-    from refpair.cli.data import cost_of, table_options
+    from refpair.cli.data import built_in_cost, cost_of, table_options
     from refpair.datasets.load import is_file, read_data
     from refpair.labeling import Session
     from refpair.labeling.access import given_token, kept_token, new_token
@@ -133,7 +132,7 @@ def label(
 
     options = table_options(labels, label_sep, drop, kinds, sep, encoding)
     if cost is not None:
-        get_cost(cost)  # find mistyped names before a large table is read
+        built_in_cost(cost)  # find mistyped names before a large table is read
     if export is not None:
         check_table_path(export, for_spreadsheets=for_spreadsheets)
     if save_model is not None:

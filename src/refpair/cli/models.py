@@ -97,9 +97,9 @@ def fit(
     import numpy as np
     from sklearn.pipeline import make_pipeline
 
-    from refpair import CSRPEClassifier, TableVectorizer, get_cost, save
+    from refpair import CSRPEClassifier, TableVectorizer, save
     from refpair._files import check_output
-    from refpair.cli.data import TableModel, amount, cost_of, read_labeled, table_options
+    from refpair.cli.data import TableModel, amount, built_in_cost, cost_of, read_labeled, table_options
     from refpair.costs import PerLabelCost
     from refpair.model_selection import MultilabelStratifiedShuffleSplit
     from refpair.tables import Table
@@ -108,7 +108,7 @@ def fit(
     options = table_options(labels, label_sep, drop, kind, sep, encoding)
     check_output(output)  # now, not when the work is done
     if cost is not None:
-        get_cost(cost)  # find mistyped names before a large table is read
+        built_in_cost(cost)  # find mistyped names before a large table is read
     if test is not None and holdout is not None:
         raise ValueError("--test and --holdout are two ways to score the model; choose one")
     table = read_labeled(data, options)
@@ -258,12 +258,12 @@ def evaluate(
 
     refpair evaluate songs.refpair test.csv --cost f1 --cost f2
     """
-    from refpair import get_cost, load
-    from refpair.cli.data import TableModel, table_options
+    from refpair import load
+    from refpair.cli.data import TableModel, built_in_cost, table_options
     from refpair.costs import Cost, PerLabelCost, cost_names
     from refpair.tables.labels import UNKNOWN, with_gaps
 
-    asked_for = [get_cost(name) for name in cost or cost_names()]
+    asked_for = [built_in_cost(name) for name in cost or cost_names()]
     fitted = TableModel(str(model), load(model))
     table = fitted.read_with_labels(data, table_options(sep=sep, encoding=encoding))
     names, truth, predicted = fitted.compare(table)

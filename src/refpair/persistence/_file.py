@@ -33,6 +33,7 @@ from refpair._saved import Room, limited_room, require, work_of
 from refpair.costs import get_cost
 from refpair.costs._probe import OtherCostError
 from refpair.persistence._values import OWN, CostNeededError, ValueReader, ValueWriter, require_few
+from refpair.tables.read import is_table_name
 
 _FORMAT = "refpair model"
 _VERSION = 1  # goes up when an older refpair could not make sense of the file
@@ -269,6 +270,11 @@ def read_model_file(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[A
     except ModelFileError:
         raise
     except zipfile.BadZipFile as error:
+        if is_table_name(path.name):
+            raise ModelFileError(
+                f"{path}: this is a table, and a model belongs here; refpair fit makes one of a table with "
+                "labels"
+            ) from None
         raise ModelFileError(
             f"{path}: this is no refpair model, or only a part of one ({error}); {_SAVE_ANEW}"
         ) from error

@@ -193,6 +193,11 @@ def _asked_for(names: Sequence[str] | None, what: str) -> list[str] | None:
     return asked
 
 
+def is_table_name(name: str) -> bool:
+    """Whether a file is called as a table that `read_table` reads."""
+    return name.lower().removesuffix(".gz").endswith(tuple(sum(_ENDINGS.values(), ())))
+
+
 def _format(source: Source) -> str:
     if source.path is None:
         with source.open() as file:
