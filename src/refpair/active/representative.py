@@ -6,8 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from refpair.active._cells import Cells, ValuedCells
 from refpair.active._coverage import variance_removed
-from refpair.active._pool import Floats, Pool
+from refpair.active._pool import Floats, Indices, Pool
+from refpair.active._strategy import spread_cells
 from refpair.active.uncertainty import CostSensitiveUncertainty
 
 
@@ -79,3 +81,12 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
         return uncertainty**2 * variance_removed(
             pool.features, pool.labeled, pool.candidates, rng, self.n_jobs
         )
+
+    def choose_cells(self, cells: Cells, n: int, rng: np.random.Generator) -> Indices:
+        """Choose n labels that are worth knowing in many rows."""
+        pool = cells.pool
+        if not pool.tells_something:
+            return spread_cells(cells, n, rng)
+        valued = ValuedCells.of(cells, self.estimator, self.cost, n, rng)
+        worth = np.sqrt(valued.values) * valued.coverage(pool.candidates, rng)
+        return valued.cells.diverse(worth, n, rng)

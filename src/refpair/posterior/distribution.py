@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from refpair._kernels import f_measure
 from refpair._kernels.posterior import tilt_to_marginals
 from refpair.costs import Labels, check_labels
+from refpair.tables.labels import UNKNOWN
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
@@ -294,6 +295,33 @@ class LabelDistribution:
         vars(tilted)["_label_lists"] = lists
         return tilted
 
+    def given(self, observed: Bytes) -> LabelDistribution:
+        """Return the distributions of rows of which some labels are known.
+
+        Parameters
+        ----------
+        observed : array of shape (n, n_labels), dtype uint8
+            0, 1, or UNKNOWN (255). If no vector of a row agrees with what is known of it, what is known tells
+            nothing about its other labels.
+
+        Examples
+        --------
+        >>> p = LabelDistribution.from_dense([[0, 0], [0, 1], [1, 1]], [[2, 1, 1]])
+        >>> p.given(np.array([[255, 1]], np.uint8)).marginals()
+        array([[0.5, 1. ]])
+        """
+        row = np.repeat(np.arange(len(self)), np.diff(self.start))
+        of_row, vectors = observed[row], self.vectors[self.index]
+        agrees = ((of_row == UNKNOWN) | (of_row == vectors)).all(axis=1)
+        mass = np.bincount(row, np.where(agrees, self.weight, 0.0), minlength=len(self))
+        kept = agrees | (mass[row] == 0.0)
+        row, vectors = row[kept], np.where(of_row == UNKNOWN, vectors, of_row)[kept]
+        weight = self.weight[kept] / np.where(mass == 0.0, 1.0, mass)[row]
+        _, first, which = np.unique(_keys(vectors), return_index=True, return_inverse=True)
+        found = sp.coo_array((weight, (row, which.ravel())), shape=(len(self), len(first))).tocsr()
+        index, start = found.indices.astype(np.int32), found.indptr.astype(np.int64)
+        return LabelDistribution(np.ascontiguousarray(vectors[first]), start, index, found.data)
+
     def entries(self) -> Entries:
         """Return start, index and weight, and the labels of vectors as :func:`label_lists` has them."""
         return self.start, self.index, self.weight, *self._label_lists
@@ -378,6 +406,10 @@ class IndependentLabels:
         probabilities = np.exp(np.log(chance).sum(axis=1, keepdims=True) - cheapest)
         labels = (likeliest[:, None, :] ^ flipped) & (probabilities > 0.0)[:, :, None]
         return labels.astype(np.uint8), probabilities
+
+    def given(self, observed: Bytes) -> IndependentLabels:
+        """Return the distributions of rows of which some labels are known: 0, 1, or UNKNOWN (255)."""
+        return IndependentLabels(np.where(observed == UNKNOWN, self._marginals, observed))
 
     def drawn(self, n_samples: int) -> LabelDistribution:
         """Return random label vectors of each row, in which each label is as frequent as it is probable.
