@@ -28,6 +28,7 @@ from benchmarks import (
     session,
     splits,
     startup,
+    wrong_labels,
 )
 from refpair._files import written_whole
 from refpair.experiments.report.sections import Section, SectionFigure
@@ -69,6 +70,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "splits": splits.show_evenness,
     "splits-speed": splits.show_speed,
     "startup": startup.show,
+    "wrong-labels": wrong_labels.show,
+    "wrong-labels-gain": wrong_labels.show_gain,
 }
 BLOCKS |= {f"origin-{path.stem}": partial(common.tell_origin, path) for path in common.stored()}
 BLOCKS |= {f"panels-{name}": partial(active_learning.show_panels, name) for name in STRATEGIES}

@@ -29,6 +29,7 @@ _TREES, _LEAF = 100, 5
 _NEIGHBORS = 50  # other labels that may tell something of one
 _SUREST = 0.1  # share of cells in which the model is surest, by which the rates of mistakes are found
 _ALIKE, _MOST_WRONG = 100.0, 0.45  # cells that say the two rates are one; and what a rate is at most
+_UNLIKELY = 0.001  # the least probability that is believed
 _MOST_ODDS = 8.0
 _LEAST = 0.005  # share of a forest's votes
 
@@ -178,15 +179,17 @@ def chance_of_mistake(labels: Bytes, p: Floats) -> Floats:
 
 def posterior_of_mistake(labels: Bytes, p: Floats, false_there: float, false_absent: float) -> Floats:
     """Return the probability of a mistake if labels are given wrongly at these rates."""
-    there = np.clip((p - false_there) / (1.0 - false_there - false_absent), 0.0, 1.0)
-    wrong = np.where(labels == 1, false_there * (1.0 - there) / p, false_absent * there / (1.0 - p))
-    return np.minimum(wrong, 1.0)
+    there = np.clip((p - false_there) / (1.0 - false_there - false_absent), _UNLIKELY, 1.0 - _UNLIKELY)
+    mistaken = np.where(labels == 1, false_there * (1.0 - there), false_absent * there)
+    right = np.where(labels == 1, (1.0 - false_absent) * there, (1.0 - false_there) * (1.0 - there))
+    return np.asarray(mistaken / (mistaken + right))
 
 
 def _cost_of(fitted: Any) -> Cost:
     while label_format_of(fitted) is not None and not hasattr(fitted, "_label_format"):
         fitted = fitted[-1] if hasattr(fitted, "steps") else fitted.best_estimator_
-    return getattr(fitted, "cost_", None) or get_cost("hamming")
+    cost: Cost = fitted.cost_ if hasattr(fitted, "cost") else get_cost("hamming")
+    return cost
 
 
 def _costs(labels: Bytes, cost: Cost) -> Floats:
