@@ -28,6 +28,7 @@ from benchmarks import (
     session,
     splits,
     startup,
+    wrong_labels,
 )
 from refpair._files import written_whole
 from refpair.experiments.report.sections import Section, SectionFigure
@@ -74,6 +75,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "startup": startup.show,
     "startup-fit": partial(startup.show_compiling, "first fit"),
     "startup-predict": partial(startup.show_compiling, "load, first predict"),
+    "wrong-labels": wrong_labels.show,
+    "wrong-labels-gain": wrong_labels.show_gain,
 }
 BLOCKS |= {f"origin-{path.stem}": partial(common.tell_origin, path) for path in common.stored()}
 BLOCKS |= {f"panels-{name}": partial(active_learning.show_panels, name) for name in STRATEGIES}
