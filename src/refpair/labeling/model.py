@@ -20,7 +20,7 @@ from refpair.active._classifier import KernelFeatures, WrappedClassifier, check_
 from refpair.active._pool import Floats, Indices, Labels
 from refpair.active._strategy import QueryStrategy
 from refpair.bits.binning import Matrix
-from refpair.classifiers import CSRPEClassifier, Logistic
+from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance, CSRPEClassifier, Logistic
 from refpair.classifiers._base import MultiLabelClassifier, check_count
 from refpair.costs import Cost
 from refpair.costs.cost import PerLabelCost
@@ -46,7 +46,7 @@ _MOST_IN_DOUBT = 5
 _NOTHING_ELSE = (
     "It is like many other rows. There is nothing else to go by until two rows have different labels."
 )
-_NOTHING_KNOWN = "It is worth a look. There is nothing else to go by until the label is known in two rows."
+_NOTHING_KNOWN = "There is nothing to go by yet: this label is not known in any row."
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,9 @@ class Fit:
         in_doubt = [one for one in doubtful if _DOUBT <= probabilities[one] <= 1 - _DOUBT][:_MOST_IN_DOUBT]
         if label is not None:
             told = f" {100 * probabilities[label]:.0f} %" if label in probabilities else ""
-            text = f"The model gives {label}{told}: in no other row is it less sure."
+            text = (
+                f"The model gives {label}{told or ' no probability'}. Rows where it is least sure come first."
+            )
             return Reason(text, guess, probabilities, in_doubt, cost)
         parts = []
         if cost is not None and self.expected_cost is not None:
@@ -234,7 +236,10 @@ class SessionModel:
         if self.estimator is not None:
             own = isinstance(self.estimator, MultiLabelClassifier)
             return (clone(self.estimator) if own else WrappedClassifier(self.estimator)).fit(X, answers)
-        n = len(answers)
+        n, n_labels = answers.shape
+        if n_labels == 1:  # all bits would be the same one, and too sure of themselves
+            one = BinaryRelevance(Logistic(self._c))
+            return BayesDecisionClassifier(one, cost=cost, random_state=self.random_state).fit(X, answers)
         n_bits = max(_FEWEST_BITS, min(_N_BITS, _BITS_AND_ANSWERS // n))
         if not max(_ENOUGH, _GROWTH * self._c_chosen_at) <= n <= _TOO_MANY:
             return self._csrpe(cost, self._c, n_bits).fit(X, answers)
