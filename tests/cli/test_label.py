@@ -58,13 +58,13 @@ def served(monkeypatch):
         path = Path(unquote(urlsplit(address).path))
         seen.redirects.append((path, stat.S_IMODE(path.stat().st_mode), path.read_text()))
 
-    def serve(session, listening, *, name, token, names, ready, entered, for_spreadsheets):
+    def serve(session, listening, *, name, token, names, ready, entered, for_spreadsheets, label):
         ready()
         for thread in threading.enumerate():
             if thread.name == "browser":
                 thread.join()
         seen.calls.append(
-            SimpleNamespace(labels=session.labels, token=token, port=listening.getsockname()[1])
+            SimpleNamespace(labels=session.labels, label=label, token=token, port=listening.getsockname()[1])
         )
         for work in seen.works:
             work(session)
@@ -113,6 +113,13 @@ def test_the_page_is_announced_and_opened(pool, served):
     assert not path.exists()  # the server has ended
     with Session.open("pool.labels.sqlite") as session:
         assert session.cost.name == "hamming"
+
+
+def test_the_page_begins_with_one_label_if_that_is_asked_for(pool, served):
+    label(*LABELS, "--label", "anger")
+    label()
+    assert [call.label for call in served.calls] == ["anger", None]
+    assert ends("label", "pool.csv", "--label", "angr") == "unknown label 'angr'; did you mean 'anger'?"
 
 
 def test_no_browser_is_opened_if_none_is_wanted(pool, served):
@@ -176,8 +183,11 @@ def test_going_on_needs_no_labels_and_may_add_some(pool, served):
     assert "3 rows are answered already, 0 skipped" in said
     label("--labels", "anger,calm,joy")
     assert served.calls[-1].labels == ["joy", "anger", "calm"]
-    assert answered().to_numpy().tolist() == [[1, 0, 0], [0, 0, 0], [0, 1, 0]]
-    assert "labels joy, anger, calm" in label()
+    assert answered()[["joy", "anger"]].to_numpy().tolist() == [[1, 0], [0, 0], [0, 1]]
+    assert answered()["calm"].isna().all()
+    said = label()
+    assert "labels joy, anger, calm" in said
+    assert "3 rows are answered already (3 of them in part), 0 skipped" in said
 
 
 def test_prices_go_with_their_labels_whatever_the_order(pool, served):

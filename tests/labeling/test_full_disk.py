@@ -28,7 +28,7 @@ BALLAST = {
     "events": "INSERT INTO events (row, kind, undone, who, holder, at, model) "
     "VALUES ('0', 'undo', 0, '', '', '', '')",
     "rounds": "INSERT INTO rounds (event, n_labeled, sample, at) VALUES (-1, 0, '', '')",
-    "leases": "INSERT INTO leases VALUES (hex(randomblob(8)), '', 1e18, '')",
+    "leases": "INSERT INTO leases VALUES (hex(randomblob(8)), -1, '', 1e18, '')",
 }
 
 

@@ -145,12 +145,17 @@ def test_wrong_columns_of_ids_are_told(read):
 # -- labels that are there already -------------------------------------------------------------------------
 
 
-def test_rows_with_all_labels_are_answered(read):
+def test_filled_cells_are_answered(read):
     session = read("id,n,joy,anger\na,1,1,0\nb,2,,1\nc,5,1.0,0\nd,4,,\n", ["anger", "joy"])
     assert session.labels == ["anger", "joy"]
-    wanted = {"a": {"anger": 0, "joy": 1}, "c": {"anger": 0, "joy": 1}}
+    wanted = {
+        "a": {"anger": 0, "joy": 1},
+        "b": {"anger": 1, "joy": None},
+        "c": {"anger": 0, "joy": 1},
+    }
     assert session.answers().to_dict("index") == wanted
-    assert session.n_taken_over == 2
+    assert session.n_taken_over == 3
+    assert session.progress().n_partly == 1
     assert set(session.history["who"]) == {"table"}
     assert sorted(session.ranking()) == ["b", "d"]
     assert list(session.rows.cells.columns) == ["id", "n"]
@@ -189,7 +194,7 @@ def test_a_name_that_is_no_column_where_others_are_is_probably_mistyped(read):
     session.add_labels(["calm"])
     again = read("n,joy\n1,\n5,1\n3,0\n", ["joy", "calm"], session="a.sqlite")  # the session knows it
     assert again.labels == ["joy", "calm"]
-    assert again.answers()["calm"].tolist() == [0, 0]
+    assert again.answers()["calm"].isna().all()
 
 
 def test_what_a_person_said_counts_more_than_the_table(read):
@@ -234,6 +239,8 @@ def test_the_separator_is_found_out_and_kept(read, separator):
     again = read(new, None, name="pool.tsv", session="a.sqlite")
     assert again.labels == ["anger", "calm", "joy", "awe"]  # what is new comes last
     again.tell(["c"], [["joy", "awe"]])
+    assert list(again.labeled().columns) == ["id", "said", *again.labels]  # "awe" is unknown in a row
+    again.tell(["a"], [{"awe": False}])
     found = again.labeled().set_index("id")["mood"]
     assert found.to_dict() == {"a": f"calm{separator}joy", "c": f"joy{separator}awe"}
 

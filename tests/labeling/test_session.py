@@ -223,13 +223,14 @@ def test_history_tells_who_said_what_when_and_which_model_asked(session):
     session.skip([5], who="she")
     session.undo(who="you")
     history = session.history
-    assert list(history.columns) == ["id", "kind", "labels", "who", "at", "model", "undone"]
+    assert list(history.columns) == ["id", "kind", "labels", "about", "who", "at", "model", "undone"]
     assert said(session) == [
         (row, "labels", ["joy", "anger"], "me", False),
         (row, "labels", ["calm"], "you", True),
         (5, "skip", [], "she", False),
         (row, "undo", [], "you", False),
     ]
+    assert history["about"].tolist() == [LABELS, LABELS, None, []]
     assert before <= history["at"][0] <= pd.Timestamp.now("UTC")
     assert history["at"][1] == pd.Timestamp("2026-03-01T08:00:00.25Z")
     assert str(history["at"].dtype).endswith("UTC]")
@@ -244,7 +245,7 @@ def test_the_model_that_asked_is_named(session):
 
 
 def test_the_history_of_nothing(session):
-    assert session.history.shape == (0, 7)
+    assert session.history.shape == (0, 8)
     assert session.answers().shape == (0, 3)
     assert session.undo() is None
     assert session.rounds == []
@@ -257,9 +258,9 @@ def test_undo_goes_back_step_by_step_and_its_rows_are_asked_for_again(session):
     rows = session.ask(2)
     session.tell(rows, [["joy"], []])
     session.skip([9 if 9 not in rows else 10])
-    assert session.undo() == Undone(9 if 9 not in rows else 10, None)
-    assert session.undo() == Undone(rows[1], [])
-    assert session.undo() == Undone(rows[0], ["joy"])
+    assert session.undo() == Undone(9 if 9 not in rows else 10, None, None)
+    assert session.undo() == Undone(rows[1], [], LABELS)
+    assert session.undo() == Undone(rows[0], ["joy"], LABELS)
     assert session.undo() is None
     assert session.n_answered == session.n_skipped == 0
     assert set(rows) <= set(session.ask(3))
@@ -269,10 +270,10 @@ def test_undo_of_a_correction_brings_back_what_was_corrected(session):
     session.tell([1], [["joy"]])
     session.tell([1], [["anger"]])
     session.skip([1])
-    assert session.undo() == Undone(1, None)
+    assert session.undo() == Undone(1, None, None)
     assert session.answers().loc[1].tolist() == [0, 1, 0]
     assert 1 not in session.ask(N_ROWS)
-    assert session.undo() == Undone(1, ["anger"])
+    assert session.undo() == Undone(1, ["anger"], LABELS)
     assert session.answers().loc[1].tolist() == [1, 0, 0]
 
 
@@ -282,7 +283,7 @@ def test_undo_goes_back_across_reopening(session, path):
     session.close()
     with open_quick(path, X[::-1], ids=range(N_ROWS)[::-1]) as again:
         assert again.answers().index.tolist() == [1]
-        assert again.undo() == Undone(1, ["joy"])
+        assert again.undo() == Undone(1, ["joy"], LABELS)
         assert again.undo() is None
         assert [one[-1] for one in said(again)] == [True, True, False, False]
 
@@ -291,10 +292,10 @@ def test_undo_takes_back_what_the_person_said_in_that_window(session, other):
     session.tell([1], [["joy"]], holder="left")
     other.tell([2], [["joy"]], holder="left")
     session.tell([3], [["joy"]], holder="right")
-    assert session.undo(holder="left") == Undone(1, ["joy"])
+    assert session.undo(holder="left") == Undone(1, ["joy"], LABELS)
     assert session.undo(holder="left") is None
-    assert session.undo(who="you", holder="left") == Undone(2, ["joy"])
-    assert session.undo() == Undone(3, ["joy"])
+    assert session.undo(who="you", holder="left") == Undone(2, ["joy"], LABELS)
+    assert session.undo() == Undone(3, ["joy"], LABELS)
 
 
 def test_what_was_learnt_is_unlearnt(session):

@@ -243,32 +243,28 @@ def test_labels_when_a_session_goes_on(session, path):
     refused(path, "labels that are not named: awe", X, LABELS)
 
 
-def test_a_label_that_is_added_is_absent_or_unknown_where_rows_were_answered(session):
+def test_a_label_that_is_added_is_unknown_where_rows_were_answered(session):
     session.tell([0, 1, 2], [["joy"], [], ["calm"]])
     session.skip([3])
     session.add_labels(["awe", "joy"])
     assert session.labels == [*LABELS, "awe"]
-    assert session.answers()["awe"].tolist() == [0, 0, 0]
-    assert not {0, 1, 2, 3} & set(session.ranking())
-    session.add_labels(["fear"], earlier="unknown")
-    assert session.answers()["fear"].isna().all()
+    assert session.answers()["awe"].isna().all()
     assert {0, 1, 2} <= set(session.ranking())
     assert 3 not in session.ranking()
-    assert session.model is None  # nothing was answered in full
-    session.tell([1, 2], [["fear"], ["anger"]])
-    assert session.answers().loc[[1, 2], "fear"].tolist() == [1, 0]
+    session.learn()
+    assert session.model[-1].estimator_.n_rows_ == 3  # of the labels that are known
+    session.tell([1, 2], [["awe"], ["anger"]])
+    assert session.answers().loc[[1, 2], "awe"].tolist() == [1, 0]
     assert {0, 1, 2} & set(session.ranking()) == {0}
-    assert session.model[-1].estimator_.n_rows_ == 2
+    assert session.model[-1].estimator_.n_rows_ == 2  # which wants all labels
     assert session.undo().id == 2
     assert session.answers().loc[2, "calm"] == 1  # that of before
     assert {0, 1, 2} & set(session.ranking()) == {0, 2}
-    with pytest.raises(ValueError, match='earlier must be "absent" or "unknown", not \'no\''):
-        session.add_labels(["hope"], earlier="no")
 
 
 def test_who_did_not_know_of_a_label_said_nothing_of_it(session, path):
     with open_quick(path, labels=None) as other:
-        other.add_labels(["awe"], earlier="unknown")
+        other.add_labels(["awe"])
         session.tell([0, 1], np.array([[1, 0, 0], [0, 1, 0]]))
         assert session.answers()["awe"].isna().all()
         assert {0, 1} <= set(session.ranking())
@@ -337,9 +333,9 @@ def test_bad_answers_are_refused_and_nothing_of_them_is_noted(session):
         (Y[:2, :2], r"Y has 2 labels \(columns\), but the model has 3"),
         ([[0, 2, 0], [0, 0, 0]], values),
         (Y[:2] - 0.5, values),
-        (np.full((2, 3), np.nan), values),
-        (np.array([[0, pd.NA, 1]] * 2, dtype=object), values),
-        (pd.DataFrame([[0, None, 1]] * 2, columns=LABELS), values),
+        ([{"joy": True}, ["joy"]], "Y has mappings for some rows and .* for another"),
+        ([{"joy": True}, {"Joy": True}], "unknown label 'Joy'; did you mean 'joy'"),
+        ([{"joy": True}, {"joy": 3}], values),
         (pd.DataFrame(Y[:2, :2], columns=LABELS[:2]), "Y has 2 labels"),
         (pd.DataFrame(Y[:2]), "the columns of Y are .*, but the labels of the model are"),
     ]:

@@ -119,6 +119,7 @@ def test_classifiers_of_other_libraries(path, estimator):
     with open_quick(path, estimator=estimator) as session:
         teach(session, *range(20))
         session.add_labels(["awe"])
+        session.tell(range(20), [{"awe": False}] * 20)
         predicted = session.predictions()
         assert list(predicted.columns) == [
             f"{label}_{what}" for label in [*LABELS, "awe"] for what in ("predicted", "probability")
@@ -229,6 +230,8 @@ def test_predictions_of_other_rows_or_labels_are_not_compared(path):
         assert session.rounds[0].predictions.shape == (N_ROWS, 3)
         np.testing.assert_array_equal(session.rounds[0].predictions, session.model.predict(X))
         session.add_labels(["awe"])
+        session.tell([1], [{"awe": True}])
+        session.tell([2], [{"awe": False}])
         session.learn()
         assert [one.predictions is None for one in session.rounds] == [True, False]
     with open_quick(path, X[:20], None) as session:
@@ -301,6 +304,7 @@ def test_why_knows_of_no_label_that_was_added_since(session):
     teach(session, *range(6))
     session.learn()
     session.add_labels(["awe"])
+    session.tell(["row 1"], [{"awe": True}])
     assert list(session.why("row 9").probabilities) == LABELS
     assert list(session.predictions().columns)[-3:-1] == ["awe_predicted", "awe_probability"]
     assert list(session.why("row 9").probabilities) == [*LABELS, "awe"]
@@ -309,7 +313,8 @@ def test_why_knows_of_no_label_that_was_added_since(session):
 def test_models_of_other_libraries_are_saved_too(path, tmp_path):
     with open_quick(path, estimator=MultiOutputClassifier(LogisticRegression())) as session:
         teach(session, *range(20))
-        session.add_labels(["awe"])  # which no row has
+        session.add_labels(["awe"])
+        session.tell(range(20), [{"awe": False}] * 20)
         session.save_model(tmp_path / "m.refpair")
         loaded = load(tmp_path / "m.refpair")
         np.testing.assert_array_equal(loaded.predict(X), session.model.predict(X))

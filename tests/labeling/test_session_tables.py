@@ -44,18 +44,21 @@ def test_the_table_is_of_all_rows(session):
 
 
 @pytest.mark.parametrize("name", ["out.csv", "OUT.CSV", "out.parquet"])
-def test_an_export_has_the_rows_that_were_answered_in_full_and_nothing_else(session, tmp_path, name):
+def test_an_export_has_the_rows_that_were_answered_and_empty_cells_of_what_is_unknown(
+    session, tmp_path, name
+):
     teach(session, *range(4))
     session.skip(["row 7"])
-    session.add_labels(["awe"], earlier="unknown")
+    session.add_labels(["awe"])
     given = [[label for label, has in zip(LABELS, row, strict=True) if has] for row in Y[8:12]]
     session.tell(NAMES[8:12], given)
     session.export(tmp_path / name)
     found = (pd.read_parquet if name.endswith("parquet") else pd.read_csv)(tmp_path / name)
     assert list(found.columns) == ["id", *LABELS, "awe"]
-    assert found["id"].tolist() == NAMES[8:12]
-    np.testing.assert_array_equal(found[LABELS], Y[8:12])
-    assert found["awe"].tolist() == [0] * 4
+    assert found["id"].tolist() == [*NAMES[:4], *NAMES[8:12]]
+    np.testing.assert_array_equal(found[LABELS], [*Y[:4], *Y[8:12]])
+    assert found["awe"].isna().tolist() == [True] * 4 + [False] * 4
+    assert found["awe"].tolist()[4:] == [0] * 4
     assert sorted(file.name for file in tmp_path.iterdir() if "answers" not in file.name) == [name]
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from refpair import _sqlite
 from refpair.labeling import store as store_module
-from refpair.labeling.store import AnswerStore, Event, Label, StoredRound
+from refpair.labeling.store import ALL, ROW, AnswerStore, Event, StoredRound
 
 ME = {"who": "me", "holder": "here"}
 SETTINGS = {"journal_mode": "wal", "synchronous": 2}  # 2 is FULL
-LABELS = [Label("joy", "absent"), Label("anger", "unknown")]
+LABELS = ["joy", "anger"]
 
 
 @pytest.fixture
@@ -41,13 +41,15 @@ def clock(monkeypatch):
     return clock
 
 
-def say(store, kind, row, labels=(), *, who="me", holder="here", n_labels=2, **how):
-    store.say(kind, [row], [labels], n_labels=n_labels, who=who, said_in=None, holder=holder, **how)
+def say(store, kind, row, labels=(), *, who="me", holder="here", asked=0b11, **how):
+    asked = ALL if kind == "skip" else asked
+    store.say(kind, [row], [labels], [asked], who=who, said_in=None, holder=holder, **how)
 
 
 def lease(store, n, *rows, holder="here", seconds=10.0, model=""):
-    places = {str(number): number for number in range(10)}
-    return store.lease(n, places, rows, holder=holder, seconds=seconds, model=model)
+    how = {"among": [ROW], "holder": holder, "seconds": seconds, "model": model}
+    given = store.lease(n, [str(number) for number in range(10)], [(row, ROW) for row in rows], **how)
+    return [row for row, _ in given]
 
 
 # ---- events ----
@@ -60,32 +62,35 @@ def test_what_was_said_comes_back_after_reopening(store, path):
     with closing(AnswerStore(path)) as again:
         first, second = again.events()
         assert again.events(after=1) == [second]
-        assert again.labels == LABELS
-    assert first == Event(1, '"Hey Jude"', "labels", (0,), 2, None, "me", "here", first.at, "")
-    assert second == Event(2, "7", "skip", (), 2, None, "you", "there", second.at, "")
+        assert again.names == LABELS
+    assert first == Event(1, '"Hey Jude"', "labels", (0,), 0b11, None, "me", "here", first.at, "")
+    assert second == Event(2, "7", "skip", (), ALL, None, "you", "there", second.at, "")
     assert first.at.endswith("+00:00")
     assert first.at <= second.at
 
 
 def test_several_answers_are_noted_all_or_none(store):
-    how = {"n_labels": 2, "said_in": None, **ME}
+    how = {"said_in": None, **ME}
     with pytest.raises(TypeError, match="not iterable"):
-        store.say("labels", ["1", "2"], [[0], None], **how)
+        store.say("labels", ["1", "2"], [[0], None], [0b11] * 2, **how)
     assert store.events() == store.last_words() == []
-    store.say("labels", ["1", "2"], [[0], []], **how, at="2026-01-01T00:00:00.000+00:00")
+    store.say("labels", ["1", "2"], [[0], []], [0b11] * 2, **how, at="2026-01-01T00:00:00.000+00:00")
     assert [event.at for event in store.events()] == ["2026-01-01T00:00:00.000+00:00"] * 2
 
 
-def test_an_answer_knows_how_many_labels_there_were_to_choose_from(store):
+def test_an_answer_knows_which_labels_it_is_about(store):
     say(store, "labels", "1", [1])
-    store.add_labels([Label("calm", "unknown")])
-    say(store, "labels", "2", [2], n_labels=3)
-    assert [event.n_labels for event in store.events()] == [2, 3]
+    store.add_labels(["calm"])
+    say(store, "labels", "2", [2], asked=0b110)
+    many = 1 << 300
+    store.add_labels([f"label {number}" for number in range(300)])
+    say(store, "labels", "3", [300], asked=many)
+    assert [event.asked for event in store.events()] == [0b11, 0b110, many]
 
 
-def test_labels_are_added_behind_those_that_there_are_and_stay_as_they_are(store):
-    store.add_labels([Label("calm", "absent"), Label("joy", "unknown"), Label("awe", "unknown")])
-    assert store.labels == [*LABELS, Label("calm", "absent"), Label("awe", "unknown")]
+def test_labels_are_added_behind_those_that_there_are(store):
+    store.add_labels(["calm", "joy", "awe"])
+    assert store.names == [*LABELS, "calm", "awe"]
 
 
 def test_notes_are_plain_values(store):
@@ -317,4 +322,4 @@ def test_a_file_that_others_are_making_is_waited_for(path, clock, monkeypatch):
     monkeypatch.setattr(sqlite3, "connect", lambda *_, **__: made)
     with closing(AnswerStore(path)) as store:
         assert made.n_times == 0
-        assert store.labels == []
+        assert store.names == []

@@ -42,6 +42,13 @@ def label(
         ),
     ] = None,
     label_sep: LabelSep = None,
+    label: Annotated[
+        str | None,
+        typer.Option(
+            help="One label to ask for: the page then shows one question for each row, yes or no.",
+            show_default="all",
+        ),
+    ] = None,
     cost: Annotated[
         str | None,
         typer.Option(
@@ -114,6 +121,8 @@ def label(
 
     refpair label mails.csv --labels spam,fraud,urgent --cost f1
 
+    refpair label mails.csv --label fraud
+
     refpair label mails.csv --export labels.csv
 
     refpair label mails.csv --save-model mails.refpair
@@ -127,7 +136,7 @@ def label(
     from refpair.labeling import Session
     from refpair.labeling.access import given_token, kept_token, new_token
     from refpair.labeling.label_studio import check_tasks_name, import_annotations, write_project
-    from refpair.labeling.table import session_labels
+    from refpair.labeling.table import label_place, session_labels
     from refpair.tables.write import check_table_path
 
     options = table_options(labels, label_sep, drop, kinds, sep, encoding)
@@ -176,6 +185,8 @@ def label(
         features=features,
         verbose=int(sys.stderr.isatty()),
     ) as opened:
+        if label is not None:
+            label_place(label, opened.labels)  # is there such a label?
         if budget is not None:
             opened.rules = [Budget(budget), *opened.rules]
         n_new = opened.n_taken_over
@@ -197,7 +208,7 @@ def label(
                 token = kept_token(path) if keep_token else new_token()
             _serve(
                 console, opened, table.name, host=host, port=port, token=token, browser=browser,
-                for_spreadsheets=for_spreadsheets,
+                for_spreadsheets=for_spreadsheets, label=label,
             )  # fmt: skip
 
 
@@ -211,6 +222,7 @@ def _serve(
     token: str,
     browser: bool,
     for_spreadsheets: bool,
+    label: str | None,
 ) -> None:
     from refpair.labeling.access import Redirect
 
@@ -234,7 +246,7 @@ def _serve(
         try:
             serving.serve(
                 session, listening, name=name, token=token, names=(host,), ready=ready,
-                entered=redirect.remove, for_spreadsheets=for_spreadsheets,
+                entered=redirect.remove, for_spreadsheets=for_spreadsheets, label=label,
             )  # fmt: skip
         finally:
             redirect.remove()
@@ -247,9 +259,12 @@ def _tell(console: Console, session: Session, name: str, n_new: int) -> None:
         tell_columns(console, session.columns)
     if n_new:
         console.print(f"{n_new:,} answers are imported", markup=False)
-    if session.n_answered or session.n_skipped:
+    progress = session.progress()
+    if progress.n_answered or progress.n_skipped:
+        in_part = f" ({progress.n_partly:,} of them in part)" if progress.n_partly else ""
         console.print(
-            f"{session.n_answered:,} rows are answered already, {session.n_skipped:,} skipped", markup=False
+            f"{progress.n_answered:,} rows are answered already{in_part}, {progress.n_skipped:,} skipped",
+            markup=False,
         )
     elsewhere = len(session.answers()) - session.n_answered
     if elsewhere:

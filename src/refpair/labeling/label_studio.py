@@ -26,6 +26,7 @@ from refpair.labeling.store import Said, parse_time
 _WHERE = "Label Studio"  # where it was said
 _ID = "refpair_id"
 _TABLE = "refpair_row"  # all cells of a row once more, for the table that shows them
+_PROBABILITIES = "refpair_probabilities"  # of the labels that are asked for
 _CONTROL, _OBJECT = "labels", "row"  # the names that connect the configuration and the predictions
 _SHOWABLE = re.compile("[A-Za-z0-9_]+")  # of other names, Label Studio's pages take only a part
 _REFERENCE = re.compile(r"\$[A-Za-z0-9_\[\].{}]")
@@ -63,8 +64,14 @@ def write_project(session: Session, path: Path) -> Path:
         predicted = probabilities = np.zeros((len(order), len(labels)))
     else:
         of_rows = predictions.loc[order]
-        predicted = of_rows[[f"{label}_predicted" for label in labels]].to_numpy(dtype=float)
-        probabilities = of_rows[[f"{label}_probability" for label in labels]].to_numpy(dtype=float)
+        predicted, probabilities = (
+            of_rows.reindex(columns=[f"{label}_{what}" for label in labels], fill_value=0.0).to_numpy(
+                dtype=float
+            )
+            for what in ("predicted", "probability")
+        )
+    known = session.answers().reindex(order).to_numpy(dtype=float, na_value=np.nan)
+    predicted = np.where(np.isnan(known), predicted, known)
     write_tasks(
         path,
         rows.cells.iloc[[rows.places[key] for key in rows.keys_of(order)]],
@@ -137,7 +144,7 @@ def write_tasks(
             }
             task = {
                 "data": {**shown, _ID: ids[i], **({_TABLE: shown} if table else {})},
-                "meta": {"refpair_probabilities": dict(zip(labels, p[i].tolist(), strict=True))},
+                "meta": {_PROBABILITIES: dict(zip(labels, p[i].tolist(), strict=True))},
                 "predictions": [prediction],
             }
             file.write(((",\n" if number else "\n") + json.dumps(task, allow_nan=False)).encode())
@@ -189,6 +196,7 @@ class Annotation(NamedTuple):
     id: Id
     kind: Said
     labels: list[str]
+    asked: list[str]
     who: str | None
     at: str | None
 
@@ -196,24 +204,31 @@ class Annotation(NamedTuple):
 def import_annotations(session: Session, path: Path) -> int:
     """Take over the annotations of a full JSON export, and return how many are new.
 
-    All are kept, with who made them and when; of several on one row, the latest counts. Rows that somebody
+    All are kept, with who made them and when; of several on one row, the latest counts. They are about the
+    labels that there were when the tasks were written. Rows that somebody
     skipped and nobody answered are skipped. The same file may come again.
     """
     annotations = read_export(path, session.labels)
     session.rows.keys_of([one.id for one in annotations])  # refuses those of another table
     history = session.history
-    said = history.loc[~history["undone"].astype(bool), ["id", "kind", "labels", "who"]]
-    before = {(row, kind, frozenset(labels), who) for row, kind, labels, who in said.itertuples(index=False)}
+    said = history.loc[~history["undone"].astype(bool), ["id", "kind", "labels", "about", "who"]]
+    before = {
+        (row, kind, frozenset(labels), frozenset(about if kind == "labels" else []), who)
+        for row, kind, labels, about, who in said.itertuples(index=False)
+    }
     answered = {one.id for one in annotations if one.kind == "labels"}
     n_new = 0
-    for row, kind, labels, who, at in annotations:
+    for row, kind, labels, asked, who, at in annotations:
         who = who or _WHERE
-        if (row, kind, frozenset(labels), who) in before or (kind == "skip" and row in answered):
+        about = frozenset(asked if kind == "labels" else [])
+        if (row, kind, frozenset(labels), about, who) in before or (kind == "skip" and row in answered):
             continue
         if kind == "labels":
-            session.tell([row], [labels], who=who, holder=_WHERE, at=at)
-        else:
-            session.skip([row], who=who, holder=_WHERE, at=at)
+            session.tell([row], [{name: name in labels for name in asked}], who=who, holder=_WHERE, at=at)
+        else:  # which leaves what is known of some labels
+            known = session.known(row)
+            rest = [name for name in session.labels if name not in known] if known else []
+            session.skip([row], labels=rest or None, who=who, holder=_WHERE, at=at)
         n_new += 1
     return n_new
 
@@ -228,7 +243,7 @@ def read_export(path: Path, labels: Sequence[str]) -> list[Annotation]:
         raise _not_an_export(path, f"it holds {_kind(tasks)} where a list of tasks should be")
     annotations: list[Annotation] = []
     for position, task in enumerate(tasks, start=1):
-        annotations += sorted(_annotations(path, position, task), key=lambda one: one.at or "")
+        annotations += sorted(_annotations(path, position, task, labels), key=lambda one: one.at or "")
     unknown = sorted({label for one in annotations for label in one.labels} - set(labels))
     if unknown:
         listed = ", ".join(map(repr, unknown[:10])) + (", ..." if len(unknown) > 10 else "")
@@ -236,7 +251,13 @@ def read_export(path: Path, labels: Sequence[str]) -> list[Annotation]:
             f"{path}: chosen but not among the label names: {listed}; add them to the label "
             "names, or correct these answers in Label Studio and export again"
         )
-    return [one._replace(labels=[name for name in labels if name in one.labels]) for one in annotations]
+    return [
+        one._replace(
+            labels=[name for name in labels if name in one.labels],
+            asked=[name for name in labels if name in one.asked or name in one.labels],
+        )
+        for one in annotations
+    ]
 
 
 def _read_json(path: Path) -> Any:
@@ -258,7 +279,7 @@ def _not_an_export(path: Path, why: str) -> ValueError:
     )
 
 
-def _annotations(path: Path, position: int, task: Any) -> list[Annotation]:
+def _annotations(path: Path, position: int, task: Any, labels: Sequence[str]) -> list[Annotation]:
     if isinstance(task, dict) and "annotations" not in task and all(key in task for key in _MIN_ONLY):
         raise ValueError(
             f"{path}: this is an export of Label Studio as JSON_MIN, which leaves out the tasks that were "
@@ -275,15 +296,19 @@ def _annotations(path: Path, position: int, task: Any) -> list[Annotation]:
             f"{where}: {_ID!r}, which tells the row that it is about, {found} in its data; import the tasks "
             "that refpair writes, or delete this task in Label Studio and export again"
         )
-    return [_annotation(where, row, one) for one in annotations]
+    meta = task.get("meta")
+    told = meta.get(_PROBABILITIES) if isinstance(meta, dict) else None
+    asked = list(told if isinstance(told, dict) else labels)
+    return [_annotation(where, row, asked, one) for one in annotations]
 
 
-def _annotation(where: str, row: Id, annotation: Any) -> Annotation:
+def _annotation(where: str, row: Id, asked: list[str], annotation: Any) -> Annotation:
     fields = _typed(where, "an annotation", annotation, dict)
     fields = {key: value for key, value in fields.items() if value is not None}
     is_skip = _typed(where, '"was_cancelled"', fields.get("was_cancelled", False), bool)
     chosen = [] if is_skip else _choices(where, fields.get("result", []))
-    return Annotation(row, "skip" if is_skip else "labels", chosen, _who(where, fields), _time(where, fields))
+    kind: Said = "skip" if is_skip else "labels"
+    return Annotation(row, kind, chosen, asked, _who(where, fields), _time(where, fields))
 
 
 def _choices(where: str, result: Any) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
@@ -19,11 +20,14 @@ from refpair.active._classifier import KernelFeatures, WrappedClassifier, check_
 from refpair.active._pool import Floats, Indices, Labels
 from refpair.active._strategy import QueryStrategy
 from refpair.bits.binning import Matrix
-from refpair.classifiers import CSRPEClassifier, Logistic
+from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance, CSRPEClassifier, Logistic
 from refpair.classifiers._base import MultiLabelClassifier, check_count
 from refpair.costs import Cost
+from refpair.costs.cost import PerLabelCost
 from refpair.labeling.table import LabelColumns
 from refpair.tables.vectorizer import TableVectorizer
+
+Bools = npt.NDArray[np.bool_]
 
 _GRID = (3.0, 30.0, 300.0)  # of C, for rows whose mean squared length is 1
 _START = 30.0
@@ -42,6 +46,7 @@ _MOST_IN_DOUBT = 5
 _NOTHING_ELSE = (
     "It is like many other rows. There is nothing else to go by until two rows have different labels."
 )
+_NOTHING_KNOWN = "There is nothing to go by yet: this label is not known in any row."
 
 
 @dataclass(frozen=True)
@@ -59,17 +64,21 @@ class Reason:
 class Fit:
     """What was learned from some answers; no model as long as no two rows with different labels are known.
 
-    The `pipeline` is the `classifier` for rows of the table. `order` has the rows to ask for, the best one
-    first; the expected cost and the predictions are of a sample of rows.
+    The `pipeline` is the `classifier` for rows of the table; both know the `labels` that are known of any
+    row. `order` has the rows to ask for, the best one first; the expected cost and the predictions are of a
+    sample of rows.
     """
 
     n_labeled: int
-    n_labels: int
+    labels: list[str]
     classifier: Any
     pipeline: Pipeline | None
     order: Indices
     expected_cost: float | None
     predictions: Labels | None
+    learned: Indices  # the places of the `labels`
+    is_open: Bools  # the cells that may be asked for
+    cells: dict[int | None, Indices] = field(default_factory=dict)  # ranked, as far as it was wanted
 
     @property
     def name(self) -> str:
@@ -80,7 +89,7 @@ class Fit:
         kind = type(model.estimator_ if isinstance(model, WrappedClassifier) else model).__name__
         return f"{kind}, {self.n_labeled} answers"
 
-    def predict(self, X: Matrix, labels: Sequence[str], verbose: int) -> pd.DataFrame:
+    def predict(self, X: Matrix, verbose: int) -> pd.DataFrame:
         """Return what is predicted for rows, given their features.
 
         Columns are ``<label>_predicted`` and ``<label>_probability`` for each label, and ``expected_cost``,
@@ -103,7 +112,7 @@ class Fit:
         )
         assert predicted is not None
         columns: dict[str, Any] = {}
-        for place, label in enumerate(labels):
+        for place, label in enumerate(self.labels):
             columns[f"{label}_predicted"] = predicted[:, place]
             if probabilities is not None:
                 columns[f"{label}_probability"] = probabilities[:, place].round(6)
@@ -111,11 +120,11 @@ class Fit:
             columns["expected_cost"] = costs.round(6)
         return pd.DataFrame(columns)
 
-    def reason(self, row: Matrix, labels: Sequence[str]) -> Reason:
-        """Return why a row is asked for, given its features."""
-        model, known = self.classifier, labels[: self.n_labels]  # labels may have been added since
-        if model is None:
-            return Reason(_NOTHING_ELSE)
+    def reason(self, row: Matrix, label: str | None) -> Reason:
+        """Return why a row, or one label of it, is asked for, given its features."""
+        model, known = self.classifier, self.labels
+        if model is None or (label is not None and label not in known):
+            return Reason(_NOTHING_ELSE if label is None else _NOTHING_KNOWN)
         guess = [known[place] for place in np.flatnonzero(np.asarray(model.predict(row))[0]).tolist()]
         cost = float(model.expected_cost(row)[0]) if hasattr(model, "expected_cost") else None
         probabilities: dict[str, float] = {}
@@ -124,6 +133,12 @@ class Fit:
             probabilities = {label: round(float(p[place]), 4) for place, label in enumerate(known)}
         doubtful = sorted(probabilities, key=lambda label: abs(probabilities[label] - 0.5))
         in_doubt = [one for one in doubtful if _DOUBT <= probabilities[one] <= 1 - _DOUBT][:_MOST_IN_DOUBT]
+        if label is not None:
+            told = f" {100 * probabilities[label]:.0f} %" if label in probabilities else ""
+            text = (
+                f"The model gives {label}{told or ' no probability'}. Rows where it is least sure come first."
+            )
+            return Reason(text, guess, probabilities, in_doubt, cost)
         parts = []
         if cost is not None and self.expected_cost is not None:
             parts.append(f"A guess would cost {cost:.2g}, where {self.expected_cost:.2g} is usual")
@@ -180,36 +195,55 @@ class SessionModel:
         self._c = _START
         self._c_chosen_at = 0
 
-    def fit(self, Y: Floats, candidates: Indices, labels: list[str], columns: LabelColumns) -> Fit:
+    def fit(self, Y: Floats, is_open: Bools, labels: list[str], columns: LabelColumns) -> Fit:
         """Fit the classifier and rank the rows that may be asked for.
 
-        Rows of Y without an answer are NaN; `labels` are the names of its columns, and the pipeline answers
-        in the form of `columns`.
+        Y is NaN where labels are unknown, and `is_open` where they may be asked for; `labels` are the names
+        of its columns, and the pipeline answers in the form of `columns`.
         """
-        known = np.flatnonzero(~np.isnan(Y).any(axis=1))
-        answers = pd.DataFrame(Y[known].astype(np.uint8), columns=labels)
+        is_known: Bools = ~np.isnan(Y)
+        learned = np.flatnonzero(is_known.any(axis=0))
+        # Those of other libraries learn from complete rows only.
+        gaps = self.estimator is None or getattr(self.estimator, "_takes_unknown_labels", False)
+        enough = is_known[:, learned].any(axis=1) if gaps else is_known[:, learned].all(axis=1)
+        known = np.flatnonzero(enough) if len(learned) else np.empty(0, np.intp)
+        names = [labels[place] for place in learned]
+        some = Y[np.ix_(known, learned)]
+        some = some if np.isnan(some).any() else some.astype(np.uint8)
         classifier = pipeline = predictions = expected = None
-        if len(known) > 1 and (answers != answers.iloc[0]).any(axis=None):
-            classifier = self._classifier(self.features[known], answers)
+        if ((some == 0).any(axis=0) & (some == 1).any(axis=0)).any():
+            classifier = self._classifier(
+                self.features[known],
+                pd.DataFrame(some, columns=names),
+                cost_of_some(self.cost.for_labels(labels), learned, len(labels)),
+            )
             pipeline = self._pipeline(classifier, columns)
             rows = self.features[self.sample]
             predictions = np.asarray(classifier.predict(rows), np.uint8)
             if hasattr(classifier, "expected_cost"):
                 expected = float(classifier.expected_cost(rows).mean())
-        self._default_strategy.cost = self.cost.for_labels(labels)
-        order = self._rank(classifier, Y, candidates)
-        self.last = Fit(len(known), Y.shape[1], classifier, pipeline, order, expected, predictions)
-        return self.last
+        order = self._rank(classifier, Y, is_open, learned, self.cost.for_labels(labels))
+        n_labeled = int(is_known.any(axis=1).sum())
+        fit = Fit(
+            n_labeled, names, classifier, pipeline, order, expected, predictions, learned, is_open
+        )  # fmt: skip
+        for place in [] if self.last is None else list(self.last.cells):  # what was wanted will be again
+            fit.cells[place] = self._rank_cells(fit, place)
+        self.last = fit
+        return fit
 
-    def _classifier(self, X: Matrix, answers: pd.DataFrame) -> Any:
+    def _classifier(self, X: Matrix, answers: pd.DataFrame, cost: Cost) -> Any:
         if self.estimator is not None:
             own = isinstance(self.estimator, MultiLabelClassifier)
             return (clone(self.estimator) if own else WrappedClassifier(self.estimator)).fit(X, answers)
-        n = len(answers)
+        n, n_labels = answers.shape
+        if n_labels == 1:  # all bits would be the same one, and too sure of themselves
+            one = BinaryRelevance(Logistic(self._c))
+            return BayesDecisionClassifier(one, cost=cost, random_state=self.random_state).fit(X, answers)
         n_bits = max(_FEWEST_BITS, min(_N_BITS, _BITS_AND_ANSWERS // n))
         if not max(_ENOUGH, _GROWTH * self._c_chosen_at) <= n <= _TOO_MANY:
-            return self._csrpe(self._c, n_bits).fit(X, answers)
-        models = {C: self._csrpe(C, n_bits).fit(X, answers) for C in _GRID}
+            return self._csrpe(cost, self._c, n_bits).fit(X, answers)
+        models = {C: self._csrpe(cost, C, n_bits).fit(X, answers) for C in _GRID}
         best = min(models, key=lambda C: models[C].oob_cost_)
         # Rows that were asked for are harder than others, and seem to want less of a penalty than these do.
         if models[best].oob_cost_ < _CLEARLY * models[self._c].oob_cost_:
@@ -217,10 +251,8 @@ class SessionModel:
         self._c_chosen_at = n
         return models[self._c]
 
-    def _csrpe(self, C: float, n_bits: int) -> CSRPEClassifier:
-        return CSRPEClassifier(
-            self.cost, n_bits=n_bits, estimator=Logistic(C), random_state=self.random_state
-        )
+    def _csrpe(self, cost: Cost, C: float, n_bits: int) -> CSRPEClassifier:
+        return CSRPEClassifier(cost, n_bits=n_bits, estimator=Logistic(C), random_state=self.random_state)
 
     def _pipeline(self, classifier: Any, columns: LabelColumns) -> Pipeline:
         """Return what predicts rows of the table, in the form that their labels have."""
@@ -228,13 +260,54 @@ class SessionModel:
         answering._label_format = columns.applied_to(classifier._label_format)
         return Pipeline([*self._steps, (type(classifier).__name__.lower(), answering)])
 
-    def _rank(self, classifier: Any, Y: Floats, candidates: Indices) -> Indices:
-        """Return the candidates, the best one first: some that are unlike each other, then the others."""
+    def _rank(self, classifier: Any, Y: Floats, is_open: Bools, learned: Indices, cost: Cost) -> Indices:
+        """Return the open rows, the best one first: some that are unlike each other, then the others."""
+        rows = np.flatnonzero(is_open.any(axis=1))
+        places = learned if len(learned) else np.arange(Y.shape[1])
+        # Strategies know complete rows only, and ask for none of them: those are the last.
+        Y = Y[:, places]
+        is_complete: Bools = np.asarray(~np.isnan(Y).any(axis=1))
+        candidates, last = rows[~is_complete[rows]], rows[is_complete[rows]]
         if not len(candidates):
-            return candidates
+            return last
+        Y = np.where(is_complete[:, None], Y, np.nan)
+        self._default_strategy.cost = cost_of_some(cost, places, is_open.shape[1])
         self._default_strategy.estimator = None if classifier is None else FrozenEstimator(classifier)
         self._default_strategy.bit_estimator = Logistic(self._c)
         first, utilities = self.strategy.query(self.features, Y, _AHEAD, candidates, return_utilities=True)
         worth = np.nan_to_num(utilities[candidates], nan=-np.inf)  # not looked at
         others = candidates[np.argsort(-worth, kind="stable")]
-        return np.concatenate([first, others[~np.isin(others, first)]])
+        return np.concatenate([first, others[~np.isin(others, first)], last])
+
+    def rank_cells(self, place: int | None) -> Indices:
+        """Return rows and places of labels that may be asked for, of one label or of all, the best first."""
+        fit = self.last
+        assert fit is not None
+        if place not in fit.cells:
+            fit.cells[place] = self._rank_cells(fit, place)
+        return fit.cells[place]
+
+    def _rank_cells(self, fit: Fit, place: int | None) -> Indices:
+        """Rank cells by the variance of the answer, and those of the same variance by their rows."""
+        rows, n_labels = fit.order[:_LOOKED_AT], fit.is_open.shape[1]
+        p = np.full((len(rows), n_labels), 0.5)
+        if len(rows) and hasattr(fit.classifier, "predict_proba"):
+            parts = [self.features[rows[part]] for part in chunks_of(len(rows), _ROWS_A_CALL)]
+            p[:, fit.learned] = np.concatenate(
+                [np.asarray(fit.classifier.predict_proba(part)) for part in parts]
+            )
+        worth = np.where(fit.is_open[rows], p * (1.0 - p), -1.0)
+        places = np.arange(n_labels)
+        if place is not None:  # which may be newer than the model
+            worth, places = worth[:, place : place + 1], places[place : place + 1]
+        best = np.argsort(-worth, axis=None, kind="stable")[: min(_LOOKED_AT, (worth >= 0.0).sum())]
+        which, column = np.divmod(best, max(1, len(places)))
+        return np.column_stack([rows[which], places[column]])
+
+
+def cost_of_some(cost: Cost, places: Sequence[int] | Indices, n_labels: int) -> Cost:
+    """Return a cost for some of the labels."""
+    if not isinstance(cost, PerLabelCost) or len(places) == n_labels:
+        return cost
+    false_positive, false_negative = (prices[np.asarray(places)].tolist() for prices in cost.prices(n_labels))
+    return Cost.per_label(false_positive=false_positive, false_negative=false_negative)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -18,15 +18,35 @@ from sklearn.pipeline import Pipeline
 from refpair._extras import pd
 from refpair.active.stopping import Round, StablePredictions, StoppingRule, reason_to_stop
 from refpair.costs import Cost
-from refpair.labeling.model import Fit, Reason, SessionModel
-from refpair.labeling.rows import Id, Rows, id_of_key
-from refpair.labeling.store import AnswerStore, Event, Label, Said, StoredRound
-from refpair.labeling.table import LabelColumns
+from refpair.labeling.model import Fit, Reason, SessionModel, cost_of_some
+from refpair.labeling.rows import Id, Rows, id_key, id_of_key
+from refpair.labeling.store import ALL, AnswerStore, Event, StoredRound, as_matrix, places_of
+from refpair.labeling.table import LabelColumns, label_place
 from refpair.persistence import save
 from refpair.tables.write import check_table_path, write_table
 
 _WIDTH, _HEIGHT, _MARGIN = 320, 80, 6
 _LAST = 5  # answers that a notebook shows
+
+
+class Progress(NamedTuple):
+    """How far a session is: numbers of rows.
+
+    Attributes
+    ----------
+    n_answered : int
+        Rows with labels that are known.
+    n_partly : int
+        Those among them whose other labels may be asked for.
+    n_skipped : int
+    n_with : int
+        Rows that have one of the labels.
+    """
+
+    n_answered: int
+    n_partly: int
+    n_skipped: int
+    n_with: int
 
 
 class SessionResults:
@@ -76,13 +96,27 @@ class SessionResults:
 
     @property
     def n_answered(self) -> int:
-        """Number of answered rows."""
-        return self._count("labels")
+        """Number of answered rows, also of those with some labels that are unknown."""
+        return self.progress().n_answered
 
     @property
     def n_skipped(self) -> int:
         """Number of skipped rows."""
-        return self._count("skip")
+        return self.progress().n_skipped
+
+    def progress(self, label: str | None = None) -> Progress:
+        """Count the answered and the skipped rows, of one label if it is given."""
+        cells = [cells for row, cells in self._store.all_cells().items() if row in self.rows]
+        n = len(self.labels)
+        which = ALL if label is None else 1 << label_place(label, self.labels)
+        answered = [one for one in cells if one.known & which]
+        skipped = [one for one in cells if not (one.known | one.open(n)) & which]
+        return Progress(
+            len(answered),
+            sum(one.open(n) & which != 0 for one in answered),
+            len(skipped),
+            sum(one.yes & which != 0 for one in answered),
+        )
 
     @property
     def columns(self) -> pd.DataFrame | None:
@@ -104,11 +138,11 @@ class SessionResults:
             self._store.read()
             is_new = self._store.state != self._learnt_from
             if is_new:
-                Y, candidates, state = self._store.matrix(self.rows.places)
-                fit = model.fit(Y, candidates, self.labels[: Y.shape[1]], self._label_columns)
+                Y, is_open, state = self._store.matrix(self.rows.keys)
+                fit = model.fit(Y, is_open, self.labels[: Y.shape[1]], self._label_columns)
                 self._learnt_from = state
                 if fit.predictions is not None:
-                    sample, packed = self._sample_name(fit.n_labels), np.packbits(fit.predictions).tobytes()
+                    sample, packed = self._sample_name(fit.labels), np.packbits(fit.predictions).tobytes()
                     self._to_note.append(
                         StoredRound(state[0], fit.n_labeled, fit.expected_cost, sample, packed)
                     )
@@ -140,17 +174,23 @@ class SessionResults:
         ranked = self.rows.ranked(self._last_fit().order.tolist())
         return [id_of_key(key) for key in ranked if self._store.is_open(key)]
 
-    def why(self, row: Id) -> Reason:
-        """Return why a row is asked for: the model's prediction and its uncertainty."""
+    def why(self, row: Id, label: str | None = None) -> Reason:
+        """Return why a row, or one label of it, is asked for: the model's prediction and its uncertainty."""
         (key,) = self.rows.keys_of([row])
         features = self._known_model().features[[self.rows.places[key]]]
-        return self._last_fit().reason(features, self.labels)
+        return self._last_fit().reason(features, label)
+
+    def known(self, row: Id) -> dict[str, bool]:
+        """Return the labels of a row that are known, and whether it has them."""
+        (key,) = self.rows.keys_of([row])
+        cells, names = self._store.cells(key), self.labels
+        return {names[place]: bool(cells.yes >> place & 1) for place in places_of(cells.known)}
 
     @property
     def rounds(self) -> list[Round]:
         """The state after each round of learning, for stopping rules."""
-        n_labels = len(self.labels)
-        sample = self._sample_name(n_labels)
+        labels = self._followed()
+        n_labels, sample = len(labels), self._sample_name(labels)
         rounds = []
         for one in self._store.rounds():
             predictions = None
@@ -165,8 +205,10 @@ class SessionResults:
         self._store.read()
         if self.rows.are_known and not any(map(self._store.is_open, self.rows.keys)):
             return "All rows are answered or skipped."
+        names = self.labels
+        cost = cost_of_some(self.cost, [names.index(one) for one in self._followed()], len(names))
         rules = [
-            replace(rule, cost=self.cost)
+            replace(rule, cost=cost)
             if isinstance(rule, StablePredictions) and rule.cost is self._cost
             else rule
             for rule in self.rules
@@ -175,32 +217,39 @@ class SessionResults:
 
     @property
     def history(self) -> pd.DataFrame:
-        """All answers in order: id, kind, labels, who, at, model, and whether they were undone."""
+        """All answers in order: id, kind, labels, about, who, at, model, and whether they were undone.
+
+        `about` has the labels that an answer or a skip is about; it is None for the row as a whole.
+        """
         events = self._store.events()
         self._store.read()
         names, undone = self.labels, {event.undone for event in events if event.kind == "undo"}
         table = pd.DataFrame(events, columns=Event._fields)
         table["id"] = [id_of_key(event.row) for event in events]
         table["labels"] = [[names[place] for place in event.labels] for event in events]
+        table["about"] = pd.Series([self._about(event) for event in events], dtype=object)
         table["at"] = [pd.Timestamp(event.at) for event in events]
         table["undone"] = [event.number in undone for event in events]
-        return table[["id", "kind", "labels", "who", "at", "model", "undone"]]
+        return table[["id", "kind", "labels", "about", "who", "at", "model", "undone"]]
 
     def answers(self) -> pd.DataFrame:
-        """Return the labels of all answered rows: 0 and 1, by id; <NA> for labels not asked for."""
-        return _answers_table(self._store.last_words(), self._store.labels)
+        """Return the labels of all answered rows: 0 and 1, by id; <NA> for those that are unknown."""
+        known = {row: cells for row, cells in self._store.all_cells().items() if cells.known}
+        names = self.labels
+        Y = as_matrix(list(known.values()), len(names))
+        return pd.DataFrame(Y, _index(list(map(id_of_key, known))), names).astype("Int8")
 
     def predictions(self, *, verbose: int = 0) -> pd.DataFrame | None:
         """Return predictions and expected costs of all rows, by id.
 
         Columns are ``<label>_predicted``, ``<label>_probability`` and ``expected_cost``. None if there is no
-        model yet.
+        model yet; a label that is not known of any row has no columns.
         """
         self.learn()
         fit, features = self._last_fit(), self._known_model().features
         if fit.classifier is None:
             return None
-        return fit.predict(features, self.labels[: fit.n_labels], verbose).set_axis(_index(self.ids))
+        return fit.predict(features, verbose).set_axis(_index(self.ids))
 
     def table(self, *, verbose: int = 0) -> pd.DataFrame:
         """Return all rows with answers, who gave them and when, and predictions.
@@ -208,12 +257,11 @@ class SessionResults:
         Columns are ``id``, the answer of each label (empty if there is none), ``skipped``, ``who``, ``at``,
         and, if there is a model, those of :meth:`predictions`.
         """
-        words = self._store.last_words()
-        last = {id_of_key(word.row): word for word in words}
+        last = {id_of_key(word.row): word for word in self._store.last_words()}
         ids = self.ids if self.rows.are_known else list(last)
         said = [last.get(one) for one in ids]
-        table = _answers_table(words, self._store.labels).reindex(_index(ids))
-        table["skipped"] = [word is not None and word.kind == "skip" for word in said]
+        table = self.answers().reindex(_index(ids))
+        table["skipped"] = [word is not None and self._is_skipped(word.row) for word in said]
         table["who"] = [None if word is None else word.who for word in said]
         table["at"] = [None if word is None else word.at for word in said]
         if self.rows.are_known:
@@ -223,8 +271,14 @@ class SessionResults:
         return table
 
     def labeled(self) -> pd.DataFrame:
-        """Return the cells of completely answered rows, with labels in the form of the table."""
-        return self.rows.with_labels(self._label_columns.write(self.answers().dropna()))
+        """Return the cells of answered rows, with labels in the form of the table.
+
+        Labels that are unknown are <NA>; a column of joined names cannot say so, and then gives way to one
+        column for each label.
+        """
+        answers = self.answers()
+        answers = answers.loc[[one for one in answers.index if id_key(one) in self.rows]]
+        return self.rows.with_labels(self._label_columns.write(answers))
 
     def export(self, path: str | PathLike[str], *, for_spreadsheets: bool = False) -> None:
         """Write :meth:`labeled` to a .csv, .tsv, .jsonl or .parquet file, completely or not at all.
@@ -264,26 +318,21 @@ class SessionResults:
         assert model.last is not None
         return model.last
 
-    def _count(self, kind: Said) -> int:
-        return sum(word.kind == kind and word.row in self.rows for word in self._store.last_words())
+    def _is_skipped(self, row: str) -> bool:
+        return not self._store.is_open(row) and not self._store.cells(row).known
 
-    def _sample_name(self, n_labels: int) -> str:
+    def _about(self, event: Event) -> list[str] | None:
+        names = self.labels
+        return None if event.asked == ALL else [names[place] for place in places_of(event.asked)]
+
+    def _followed(self) -> list[str]:
+        """Return the labels whose predictions are compared: those that the last model knows."""
+        last = None if self._model is None else self._model.last
+        return (last and last.labels) or self.labels
+
+    def _sample_name(self, labels: Sequence[str]) -> str:
         """Return which rows and labels the predictions of rounds are of."""
-        return f"{self._n_sample} rows, {n_labels} labels, {self._sample}"
-
-
-def _answers_table(words: Sequence[Event], labels: Sequence[Label]) -> pd.DataFrame:
-    """Return 0 and 1 for the rows that were answered, by id; <NA> for labels that they were not asked for."""
-    answered = [word for word in words if word.kind == "labels"]
-    cells = [
-        [
-            int(place in word.labels) if place < word.n_labels or label.earlier == "absent" else None
-            for place, label in enumerate(labels)
-        ]
-        for word in answered
-    ]
-    index, columns = _index([id_of_key(word.row) for word in answered]), [label.name for label in labels]
-    return pd.DataFrame(cells, index, columns).astype("Int8")
+        return f"{self._n_sample} rows, {', '.join(labels)}, {self._sample}"
 
 
 def _index(ids: Sequence[Id]) -> pd.Index[Any]:
@@ -309,8 +358,9 @@ def _html(session: SessionResults) -> str:
     if reason is not None:
         parts.append(f"<i>{escape(reason)}</i>")
     lines = ["<tr><th>row</th><th>answer</th><th>who</th></tr>"]
-    for row, kind, labels, who, *_ in session.history.tail(_LAST).itertuples(index=False):
-        said = {"labels": ", ".join(labels) or "none of the labels", "skip": "skipped", "undo": "taken back"}
+    for row, kind, labels, about, who, *_ in session.history.tail(_LAST).itertuples(index=False):
+        none = "none of the labels" if about == session.labels else f"not {', '.join(about or [])}"
+        said = {"labels": ", ".join(labels) or none, "skip": "skipped", "undo": "taken back"}
         cells = "".join(f"<td>{escape(str(cell))}</td>" for cell in (row, said[kind], who))
         lines.append(f"<tr>{cells}</tr>")
     if len(lines) > 1:

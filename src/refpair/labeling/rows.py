@@ -52,6 +52,7 @@ class Rows:
         self.cells: pd.DataFrame | None = None
         self.kinds: dict[str, Kind] = {}
         self._table = table
+        self._without = list(without)
         self._id_column = id_column
         if table is not None:
             self.cells = table.drop(columns=[name for name in without if name in table.columns])
@@ -90,8 +91,13 @@ class Rows:
         if self._id_column is not None and self._id_column not in found.columns:
             found.insert(0, self._id_column, pd.Series(ids, dtype=object).infer_objects())
         for name in labels.columns:
+            if name in found and name not in self._without:
+                raise ValueError(
+                    f"the label {name!r} needs a column, and the table has another one of that name; rename "
+                    "that column"
+                )
             found[name] = labels[name]
-        return found
+        return found.drop(columns=[one for one in self._without if one in found and one not in labels])
 
 
 def id_key(one: object) -> str:

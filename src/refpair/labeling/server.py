@@ -102,10 +102,11 @@ def make_app(
     names: tuple[str, ...] = (),
     loopback: bool = True,
     for_spreadsheets: bool = False,
+    label: str | None = None,
     entered: Callable[[], None] = lambda: None,
 ) -> ASGIApp:
     """Return the server as an ASGI application, behind a :class:`Guard`."""
-    api = _Api(session, worker, name, for_spreadsheets)
+    api = _Api(session, worker, name, for_spreadsheets, label)
     routes = [
         Route("/", _page),
         Route("/api/state", api.state_now),
@@ -125,15 +126,18 @@ def make_app(
 class _Api:
     """What the page asks for and says."""
 
-    def __init__(self, session: Session, worker: Worker, name: str, for_spreadsheets: bool) -> None:
+    def __init__(
+        self, session: Session, worker: Worker, name: str, for_spreadsheets: bool, label: str | None
+    ) -> None:
         self.for_spreadsheets = for_spreadsheets
+        self.label = label
         self.session = session
         self.worker = worker
         self.name = name
         self.shown = ShownRows(session.rows)
 
-    def state(self) -> Body:
-        """How far the session is."""
+    def state(self, label: str | None = None) -> Body:
+        """How far the session is, or one label of it."""
         session = self.session
         curve = [
             (one.n_labeled, one.expected_cost) for one in session.rounds if one.expected_cost is not None
@@ -142,10 +146,10 @@ class _Api:
         return {
             "name": self.name,
             "labels": session.labels,
+            "label": self.label,  # that a page begins with
             "cost": session.cost.name,
             "n_rows": len(session.ids),
-            "n_answered": session.n_answered,
-            "n_skipped": session.n_skipped,
+            **session.progress(label)._asdict(),
             "curve": curve[::-1][::step][::-1],  # not more than can be seen, and the last one
             "stop": session.should_stop(),
             "used": [] if session.columns is None else column_sentences(session.columns),
@@ -153,24 +157,25 @@ class _Api:
         }
 
     def ask(self, body: Body) -> Body:
-        """Return the next row, or none if all are done or with others."""
+        """Return the next row, or none if all are done or with others; of one label, if it is named."""
         holder, _ = _person(body)
-        found = self.session.ask(1, holder=holder, wait=False)
-        return {"row": self._row(found[0]) if found else None, "state": self.state()}
+        label = _label(body)
+        found = self.session.ask(1, label=label, holder=holder, wait=False)
+        return {"row": self._row(found[0], label) if found else None, "state": self.state(label)}
 
     def answer(self, body: Body) -> Body:
-        """Note an answer or a skip. It is on the disk when this returns."""
+        """Note an answer or a skip, of all labels or of those it is about. It is on the disk on return."""
         holder, who = _person(body)
         row = body.get("id")
         if isinstance(row, bool) or not isinstance(row, str | int):
             raise ValueError("id must be that of a row")
+        about = None if body.get("about") is None else _names(body, "about")
         if body.get("skip") is True:
-            self.session.skip([row], who=who, holder=holder)
+            self.session.skip([row], labels=about, who=who, holder=holder)
         else:
-            labels = body.get("labels")
-            if not isinstance(labels, list) or not all(isinstance(name, str) for name in labels):
-                raise ValueError("labels must be a list of names, or skip must be true")
-            self.session.tell([row], [labels], who=who, holder=holder)
+            labels = _names(body, "labels")
+            answer = labels if about is None else {name: name in labels for name in [*about, *labels]}
+            self.session.tell([row], [answer], who=who, holder=holder)
         self.worker.wake()
         return {"saved": True}
 
@@ -179,17 +184,22 @@ class _Api:
         holder, who = _person(body)
         taken = self.session.undo(who=who, holder=holder)
         self.worker.wake()
-        row = None if taken is None else {**self._row(taken.id), "answer": taken.labels}
-        return {"row": row, "state": self.state()}
+        if taken is None:
+            return {"row": None, "state": self.state(_label(body))}
+        # The page goes back to where it was said.
+        is_one = taken.about is not None and len(taken.about) == 1 < len(self.session.labels)
+        label = taken.about[0] if is_one and taken.about else None
+        row = {**self._row(taken.id, label), "answer": taken.labels, "about": taken.about, "label": label}
+        return {"row": row, "state": self.state(label)}
 
     def add_label(self, body: Body) -> Body:
-        """Add a label; rows answered so far count as without it."""
+        """Add a label; it is unknown in rows answered so far."""
         name = body.get("name")
         if not isinstance(name, str) or not name.strip() or len(name) > 200:
             raise ValueError("name must be that of a label, of at most 200 characters")
         self.session.add_labels([name])
         self.worker.wake()
-        return {"state": self.state()}
+        return {"state": self.state(_label(body))}
 
     def save_model(self, body: Body) -> Body:
         """Write the model beside the session, and return the name of its file."""
@@ -204,7 +214,7 @@ class _Api:
             if isinstance(error, OSError) and is_full(error):
                 raise
             raise ValueError(f"the model cannot be saved: {error}") from None
-        return {"file": path.name, "state": self.state()}
+        return {"file": path.name, "state": self.state(_label(body))}
 
     async def state_now(self, request: Request) -> Response:
         """Return how far the session is."""
@@ -230,10 +240,11 @@ class _Api:
             return JSONResponse({"error": "There is no such image."}, status_code=404)
         return Response(content, media_type=IMAGE_TYPES[path.suffix.lower()])
 
-    def _row(self, row: Any) -> Body:
-        reason = self.session.why(row)
+    def _row(self, row: Any, label: str | None) -> Body:
+        reason = self.session.why(row, label)
         return {
             **self.shown.show(row),
+            "known": self.session.known(row),
             "why": reason.text,
             "guess": reason.guess,
             "probabilities": reason.probabilities,
@@ -287,6 +298,20 @@ def _person(body: Body) -> tuple[str, str]:
     return holder, who
 
 
+def _label(body: Body) -> str | None:
+    label = body.get("label")
+    if label is not None and not isinstance(label, str):
+        raise ValueError("label must be the name of a label")
+    return label
+
+
+def _names(body: Body, what: str) -> list[str]:
+    names = body.get(what)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{what} must be a list of names")
+    return names
+
+
 def serve(
     session: Session,
     listening: socket.socket,
@@ -295,12 +320,14 @@ def serve(
     token: str,
     names: tuple[str, ...] = (),
     for_spreadsheets: bool = False,
+    label: str | None = None,
     ready: Callable[[], None],
     entered: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve the page of a table until the process is interrupted.
 
-    `ready` is called when there is a first row, and `entered` when somebody comes with the token.
+    It begins with one label, if one is given. `ready` is called when there is a first row,
+    and `entered` when somebody comes with the token.
     """
     session.learn()  # the first row should not be waited for in the page
     worker = Worker(session)
@@ -308,7 +335,7 @@ def serve(
     names = (*names, _public_name(host))
     app = make_app(
         session, worker, name=name, token=token, names=names, loopback=is_loopback(host),
-        for_spreadsheets=for_spreadsheets, entered=entered,
+        for_spreadsheets=for_spreadsheets, label=label, entered=entered,
     )  # fmt: skip
     config = uvicorn.Config(
         app, http=Connection, ws="none", log_level="warning", access_log=False,

@@ -6,9 +6,10 @@ import contextlib
 import sqlite3
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, product
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, overload
 
 from refpair._files import make_private_folder
 from refpair.active._strategy import QueryStrategy
@@ -18,10 +19,11 @@ from refpair.costs import Cost, get_cost
 from refpair.labeling.model import SessionModel
 from refpair.labeling.results import SessionResults
 from refpair.labeling.rows import Id, id_of_key
-from refpair.labeling.store import AnswerStore, Earlier, Label, parse_time
+from refpair.labeling.store import ALL, ROW, AnswerStore, Cell, labels_of, parse_time
 from refpair.labeling.table import (
     Settings,
     check_column_names,
+    label_place,
     read_answers,
     read_names,
     read_rows,
@@ -44,11 +46,14 @@ class Undone(NamedTuple):
     id : str or int
         Of the row.
     labels : list of str or None
-        The answer; None if the row was skipped.
+        The answer; None if it was a skip.
+    about : list of str or None
+        The labels that it was about; None if the row was skipped as a whole.
     """
 
     id: Id
     labels: list[str] | None
+    about: list[str] | None
 
 
 class Session(SessionResults):
@@ -69,7 +74,7 @@ class Session(SessionResults):
         The rows themselves.
     rules : list of stopping rules
     n_taken_over : int
-        Number of answers that were imported from the table when the session was opened.
+        Number of rows with labels that were imported from the table when the session was opened.
 
     Examples
     --------
@@ -133,8 +138,8 @@ class Session(SessionResults):
             exported, but no rows are asked for.
         labels : sequence of str, optional
             The labels; required for a new session. To add labels to an existing session, append them to its
-            labels. If X has columns of these names, rows with filled cells there count as answered. Or the
-            name of a single column of joined names, as in "joy|calm".
+            labels; they are unknown in rows that were answered before. If X has columns of these names, their
+            filled cells count as answered. Or the name of a single column of joined names, as in "joy|calm".
         cost : str, Cost or callable, optional
             The cost of a prediction; "f1" for a new session, else that of the file.
         separator : str, optional
@@ -197,8 +202,8 @@ class Session(SessionResults):
                 store = AnswerStore(path)
             _note_cost(store, cost)
             settings.note(store)
-            store.add_labels([Label(name, "absent") for name in names])
-            n_taken_over = take_over(store, rows, *answers)
+            store.add_labels(names)
+            n_taken_over = take_over(store, rows, answers)
         except BaseException:
             if store is not None:
                 store.close()
@@ -223,7 +228,37 @@ class Session(SessionResults):
                 self._store.release(self._holder)
             self._store.close()
 
-    def ask(self, n: int = 1, *, holder: str | None = None, wait: bool = True) -> list[Id]:
+    @overload
+    def ask(
+        self,
+        n: int = ...,
+        *,
+        label: str | None = ...,
+        per: Literal["row"] = ...,
+        holder: str | None = ...,
+        wait: bool = ...,
+    ) -> list[Id]: ...
+
+    @overload
+    def ask(
+        self,
+        n: int = ...,
+        *,
+        label: str | None = ...,
+        per: Literal["cell"],
+        holder: str | None = ...,
+        wait: bool = ...,
+    ) -> list[tuple[Id, str]]: ...
+
+    def ask(
+        self,
+        n: int = 1,
+        *,
+        label: str | None = None,
+        per: Literal["row", "cell"] = "row",
+        holder: str | None = None,
+        wait: bool = True,
+    ) -> list[Id] | list[tuple[Id, str]]:
         """Return the ids of the rows to label next, the best first.
 
         Rows that were asked for and neither answered nor skipped come first again. Nobody else gets them
@@ -232,21 +267,37 @@ class Session(SessionResults):
         Parameters
         ----------
         n : int, default=1
-            Number of rows; fewer if there are no more.
+            Number of rows or cells; fewer if there are no more.
+        label : str, optional
+            The one label to ask for: in rows where it is not known, those first where it is worth the most.
+        per : {"row", "cell"}, default="row"
+            "cell" returns single questions instead, each an id and a label.
         holder : str, optional
             The browser window that asks: two windows get different rows.
         wait : bool, default=True
             Whether to learn from new answers first; if not, the last ranking is used.
         """
         check_count("n", n)
+        if per not in ("row", "cell"):
+            raise ValueError(f'per must be "row" or "cell", not {per!r}')
         if wait:
             self.learn()
-        fit, holder = self._last_fit(), holder or self._holder
-        order = self.rows.ranked(fit.order.tolist())
-        keys = self._store.lease(
-            n, self.rows.places, order, holder=holder, seconds=self._lease, model=fit.name
+        fit, holder, labels = self._last_fit(), holder or self._holder, self.labels
+        order: Iterable[Cell]
+        rows = self.rows.ranked(fit.order.tolist())
+        if label is None and per == "row":
+            places, order = [ROW], ((key, ROW) for key in rows)
+        else:
+            place = None if label is None else self._place(label)
+            places = list(range(len(labels))) if place is None else [place]
+            best = self._known_model().rank_cells(place).tolist()
+            order = chain(((self.rows.keys[row], one) for row, one in best), product(rows, places))
+        cells = self._store.lease(
+            n, self.rows.places, order, among=places, holder=holder, seconds=self._lease, model=fit.name
         )
-        return [id_of_key(key) for key in keys]
+        if per == "row":
+            return [id_of_key(key) for key, _ in cells]
+        return [(id_of_key(key), labels[one]) for key, one in cells]
 
     def tell(
         self,
@@ -264,9 +315,10 @@ class Session(SessionResults):
         ids : sequence
             Ids from `ask`, or of any other rows, to import existing labels. A row that was answered before is
             corrected.
-        Y : array of shape (n, n_labels), or sequence of sequences of str
+        Y : array of shape (n, n_labels), or sequence of sequences of str or of mappings
             0 and 1 for each row and label, or the names of the labels of each row. A row of zeros, or no
-            names, means none of the labels.
+            names, means none of the labels. Or what is known of some labels only: NaN for the others, or
+            mappings such as ``{"fraud": True}``.
         who, holder : str, optional
             Who answers, and the window.
         at : str, optional
@@ -274,22 +326,34 @@ class Session(SessionResults):
         """
         keys, names = self.rows.keys_of(ids), self.labels
         try:
-            chosen = read_answers(Y, len(keys), names)
+            answers = read_answers(Y, len(keys), names)
         except ValueError:  # others may have added labels
             self._store.read()
             if self.labels == names:
                 raise
-            names = self.labels
-            chosen = read_answers(Y, len(keys), names)
-        self._store.say("labels", keys, chosen, n_labels=len(names), **self._said(who, holder, at))
+            answers = read_answers(Y, len(keys), self.labels)
+        said = [(key, *one) for key, one in zip(keys, answers, strict=True) if one.asked]
+        self._store.say(
+            "labels",
+            [key for key, _, _ in said],
+            [yes for _, yes, _ in said],
+            [labels_of(asked) for _, _, asked in said],
+            **self._said(who, holder, at),
+        )
 
     def skip(
-        self, ids: Iterable[Id], *, who: str | None = None, holder: str | None = None, at: str | None = None
+        self,
+        ids: Iterable[Id],
+        *,
+        labels: Sequence[str] | None = None,
+        who: str | None = None,
+        holder: str | None = None,
+        at: str | None = None,
     ) -> None:
-        """Skip rows: they are neither asked for again nor learned from."""
+        """Skip rows, or some labels of them: they are neither asked for again nor learned from."""
         keys = self.rows.keys_of(ids)
-        nothing: list[list[int]] = [[]] * len(keys)
-        self._store.say("skip", keys, nothing, n_labels=len(self.labels), **self._said(who, holder, at))
+        asked = ALL if labels is None else labels_of(map(self._place, labels))
+        self._store.say("skip", keys, [[]] * len(keys), [asked] * len(keys), **self._said(who, holder, at))
 
     def undo(self, *, who: str | None = None, holder: str | None = None) -> Undone | None:
         """Undo the last answer or skip; its row is asked for again, unless it corrected an answer.
@@ -311,26 +375,21 @@ class Session(SessionResults):
             return None
         names = self.labels
         labels = [names[place] for place in event.labels] if event.kind == "labels" else None
-        return Undone(id_of_key(event.row), labels)
+        return Undone(id_of_key(event.row), labels, self._about(event))
 
-    def add_labels(self, names: Sequence[str], *, earlier: Earlier = "absent") -> None:
-        """Add labels to the session.
-
-        Parameters
-        ----------
-        names : sequence of str
-        earlier : {"absent", "unknown"}, default="absent"
-            What earlier answers mean for the new labels: the row does not have the label, or it is unknown.
-            In the latter case these rows are asked for again, and not used for learning before that.
-        """
-        if earlier not in ("absent", "unknown"):
-            raise ValueError(f'earlier must be "absent" or "unknown", not {earlier!r}')
+    def add_labels(self, names: Sequence[str]) -> None:
+        """Add labels to the session; they are unknown in rows that were answered before."""
         self._store.read()
         new = [name for name in read_names(names) if name not in self.labels]
         self._cost.for_labels([*self.labels, *new])  # raises if there are prices of other labels
         check_column_names([*self.labels, *new])
         self._label_columns.check_names(new)
-        self._store.add_labels([Label(name, earlier) for name in new])
+        self._store.add_labels(new)
+
+    def _place(self, label: str) -> int:
+        if label not in self.labels:  # others may have added it
+            self._store.read()
+        return label_place(label, self.labels)
 
     def _said(self, who: str | None, holder: str | None, at: str | None) -> dict[str, Any]:
         time = None if at is None else parse_time(at).isoformat(timespec="milliseconds")

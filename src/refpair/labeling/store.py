@@ -2,6 +2,8 @@
 
 Answers, skips and undos are events that are only ever added: what a row's labels are follows from them, and
 nothing that a person has said is overwritten. An event is on the disk when the call that adds it returns.
+
+A set of labels is an integer here, whose bit 0 is the first label: rows may be many, and labels too.
 """
 
 from __future__ import annotations
@@ -10,9 +12,10 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import reduce
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -22,16 +25,20 @@ import numpy.typing as npt
 from refpair._sqlite import open_tables, writing
 
 Said = Literal["labels", "skip"]
-Earlier = Literal["absent", "unknown"]  # how answers are read that were given before there was a label
+Cell = tuple[str, int]  # a row and the place of a label, or ROW
 
-_VERSION = 2  # of the tables; to be raised whenever they change
+ROW = -1  # in the place of a label: the row with all its labels
+ALL = -1  # the set of all labels, also of those that are added later
+
+_VERSION = 3  # of the tables; to be raised whenever they change
 _TABLES = (
     "about (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    "labels (place INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, earlier TEXT NOT NULL)",
+    "labels (place INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     "events (number INTEGER PRIMARY KEY AUTOINCREMENT, row TEXT NOT NULL, kind TEXT NOT NULL, labels TEXT, "
-    "n_labels INTEGER, undone INTEGER, who TEXT NOT NULL, holder TEXT NOT NULL, at TEXT NOT NULL, "
+    "asked TEXT, undone INTEGER, who TEXT NOT NULL, holder TEXT NOT NULL, at TEXT NOT NULL, "
     "model TEXT NOT NULL)",
-    "leases (row TEXT PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL, model TEXT NOT NULL)",
+    "leases (row TEXT NOT NULL, place INTEGER NOT NULL, holder TEXT NOT NULL, until REAL NOT NULL, "
+    "model TEXT NOT NULL, PRIMARY KEY (row, place))",
     "rounds (number INTEGER PRIMARY KEY AUTOINCREMENT, event INTEGER NOT NULL, n_labeled INTEGER NOT NULL, "
     "expected_cost REAL, sample TEXT NOT NULL, predictions BLOB, at TEXT NOT NULL)",
 )
@@ -44,7 +51,7 @@ class Event(NamedTuple):
     row: str  # the id as JSON
     kind: Literal["labels", "skip", "undo"]
     labels: tuple[int, ...]  # the places of the labels that the row has
-    n_labels: int  # that there were to choose from
+    asked: int  # the labels that it is about: ALL if the row was skipped
     undone: int | None  # the event that an undo takes back
     who: str
     holder: str  # the session object or page that it was said in
@@ -52,11 +59,30 @@ class Event(NamedTuple):
     model: str  # that asked, empty if none did
 
 
-class Label(NamedTuple):
-    """A label, and how answers are read that were given before there was such a label."""
+class Cells(NamedTuple):
+    """What is known of a row: the labels that it has, those that it does not have, and those skipped."""
 
-    name: str
-    earlier: Earlier
+    yes: int = 0
+    no: int = 0
+    skipped: int = 0
+
+    @property
+    def known(self) -> int:
+        """The labels that were answered."""
+        return self.yes | self.no
+
+    def open(self, n_labels: int) -> int:
+        """Return the labels that may be asked for."""
+        return ((1 << n_labels) - 1) & ~(self.yes | self.no | self.skipped)
+
+    def after(self, word: Event) -> Cells:
+        """Return it after an answer or a skip, which corrects what was said of the same labels."""
+        yes, no, skipped = (one & ~word.asked for one in self)
+        if word.kind == "skip":
+            return Cells(yes, no, skipped | word.asked)
+        # Whoever answers a row that was skipped as a whole finds that it can be answered.
+        chosen = labels_of(word.labels)
+        return Cells(yes | chosen, no | (word.asked & ~chosen), max(skipped, 0))
 
 
 class StoredRound(NamedTuple):
@@ -79,9 +105,10 @@ class AnswerStore:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.is_closed = False
-        self.labels: list[Label] = []
+        self.names: list[str] = []  # of the labels
         self._last_event = 0
         self._words: dict[str, list[Event]] = {}  # what was said of a row and not taken back, in order
+        self._cells: dict[str, Cells] = {}  # what follows
         self._lock = threading.RLock()  # threads share the connection
         self._connection = open_tables(
             path, _TABLES, _VERSION, what="labeling session of refpair", otherwise="choose another file",
@@ -96,14 +123,9 @@ class AnswerStore:
             self.is_closed = True
 
     @property
-    def names(self) -> list[str]:
-        """The names of the labels."""
-        return [label.name for label in self.labels]
-
-    @property
     def state(self) -> tuple[int, int]:
         """What changes whenever anything is said: the last event, and the number of labels."""
-        return self._last_event, len(self.labels)
+        return self._last_event, len(self.names)
 
     def about(self, name: str) -> Any:
         """Return what was noted under a name, or None."""
@@ -122,15 +144,18 @@ class AnswerStore:
     def read(self) -> None:
         """Take note of what was said since, by whomever."""
         with self._lock:
-            for event in self.events(self._last_event):
+            heard = self.events(self._last_event)
+            for event in heard:
                 words = self._words.setdefault(event.row, [])
                 if event.kind == "undo":
                     words[:] = [word for word in words if word.number != event.undone]
                 else:
                     words.append(event)
                 self._last_event = event.number
-            found = self._connection.execute("SELECT name, earlier FROM labels ORDER BY place")
-            self.labels = [Label(*one) for one in found]  # not before: answers may have new ones
+            for row in dict.fromkeys(event.row for event in heard):
+                self._cells[row] = reduce(Cells.after, self._words[row], Cells())
+            found = self._connection.execute("SELECT name FROM labels ORDER BY place")
+            self.names = [name for (name,) in found]  # not before: answers may have new ones
 
     def events(self, after: int = 0) -> list[Event]:
         """Return what was said after an event, in order."""
@@ -149,46 +174,48 @@ class AnswerStore:
             self.read()
             return [words[-1] for words in self._words.values() if words]
 
-    def is_open(self, row: str) -> bool:
-        """Whether a row may be asked for: it was neither answered in full nor skipped."""
-        with self._lock:
-            word = self.last_word(row)
-            return word is None or (word.kind == "labels" and not self._is_complete(word))
+    def cells(self, row: str) -> Cells:
+        """Return what is known of a row."""
+        return self._cells.get(row, Cells())
 
-    def _is_complete(self, answer: Event) -> bool:
-        return all(label.earlier == "absent" for label in self.labels[answer.n_labels :])
+    def all_cells(self) -> dict[str, Cells]:
+        """Return what is known of all rows of which anything was said, whoever said it."""
+        with self._lock:
+            self.read()
+            return {row: cells for row, cells in self._cells.items() if self._words[row]}
+
+    def is_open(self, row: str, place: int = ROW) -> bool:
+        """Whether a row may be asked for: a label is neither answered nor skipped, or this one is not."""
+        labels = self.cells(row).open(len(self.names))
+        return labels != 0 if place == ROW else bool(labels >> place & 1)
 
     def matrix(
-        self, rows: dict[str, int]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp], tuple[int, int]]:
-        """Return Y for strategies, the rows that may be asked for, and the state that this is of.
+        self, rows: Iterable[str]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], tuple[int, int]]:
+        """Return Y for strategies, which of its cells may be asked for, and the state that this is of.
 
-        Y is 0 and 1 where rows were answered in full, and NaN elsewhere; `rows` says where each row is in it.
+        Y is 0 and 1 where labels are known, and NaN elsewhere; its rows are these, in this order.
         """
         with self._lock:
-            words = self.last_words()
-            Y = np.full((len(rows), len(self.labels)), np.nan)
-            for word in words:
-                if word.row in rows and word.kind == "labels" and self._is_complete(word):
-                    Y[rows[word.row]] = 0.0
-                    Y[rows[word.row], list(word.labels)] = 1.0
-            return Y, np.flatnonzero([self.is_open(key) for key in rows]), self.state
+            self.read()
+            n = len(self.names)
+            cells = [self.cells(row) for row in rows]
+            return as_matrix(cells, n), _bits([one.open(n) for one in cells], n), self.state
 
-    def add_labels(self, labels: Iterable[Label]) -> None:
+    def add_labels(self, names: Iterable[str]) -> None:
         """Add labels behind those that there are; one that is there already stays as it is."""
         with self._writing() as connection:
             known = {name for (name,) in connection.execute("SELECT name FROM labels")}
-            new = (label for label in labels if label.name not in known)
-            rows = [(place, *label) for place, label in enumerate(new, start=len(known))]
-            connection.executemany("INSERT INTO labels VALUES (?, ?, ?)", rows)
+            new = (name for name in names if name not in known)
+            connection.executemany("INSERT INTO labels VALUES (?, ?)", enumerate(new, start=len(known)))
 
     def say(
         self,
         kind: Said,
         rows: Sequence[str],
         labels: Sequence[Sequence[int]],
+        asked: Sequence[int],
         *,
-        n_labels: int,
         who: str,
         said_in: str | None,
         holder: str,
@@ -196,34 +223,36 @@ class AnswerStore:
     ) -> None:
         """Store answers or skips, all or none, but for those that repeat the last word of a person on a row.
 
-        A page says it again if it does not know whether the first time arrived. The rows are no longer
+        A page says it again if it does not know whether the first time arrived. What was `asked` is no longer
         leased. If `said_in` is given, only what was said in that session object or page counts as said.
         """
         with self._writing() as connection:
             self.read()
             last = {row: self.last_word(row) for row in rows}
             before = {
-                row: (word.kind, word.labels, word.n_labels)
+                row: (word.kind, word.labels, word.asked)
                 for row, word in last.items()
                 if word is not None and word.who == who and said_in in (None, word.holder)
             }
-            for row, places in zip(rows, labels, strict=True):
-                word = (kind, tuple(places), n_labels)
+            every = (1 << len(self.names)) - 1
+            for row, places, about in zip(rows, labels, asked, strict=True):
+                word = (kind, tuple(places), about)
                 if before.get(row) == word:
                     continue
                 before[row] = word
-                lease = connection.execute("DELETE FROM leases WHERE row = ? RETURNING model", [row])
-                (model,) = lease.fetchone() or ("",)
                 connection.execute(
-                    "INSERT INTO events (row, kind, labels, n_labels, who, holder, at, model) "
+                    "INSERT INTO events (row, kind, labels, asked, who, holder, at, model) "
                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    [row, kind, json.dumps(list(places)), n_labels, who, holder, at or _now(), model],
-                )
+                    [
+                        row, kind, json.dumps(list(places)), f"{about:x}", who, holder, at or _now(),
+                        _end_leases(connection, row, ALL if about == every else about),
+                    ],
+                )  # fmt: skip
 
     def undo(self, *, who: str, said_in: str | None, holder: str, lease: float) -> Event | None:
         """Take back what a person said last, in one session object or page if it is given, and return it.
 
-        The row is leased to the holder for so many seconds.
+        What it was about is leased to the holder for so many seconds.
         """
         with self._writing() as connection:
             last = connection.execute(
@@ -240,32 +269,48 @@ class AnswerStore:
                 "VALUES (?, 'undo', ?, ?, ?, ?, '')",
                 [event.row, event.number, who, holder, _now()],
             )
-            _lease(connection, event.row, holder, time.time() + lease, event.model)
+            places = [] if event.asked == ALL or len(self.names) == 1 else places_of(event.asked)
+            place = places[0] if len(places) == 1 else ROW
+            _lease(connection, (event.row, place), holder, time.time() + lease, event.model)
         return event
 
     def lease(
-        self, n: int, rows: dict[str, int], order: Iterable[str], *, holder: str, seconds: float, model: str
-    ) -> list[str]:
-        """Lease rows to a holder: those that it has already, then the first ones in order that are free.
+        self,
+        n: int,
+        rows: Container[str],
+        order: Iterable[Cell],
+        *,
+        among: Container[int],
+        holder: str,
+        seconds: float,
+        model: str,
+    ) -> list[Cell]:
+        """Lease rows or cells to a holder: those that it has already, then the first in order that are free.
 
-        `rows` are all that there are, and `order` those that may be asked for, the best one first; those that
-        were closed since are passed over.
+        `rows` are all that there are, `among` the places of labels that are asked for, or ROW, and `order`
+        what may be asked for, the best one first; what was closed since is passed over.
         """
         with self._writing() as connection:
             self.read()
             now = time.time()  # not before: others may have written for long
             connection.execute("DELETE FROM leases WHERE until <= ?", [now])
-            held = dict(connection.execute("SELECT row, holder FROM leases ORDER BY rowid").fetchall())
-            own = [row for row, owner in held.items() if owner == holder and row in rows]
-            given = [row for row in own if self.is_open(row)][:n]
-            for row in given:
-                connection.execute("UPDATE leases SET until = ? WHERE row = ?", [now + seconds, row])
-            for row in order:
+            held = connection.execute("SELECT row, place, holder FROM leases ORDER BY rowid").fetchall()
+            own = [(row, place) for row, place, owner in held if owner == holder and place in among]
+            given = [cell for cell in own if cell[0] in rows and self.is_open(*cell)][:n]
+            others = [(row, place) for row, place, owner in held if owner != holder]
+            whole = {row for row, place in others if place == ROW}
+            taken = {*given, *others, *((row, ROW) for row, _ in others)}
+            for cell in given:
+                connection.execute(
+                    "UPDATE leases SET until = ? WHERE row = ? AND place = ?", [now + seconds, *cell]
+                )
+            for cell in order:
                 if len(given) == n:
                     break
-                if row not in held and self.is_open(row):
-                    _lease(connection, row, holder, now + seconds, model)
-                    given.append(row)
+                if cell not in taken and cell[0] not in whole and self.is_open(*cell):
+                    _lease(connection, cell, holder, now + seconds, model)
+                    given.append(cell)
+                    taken.add(cell)
         return given
 
     def release(self, holder: str) -> None:
@@ -300,13 +345,49 @@ class AnswerStore:
             self.read()
 
 
+def labels_of(places: Iterable[int]) -> int:
+    """Return a set of labels, given by their places."""
+    return reduce(lambda labels, place: labels | 1 << place, places, 0)
+
+
+def places_of(labels: int) -> list[int]:
+    """Return the places of labels, in order."""
+    return [place for place in range(labels.bit_length()) if labels >> place & 1]
+
+
+def as_matrix(rows: Sequence[Cells], n_labels: int) -> npt.NDArray[np.float64]:
+    """Return what is known of rows as 0 and 1, and NaN where nothing is."""
+    yes, known = (_bits(sets, n_labels) for sets in ([one.yes for one in rows], [one.known for one in rows]))
+    return np.where(known, yes, np.nan)
+
+
+def _bits(sets: Sequence[int], n_labels: int) -> npt.NDArray[np.bool_]:
+    n_bytes = (n_labels + 7) // 8
+    packed = np.frombuffer(b"".join(one.to_bytes(n_bytes, "little") for one in sets), np.uint8)
+    bits = np.unpackbits(packed.reshape(len(sets), n_bytes), axis=1, count=n_labels, bitorder="little")
+    return bits.astype(bool)
+
+
 def _event(found: tuple[Any, ...]) -> Event:
-    number, row, kind, labels, n_labels, *rest = found
-    return Event(number, row, kind, tuple(json.loads(labels or "[]")), n_labels or 0, *rest)
+    number, row, kind, labels, asked, *rest = found
+    return Event(number, row, kind, tuple(json.loads(labels or "[]")), int(asked or "0", 16), *rest)
 
 
-def _lease(connection: sqlite3.Connection, row: str, holder: str, until: float, model: str) -> None:
-    connection.execute("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", [row, holder, until, model])
+def _lease(connection: sqlite3.Connection, cell: Cell, holder: str, until: float, model: str) -> None:
+    connection.execute("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?)", [*cell, holder, until, model])
+
+
+def _end_leases(connection: sqlite3.Connection, row: str, asked: int) -> str:
+    """End the leases of these labels of a row, that of the row if it is all, and return who asked."""
+    asker = ""
+    leases = connection.execute("SELECT place, model FROM leases WHERE row = ?", [row]).fetchall()
+    for place, model in leases:
+        if asked == ALL or (place != ROW and asked >> place & 1):
+            connection.execute("DELETE FROM leases WHERE row = ? AND place = ?", [row, place])
+        elif place != ROW:
+            continue
+        asker = asker or model
+    return asker
 
 
 def _now() -> str:

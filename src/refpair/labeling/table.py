@@ -13,19 +13,27 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from refpair._extras import is_dataframe, pd
 from refpair._sparse import check_sparse
 from refpair.labeling.rows import IdRule, Rows, make_ids, read_features
-from refpair.labeling.store import AnswerStore
+from refpair.labeling.store import AnswerStore, labels_of
 from refpair.tables._cells import truth_values
 from refpair.tables._names import check_unique, unknown_name
 from refpair.tables.columns import find_kinds
-from refpair.tables.labels import LabelFormat, read_labels
+from refpair.tables.labels import UNKNOWN, LabelFormat, read_labels
 
 _TABLE = "table"  # what the settings are noted under, and who said what the table has already
+
+
+class Answer(NamedTuple):
+    """What is said of a row: the places of the labels that it has, and of those that it is about."""
+
+    yes: list[int]
+    asked: list[int]
 
 
 class LabelColumns(NamedTuple):
@@ -52,8 +60,8 @@ class LabelColumns(NamedTuple):
         return how if self.joined is None else self._joined_names(how.classes, "series")
 
     def write(self, answers: pd.DataFrame) -> pd.DataFrame:
-        """Return 0 and 1 of each label in this form."""
-        if self.joined is None:
+        """Return 0 and 1 of each label in this form; if some are unknown, in one column for each label."""
+        if self.joined is None or answers.isna().any(axis=None):
             return answers
         how = self._joined_names(answers.columns, "frame")
         return pd.DataFrame(how.write(answers.to_numpy(dtype=np.uint8), answers))
@@ -300,25 +308,37 @@ def _names_in(cells: pd.DataFrame, separator: str | None) -> tuple[list[str], st
     return [str(name) for name in how.classes], how.separator
 
 
-def table_answers(X: Any, labels: Sequence[str], columns: LabelColumns) -> tuple[dict[int, list[int]], int]:
-    """Return the places of the labels of rows all of whose cells of labels are filled, by the row's place.
+def table_answers(X: Any, labels: Sequence[str], columns: LabelColumns) -> dict[int, Answer]:
+    """Return what a table tells of its rows, by the row's place: cell by cell, and nothing of empty ones.
 
-    And how many labels these cells are of: the last ones may have no columns. If others have none, no row
-    counts.
+    A cell of joined names tells about all labels that occur in its column.
     """
     there = [name for name in columns.of(labels) if is_dataframe(X) and name in X.columns]
-    if not there or (columns.joined is None and there != list(labels[: len(there)])):
-        return {}, 0
-    some = _filled(X[there].set_axis(range(len(X)), axis=0))
-    if some.empty:
-        return {}, 0
+    cells = X[there].set_axis(range(len(X)), axis=0) if there else pd.DataFrame()
     if columns.joined is not None:
-        matrix, _ = read_labels(some, classes=labels, separator=columns.separator)
+        cells = _filled(cells)
+        if cells.empty:
+            return {}
+        matrix, _ = read_labels(cells, classes=labels, separator=columns.separator)
+        asked = np.tile(matrix.any(axis=0), (len(matrix), 1))
+        places = list(range(len(labels)))
     else:
-        _check_cells(some)
-        matrix, _ = read_labels(some)
-    places = [np.flatnonzero(row).tolist() for row in matrix]
-    return dict(zip(some.index.tolist(), places, strict=True)), matrix.shape[1]
+        cells = cells[[name for name in there if len(_filled(cells[[name]]))]]
+        if cells.empty:
+            return {}
+        _check_cells(cells)
+        matrix, _ = read_labels(cells, may_miss=True)
+        asked = matrix != UNKNOWN
+        places = [labels.index(name) for name in cells.columns]
+    return {
+        row: _answer(places, yes, about)
+        for row, yes, about in zip(cells.index.tolist(), matrix == 1, asked, strict=True)
+        if about.any()
+    }
+
+
+def _answer(places: Sequence[int], yes: npt.NDArray[np.bool_], asked: npt.NDArray[np.bool_]) -> Answer:
+    return Answer(*([places[one] for one in np.flatnonzero(some).tolist()] for some in (yes, asked)))
 
 
 def _filled(cells: pd.DataFrame) -> pd.DataFrame:
@@ -329,24 +349,46 @@ def _filled(cells: pd.DataFrame) -> pd.DataFrame:
 def _check_cells(some: pd.DataFrame) -> None:
     """Refuse cells that say neither yes nor no, by their rows in the table."""
     for name in some.columns:
-        if truth_values(some[name]) is None:
-            cells = some[name].tolist()
+        filled = _filled(some[[name]])[name]
+        if truth_values(filled) is None:
+            cells = filled.tolist()
             odd = (place for place, cell in enumerate(cells) if truth_values([cell]) in (None, ["no", "yes"]))
             place = next(odd, 0)
             raise ValueError(
-                f"label column {name!r}, row {some.index[place] + 1}: expected 0 and 1, or yes and no, got "
+                f"label column {name!r}, row {filled.index[place] + 1}: expected 0 and 1, or yes and no, got "
                 f"{cells[place]!r}"
             )
 
 
-def read_answers(Y: Any, n: int, labels: Sequence[str]) -> list[list[int]]:
-    """Return the places of the labels that each of n rows has; Y may have any form of labels."""
+def read_answers(Y: Any, n: int, labels: Sequence[str]) -> list[Answer]:
+    """Return what is said of each of n rows; Y may have any form of labels, or be a mapping for each row."""
     if n == 0 and (Y.shape[0] if hasattr(Y, "shape") else len(Y)) == 0:
         return []
-    matrix = LabelFormat("names", np.array(labels, object), np.dtype(np.uint8)).read_more(Y)
+    if isinstance(Y, Sequence) and any(isinstance(one, Mapping) for one in Y):
+        Y = np.array([_by_place(one, labels) for one in Y], object)
+    matrix = LabelFormat("names", np.array(labels, object), np.dtype(np.uint8)).read_more(Y, may_miss=True)
     if matrix.shape[0] != n:
         raise ValueError(f"there are {n} ids, and {matrix.shape[0]} answers")
-    return [np.flatnonzero(row).tolist() for row in (matrix.toarray() if sp.issparse(matrix) else matrix)]
+    matrix = matrix.toarray() if sp.issparse(matrix) else matrix
+    return [_answer(range(len(labels)), row == 1, row != UNKNOWN) for row in matrix]
+
+
+def _by_place(answer: Any, labels: Sequence[str]) -> list[Any]:
+    if not isinstance(answer, Mapping):
+        raise ValueError(
+            f"Y has mappings for some rows and {answer!r:.100} for another: give one for each row"
+        )
+    row = [None] * len(labels)
+    for name, is_there in answer.items():
+        row[label_place(name, labels)] = is_there
+    return row
+
+
+def label_place(name: str, labels: Sequence[str]) -> int:
+    """Return which label a name is of."""
+    if name not in labels:
+        raise ValueError(unknown_name("label", name, labels))
+    return labels.index(name)
 
 
 def refuse_strangers(store: AnswerStore | None, rows: Rows, settings: Settings) -> None:
@@ -362,11 +404,13 @@ def refuse_strangers(store: AnswerStore | None, rows: Rows, settings: Settings) 
         )
 
 
-def take_over(store: AnswerStore, rows: Rows, answers: dict[int, list[int]], n_labels: int) -> int:
-    """Note the labels that a table has already, of rows that were neither answered nor skipped; how many."""
-    new = {rows.keys[place]: labels for place, labels in answers.items()}
-    new = {key: labels for key, labels in new.items() if store.last_word(key) is None}
-    store.say(
-        "labels", list(new), list(new.values()), n_labels=n_labels, who=_TABLE, said_in=None, holder=_TABLE
-    )
+def take_over(store: AnswerStore, rows: Rows, answers: dict[int, Answer]) -> int:
+    """Note what a table tells of labels that were neither answered nor skipped; of how many rows it does."""
+    new: dict[str, Answer] = {}
+    for row, (yes, asked) in answers.items():
+        key = rows.keys[row]
+        if asked := [place for place in asked if store.is_open(key, place)]:
+            new[key] = Answer([place for place in yes if place in asked], asked)
+    labels, asked = [one.yes for one in new.values()], [labels_of(one.asked) for one in new.values()]
+    store.say("labels", list(new), labels, asked, who=_TABLE, said_in=None, holder=_TABLE)
     return len(new)
