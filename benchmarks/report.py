@@ -28,6 +28,7 @@ from benchmarks import (
     session,
     splits,
     startup,
+    unknown_labels,
     wrong_labels,
 )
 from refpair._files import written_whole
@@ -75,6 +76,9 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "startup": startup.show,
     "startup-fit": partial(startup.show_compiling, "first fit"),
     "startup-predict": partial(startup.show_compiling, "load, first predict"),
+    "unknown-labels": unknown_labels.show,
+    "unknown-labels-summary": unknown_labels.show_summary,
+    "unknown-labels-times": unknown_labels.show_times,
     "wrong-labels": wrong_labels.show,
     "wrong-labels-gain": wrong_labels.show_gain,
 }

@@ -41,7 +41,7 @@ class Pool:
     X : array, sparse matrix, DataFrame or DaskRows
         All rows, as they were given; `features` has them as numbers.
     known : ndarray of uint8, shape (n_labeled, n_labels)
-        The known labels, and 255 for each that is not.
+        The known labels, and UNKNOWN for each that is not.
     labeled : ndarray of int, shape (n_labeled,)
         The rows of X that have them, or some of them.
     candidates : ndarray of int

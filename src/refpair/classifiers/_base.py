@@ -269,6 +269,45 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         return np.concatenate(labels), np.concatenate(probabilities)
 
     @_if_knows("_distributions")
+    def completed_labels(self, X: Any, Y: Any, *, as_frame: bool = False) -> Any:
+        """Return the probability of each label, given the labels that are known.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+        Y : array, sparse matrix or DataFrame of shape (n, n_labels)
+            Empty cells (NaN, None) are unknown. What is known of a row tells about its other labels, as far
+            as the model knows how labels depend on each other.
+        as_frame : bool, default=False
+            Whether to return a DataFrame with the labels as columns and the index of X.
+
+        Returns
+        -------
+        probabilities : ndarray or DataFrame of shape (n, n_labels)
+            0 and 1 where a label is known.
+
+        Examples
+        --------
+        >>> from refpair import CSRPEClassifier
+        >>> X = [[x] for x in range(40)]
+        >>> Y = [[0, 0]] * 10 + [[1, 1]] * 10 + [[0, 0]] * 10 + [[1, 1]] * 10
+        >>> model = CSRPEClassifier("f1", n_bits=20, random_state=0).fit(X, Y)
+        >>> model.completed_labels([[20]], [[1, None]]).round(1)
+        array([[1., 1.]])
+        """
+        check_is_fitted(self)
+        read = self._read_features(in_memory(X), reset=False)
+        labels = self._label_format.read_more(in_memory(Y), may_miss=True)
+        check_consistent_length(read, labels)
+        observed = labels.toarray() if sp.issparse(labels) else labels
+        # For the zero-one loss, distributions are of whole label vectors.
+        blocks = self._distributions(read, get_cost("zero_one"))
+        marginals = np.concatenate([p.given(observed[rows]).marginals() for rows, p in blocks])
+        told = self._label_format.write_probabilities(marginals)
+        index = X.index if is_dataframe(X) else None
+        return pd.DataFrame(told, index, self.classes_) if as_frame else told
+
+    @_if_knows("_distributions")
     def expected_cost(self, X: Any, Y: Any = None) -> Floats:
         """Return the expected cost of the predictions.
 
