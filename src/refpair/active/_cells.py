@@ -12,10 +12,9 @@ from sklearn.base import clone
 
 from refpair.active._coverage import squared_distances, usual_distance, variance_removed_by_label
 from refpair.active._pool import Floats, Indices, Pool
-from refpair.bits.binning import Matrix
 from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance
 from refpair.classifiers._base import MultiLabelClassifier
-from refpair.costs import Cost, get_cost
+from refpair.costs import get_cost
 from refpair.decision.value import least_expected_cost, values_of_labels
 from refpair.posterior import IndependentLabels
 from refpair.tables.labels import UNKNOWN
@@ -26,7 +25,15 @@ _SURE = 1e-6  # no probability is thought less than this, nor more than 1 minus 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The unknown labels of the candidates of a pool, of all labels or some."""
+    """What :meth:`QueryStrategy.query_cells` chooses from: unknown labels of the candidates of a pool.
+
+    Attributes
+    ----------
+    pool : Pool
+        All rows, what is known of their labels, and which rows may be asked for.
+    columns : ndarray of int
+        The labels that may be asked for.
+    """
 
     pool: Pool
     columns: Indices
@@ -82,9 +89,7 @@ class ValuedCells:
     values: Floats
 
     @classmethod
-    def of(
-        cls, cells: Cells, estimator: Any, cost: Any, n: int, rng: np.random.Generator
-    ) -> ValuedCells:
+    def of(cls, cells: Cells, estimator: Any, cost: Any, n: int, rng: np.random.Generator) -> ValuedCells:
         """Find what it is worth to know each cell, by what an estimator says; at least n cells, if there are.
 
         A label that is known to be there, or not, in all of m rows has the probability 1 / (m + 2) to be

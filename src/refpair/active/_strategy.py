@@ -65,11 +65,12 @@ class QueryStrategy(DocLinked, BaseEstimator, ABC):  # type: ignore[misc]  # sci
             block.
         Y : array or DataFrame of shape (n, n_labels)
             The labels, 0 or 1; a row of NaN has none yet. A row of zeros has been answered: none of the
-            labels.
+            labels. Where a labeled row has NaN, that label is unknown.
         batch_size : int, default=1
             How many rows; all that there are, if they are fewer.
         candidates : array of int, or of bool, optional
-            Which rows may be asked for; by default all without labels.
+            Which rows may be asked for, of those not all of whose labels are known; by default all without
+            labels.
         return_utilities : bool, default=False
             Whether to return also what each row is worth.
 
@@ -115,6 +116,13 @@ class QueryStrategy(DocLinked, BaseEstimator, ABC):  # type: ignore[misc]  # sci
         -------
         cells : ndarray of int, shape (batch_size, 2)
             The row and the label of each.
+
+        Examples
+        --------
+        >>> from refpair.active import RandomQuery
+        >>> Y = np.array([[0, 1], [1, np.nan], [1, 0]])
+        >>> RandomQuery().query_cells(np.eye(3), Y)
+        array([[1, 1]])
         """
         check_count("batch_size", batch_size)
         self._check_parameters()

@@ -45,6 +45,10 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
     the values are not 0, as of counts of words, rows are compared by their directions: else a short text
     would be like all others. The noise of an answer has the variance of a row.
 
+    A single label (``query_cells``) is worth the root of the expected cost that knowing it saves in its row,
+    times that reduction for this label, whose labeled rows are those where it is known. The probabilities are
+    those of `estimator`, given what is known of the row; for the saved cost, labels are independent.
+
     Examples
     --------
     >>> from refpair.active import RepresentativeUncertainty
@@ -54,6 +58,11 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
     >>> Y[:30] = digits.Y[:30]
     >>> len(RepresentativeUncertainty("f1", random_state=0).query(digits.X, Y, batch_size=5))
     5
+
+    Single labels of rows, digit 3 only:
+
+    >>> RepresentativeUncertainty("f1", random_state=0).query_cells(digits.X, Y, label=3).shape
+    (1, 2)
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """What it is worth to know a label of a row before its label vector is decided on.
 
-    V_k = min_z E[C(y, z)] − Σ_v P(y_k = v) · min_z E[C(y, z) | y_k = v]
+V_k = min_z E[C(y, z)] − Σ_v P(y_k = v) · min_z E[C(y, z) | y_k = v]
 """
 
 from __future__ import annotations

@@ -301,13 +301,13 @@ class LabelDistribution:
         Parameters
         ----------
         observed : array of shape (n, n_labels), dtype uint8
-            0, 1, or UNKNOWN (255). If no vector of a row agrees with what is known of it, what is known tells
+            0, 1, or UNKNOWN (2). If no vector of a row agrees with what is known of it, what is known tells
             nothing about its other labels.
 
         Examples
         --------
         >>> p = LabelDistribution.from_dense([[0, 0], [0, 1], [1, 1]], [[2, 1, 1]])
-        >>> p.given(np.array([[255, 1]], np.uint8)).marginals()
+        >>> p.given(np.array([[2, 1]], np.uint8)).marginals()
         array([[0.5, 1. ]])
         """
         row = np.repeat(np.arange(len(self)), np.diff(self.start))
@@ -408,7 +408,7 @@ class IndependentLabels:
         return labels.astype(np.uint8), probabilities
 
     def given(self, observed: Bytes) -> IndependentLabels:
-        """Return the distributions of rows of which some labels are known: 0, 1, or UNKNOWN (255)."""
+        """Return the distributions of rows of which some labels are known: 0, 1, or UNKNOWN (2)."""
         return IndependentLabels(np.where(observed == UNKNOWN, self._marginals, observed))
 
     def drawn(self, n_samples: int) -> LabelDistribution:
