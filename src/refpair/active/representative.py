@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from refpair.active._cells import Cells, ValuedCells
-from refpair.active._coverage import variance_removed
+from refpair.active._cells import Cells, valued_cells
+from refpair.active._coverage import variance_removed, variance_removed_by_label
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import spread_cells
 from refpair.active.uncertainty import CostSensitiveUncertainty
+from refpair.tables.labels import UNKNOWN
 
 
 class RepresentativeUncertainty(CostSensitiveUncertainty):
@@ -96,6 +97,9 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
         pool = cells.pool
         if not pool.tells_something:
             return spread_cells(cells, n, rng)
-        valued = ValuedCells.of(cells, self.estimator, self.cost, n, rng)
-        worth = np.sqrt(valued.values) * valued.coverage(pool.candidates, rng)
-        return valued.cells.diverse(worth, n, rng)
+        cells, values = valued_cells(cells, self.estimator, self.cost, n, rng)
+        known, looked_at = pool.known != UNKNOWN, cells.pool.candidates
+        removed = variance_removed_by_label(
+            pool.features, pool.labeled, known, looked_at, cells.unknown, pool.candidates, rng
+        )
+        return cells.diverse(np.sqrt(values) * removed, n, rng)
