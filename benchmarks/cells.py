@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from benchmarks.common import Results, find_data, markdown_table, read_table
 from refpair import BayesDecisionClassifier, BinaryRelevance, CSRPEClassifier, get_cost
@@ -75,13 +74,13 @@ def _score(model: Any, X: Any, known: Floats, X_test: Any, truth_test: Floats) -
     return float(get_cost("f1").mean(truth_test, model.predict(X_test)))
 
 
-def means() -> pd.DataFrame:
+def means() -> Any:
     """Return the mean scores by data set, side and answers."""
     table = read_table(TABLE)
     return table.drop(columns="run").groupby(["data", "asked", "answers"], sort=False).mean()
 
 
-def share(scores: pd.DataFrame, model: str, n: int) -> float:
+def share(scores: Any, model: str, n: int) -> float:
     """Return the part of n whole rows' label decisions from which on cells are as good; NaN: more than 70."""
     goal, there = scores.loc["rows", model][n], scores.loc["cells", model].dropna()
     good = (there >= goal)[::-1].cummin()[::-1]
@@ -105,6 +104,14 @@ def show() -> str:
         rows.append([*row, *(_percent(share(scores, model, ANSWERS)) for model in MODELS)])
     header = ["data", "runs", "F1 at the start", f"{ANSWERS} rows", f"{SAVED} %, as cells", *MODELS.values()]
     return markdown_table(header, rows)
+
+
+def show_range() -> str:
+    """Return the smallest and the largest share of all data sets."""
+    found = means()
+    names = dict.fromkeys(found.index.get_level_values("data"))
+    shares = [share(found.loc[name], "decided", ANSWERS) for name in names]
+    return f"{100 * min(shares):.0f} to {_percent(max(shares))}"
 
 
 def show_calibration() -> str:

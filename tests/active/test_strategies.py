@@ -142,6 +142,28 @@ def test_rows_that_are_all_the_same(strategy):
     assert len(set(rows)) == 4
 
 
+# ---- rows that are partly known ----
+
+
+@pytest.mark.parametrize("batch_size", [1, 5])
+def test_partly_known_rows_are_labeled(strategy, batch_size):
+    X, Y, _ = make_data()
+    Y[np.random.default_rng(0).random(Y.shape) < 0.3] = np.nan
+    Y[:4, 3], Y[1, 0] = np.nan, 1.0
+    unlabeled = np.isnan(Y).all(axis=1)
+    rows = strategy.query(X, Y, batch_size=batch_size)
+    assert unlabeled[rows].all()
+    assert len(set(rows)) == batch_size
+    np.testing.assert_array_equal(clone(strategy).query(X, Y, batch_size=batch_size), rows)
+    assert strategy.query(X, Y, candidates=[1]) == [1]  # the rest of a row
+
+
+def test_a_label_of_which_nothing_is_known(strategy):
+    X, Y, _ = make_data()
+    Y[:, 2] = np.nan
+    assert np.isnan(Y[strategy.query(X, Y)]).all()
+
+
 # ---- mistakes ----
 
 
@@ -173,7 +195,7 @@ def test_mistakes_are_told(strategy):
         ([True, False], "candidates must be row numbers"),
         ([60], "candidates must be row numbers from 0 to 59"),
         ([-1], "candidates must be row numbers from 0 to 59"),
-        ([3, 20], "candidates must be rows without labels, and row 3 has some"),
+        ([3, 20], "candidates must be rows with unknown labels: row 3 has none"),
     ],
 )
 def test_wrong_candidates(candidates, message):

@@ -1,5 +1,6 @@
 """Active learning: which rows a person should label next (section 4 of the paper)."""
 
+from refpair.active._cells import Cells
 from refpair.active._pool import Pool
 from refpair.active._strategy import LearningStrategy, QueryStrategy
 from refpair.active.adaptive import AdaptiveActive
@@ -20,6 +21,7 @@ __all__ = [
     "BayesRisk",
     "BinaryMinimization",
     "Budget",
+    "Cells",
     "CostSensitiveUncertainty",
     "LearningStrategy",
     "LowGain",

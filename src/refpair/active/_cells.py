@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from refpair.active._coverage import squared_distances, usual_distance, variance_removed_by_label
+from refpair.active._coverage import squared_distances, usual_distance
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance
 from refpair.classifiers._base import MultiLabelClassifier
@@ -25,7 +25,15 @@ _SURE = 1e-6  # no probability is thought less than this, nor more than 1 minus 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The unknown labels of the candidates of a pool, of all labels or some."""
+    """What :meth:`QueryStrategy.query_cells` chooses from: unknown labels of the candidates of a pool.
+
+    Attributes
+    ----------
+    pool : Pool
+        All rows, what is known of their labels, and which rows may be asked for.
+    columns : ndarray of int
+        The labels that may be asked for.
+    """
 
     pool: Pool
     columns: Indices
@@ -73,41 +81,30 @@ class Cells:
         return chosen
 
 
-@dataclass(frozen=True, eq=False)
-class ValuedCells:
-    """The cells that a cost makes valuable, of the candidates that were looked at."""
+def valued_cells(
+    cells: Cells, estimator: Any, cost: Any, n: int, rng: np.random.Generator
+) -> tuple[Cells, Floats]:
+    """Return the cells of rows that were looked at, at least n if there are, and what each is worth.
 
-    cells: Cells
-    values: Floats
-
-    @classmethod
-    def of(cls, cells: Cells, estimator: Any, cost: Any, n: int, rng: np.random.Generator) -> ValuedCells:
-        """Find what it is worth to know each cell, by what an estimator says; at least n cells, if there are.
-
-        A label that is known to be there, or not, in all of m rows has the probability 1 / (m + 2) to be
-        otherwise in the next one. Labels are independent, given the features and what is known of a row.
-        """
-        pool = cells.pool
-        cost = get_cost(cost).for_labels(pool.label_names)
-        p = label_probabilities(estimator, pool, rng)
-        if len(p) > _LOOKED_AT:
-            ranked = np.argsort(-least_expected_cost(IndependentLabels(p), cost), kind="stable")
-            enough = int(np.searchsorted(np.cumsum(cells.unknown.sum(axis=1)[ranked]), n)) + 1
-            some = np.sort(ranked[: max(_LOOKED_AT, enough)])
-            cells, p = cells.of_rows(some), p[some]
-        return cls(cells, values_of_labels(p, cells.unknown, cost))
-
-    def coverage(self, others: Indices, rng: np.random.Generator) -> Floats:
-        """Return how much surer of a label of other rows one would be with that of each row."""
-        pool, unknown = self.cells.pool, self.cells.unknown
-        known = pool.known != UNKNOWN
-        return variance_removed_by_label(
-            pool.features, pool.labeled, known, pool.candidates, unknown, others, rng
-        )
+    That is how much less the answer for the row is expected to cost, by what an estimator says, fitted to all
+    that is known. Labels are independent, given the features and what is known of a row.
+    """
+    cost = get_cost(cost).for_labels(cells.pool.label_names)
+    p = label_probabilities(estimator, cells.pool, rng)
+    if len(p) > _LOOKED_AT:
+        ranked = np.argsort(-least_expected_cost(IndependentLabels(p), cost), kind="stable")
+        enough = int(np.searchsorted(np.cumsum(cells.unknown.sum(axis=1)[ranked]), n)) + 1
+        some = np.sort(ranked[: max(_LOOKED_AT, enough)])
+        cells, p = cells.of_rows(some), p[some]
+    return cells, values_of_labels(p, cells.unknown, cost)
 
 
 def label_probabilities(estimator: Any, pool: Pool, rng: np.random.Generator) -> Floats:
-    """Return the probabilities of the labels of the candidates, given what is known of each of them."""
+    """Return the probabilities of the labels of the candidates, given what is known of each of them.
+
+    A label that is there in all m rows where it is known, or in none, has the probability 1 / (m + 2) to be
+    otherwise in the next one.
+    """
     model = clone(BinaryRelevance("logistic") if estimator is None else estimator)
     if not (isinstance(model, MultiLabelClassifier) and hasattr(model, "predict_set_proba")):
         model = BayesDecisionClassifier(model, calibrate=False)

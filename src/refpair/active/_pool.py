@@ -108,9 +108,10 @@ class Pool:
 
     def known_of(self, which: Indices) -> Labels:
         """Return what is known of the labels of some rows."""
-        everything = np.full((_num_samples(self.X), len(self.label_names)), UNKNOWN, np.uint8)
-        everything[self.labeled] = self.known
-        return everything[which]
+        found = np.full((len(which), len(self.label_names)), UNKNOWN, np.uint8)
+        _, places, own = np.intersect1d(which, self.labeled, assume_unique=True, return_indices=True)
+        found[places] = self.known[own]
+        return found
 
     def rows(self, which: Indices) -> Any:
         """Return some rows of X in the form that they were given."""
@@ -229,7 +230,7 @@ def _read_labels(Y: Any) -> Floats:
 
 
 def _read_candidates(candidates: Any, missing: npt.NDArray[np.bool_], cells: bool) -> Indices:
-    unlabeled = missing.any(axis=1)
+    unlabeled = np.asarray(missing.any(axis=1))
     if candidates is None:
         chosen = np.flatnonzero(unlabeled if cells else missing.all(axis=1))
         if len(chosen) == 0:
@@ -245,5 +246,5 @@ def _read_candidates(candidates: Any, missing: npt.NDArray[np.bool_], cells: boo
     chosen = np.unique(given).astype(np.intp)
     known = chosen[~unlabeled[chosen]]
     if len(known):
-        raise ValueError(f"candidates must be rows without labels, and row {known[0]} has all of them")
+        raise ValueError(f"candidates must be rows with unknown labels: row {known[0]} has none")
     return chosen

@@ -63,11 +63,13 @@ class QueryStrategy(DocLinked, BaseEstimator, ABC):  # type: ignore[misc]  # sci
         X : array, sparse matrix or DataFrame of shape (n, n_features)
             All rows, with labels and without. A Dask array or DataFrame is read block by block.
         Y : array or DataFrame of shape (n, n_labels)
-            The labels, 0 or 1. A row of NaN is unlabeled; a row of zeros has none of the labels.
+            The labels, 0 or 1. A row of NaN is unlabeled; a row of zeros has none of the labels. Where a
+            labeled row has NaN, that label is unknown.
         batch_size : int, default=1
             Number of rows; fewer if there are no more.
         candidates : array of int, or of bool, optional
-            Which rows may be asked for; by default all without labels.
+            Which rows may be asked for, of those not all of whose labels are known; by default all without
+            labels.
         return_utilities : bool, default=False
             Whether to return the utility of each row, too.
 
@@ -112,6 +114,13 @@ class QueryStrategy(DocLinked, BaseEstimator, ABC):  # type: ignore[misc]  # sci
         -------
         cells : ndarray of int, shape (batch_size, 2)
             The row and the label of each.
+
+        Examples
+        --------
+        >>> from refpair.active import RandomQuery
+        >>> Y = np.array([[0, 1], [1, np.nan], [1, 0]])
+        >>> RandomQuery().query_cells(np.eye(3), Y)
+        array([[1, 1]])
         """
         check_count("batch_size", batch_size)
         self._check_parameters()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from refpair.active._cells import Cells, ValuedCells
+from refpair.active._cells import Cells, valued_cells
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import LearningStrategy, spread_cells
 from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance
@@ -78,5 +78,5 @@ class BayesRisk(LearningStrategy):
         """Choose n labels by how much less the answers for their rows are expected to cost with them."""
         if not cells.pool.tells_something:
             return spread_cells(cells, n, rng)
-        valued = ValuedCells.of(cells, self.estimator, self.cost, n, rng)
-        return valued.cells.diverse(valued.values, n, rng)
+        cells, values = valued_cells(cells, self.estimator, self.cost, n, rng)
+        return cells.diverse(values, n, rng)

@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from refpair.active._cells import Cells, ValuedCells
-from refpair.active._coverage import variance_removed
+from refpair.active._cells import Cells, valued_cells
+from refpair.active._coverage import variance_removed, variance_removed_by_label
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import spread_cells
 from refpair.active.uncertainty import CostSensitiveUncertainty
+from refpair.tables.labels import UNKNOWN
 
 
 class RepresentativeUncertainty(CostSensitiveUncertainty):
@@ -45,6 +46,10 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
     the values are not 0, as in counts of words, rows are compared by their directions; otherwise a short text
     would be similar to all others. The variance of the noise of an answer is that of a row.
 
+    A single label (``query_cells``) is worth the root of the expected cost that knowing it saves in its row,
+    times that reduction for this label, whose labeled rows are those where it is known. The probabilities are
+    those of `estimator`, given what is known of the row; for the saved cost, labels are independent.
+
     Examples
     --------
     >>> from refpair.active import RepresentativeUncertainty
@@ -54,6 +59,11 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
     >>> Y[:30] = digits.Y[:30]
     >>> len(RepresentativeUncertainty("f1", random_state=0).query(digits.X, Y, batch_size=5))
     5
+
+    Single labels of rows, digit 3 only:
+
+    >>> RepresentativeUncertainty("f1", random_state=0).query_cells(digits.X, Y, label=3).shape
+    (1, 2)
     """
 
     def __init__(
@@ -87,6 +97,9 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
         pool = cells.pool
         if not pool.tells_something:
             return spread_cells(cells, n, rng)
-        valued = ValuedCells.of(cells, self.estimator, self.cost, n, rng)
-        worth = np.sqrt(valued.values) * valued.coverage(pool.candidates, rng)
-        return valued.cells.diverse(worth, n, rng)
+        cells, values = valued_cells(cells, self.estimator, self.cost, n, rng)
+        known, looked_at = pool.known != UNKNOWN, cells.pool.candidates
+        removed = variance_removed_by_label(
+            pool.features, pool.labeled, known, looked_at, cells.unknown, pool.candidates, rng
+        )
+        return cells.diverse(np.sqrt(values) * removed, n, rng)
