@@ -52,6 +52,12 @@ def show() -> str:
     return markdown_table(["data", "two threads, s", "two Dask workers, s", "ratio"], rows)
 
 
+def show_ratio() -> str:
+    """Return the median of the ratios."""
+    found = read_table("cluster.csv")
+    return f"{(found['dask'] / found['threads']).median():.2f}"
+
+
 def main() -> None:
     """Measure each turn."""
     parser = argparse.ArgumentParser(description=__doc__)

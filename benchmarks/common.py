@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import subprocess
 import sys
 import time
@@ -171,7 +172,9 @@ def tell_origin(path: Path | str) -> str:
     lines = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode().splitlines()
     told = dict(line.removeprefix("# ").split(": ", 1) for line in lines if line.startswith("# "))
     machine = told["machine"].partition(";")[0]
-    return f"Measured by `{told['command']}` at commit {told['commit']} on {told['day']}: {machine}."
+    version = re.fullmatch(r"unknown \((.*)\)", told["commit"])  # measured outside of a checkout
+    code = f"in {version[1]}" if version else f"at commit {told['commit']}"
+    return f"Measured with `{told['command']}` {code} on {told['day']}: {machine}."
 
 
 def markdown_table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

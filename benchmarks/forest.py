@@ -76,6 +76,13 @@ def show_summary() -> str:
     return f"a fit is {told[0]} as fast, predicting half of a set {told[1]}"
 
 
+def show_latency() -> str:
+    """Return the least and the greatest time of predicting one row."""
+    found = read_table("forest.csv")
+    times = 1000 * found.loc[found["task"] == "predict 1", "refpair"]
+    return f"{times.min():.1f} to {times.max():.1f} ms"
+
+
 def show_losses() -> str:
     """Say where the forest is faster."""
     found = read_table("forest.csv")

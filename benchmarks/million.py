@@ -57,12 +57,12 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--bits", type=int, default=300)
     parser.add_argument("--gigabytes", type=int, default=8)
-    parser.add_argument("--all-sources", action="store_true", help="those of the default; nothing is stored")
+    parser.add_argument("--all-sources", action="store_true", help="those of the default")
     given = parser.parse_args()
     how = f"{given.rows}, {given.bits}, {given.gigabytes}, {given.all_sources}"
     call = f"import json; from benchmarks.million import measure; print(json.dumps(measure({how})))"
     done = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, check=True)
-    if given.all_sources:
+    if sys.argv[1:]:  # what is published is the case without options
         print(done.stdout, end="")
         return
     Results("million.csv").add(rows=given.rows, bits=given.bits, **json.loads(done.stdout))

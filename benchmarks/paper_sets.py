@@ -1,8 +1,7 @@
 """How good is the default model on the paper's ten sets? Against the competitors on the same splits.
 
 `--run FOLDER` fits the model on the first five half splits and keeps each single result; ``make
-bench-report`` makes the page of them. The competitors, and CSRPE before it had other sources than code and
-labels, are those of ``docs/results/paper.csv.gz``.
+bench-report`` makes the page of them. The competitors are those of ``docs/results/paper.csv.gz``.
 
     python -m benchmarks.paper_sets --run FOLDER
 """
@@ -19,11 +18,10 @@ from benchmarks.common import ROOT, cost_name, heading, markdown_table, read_tab
 from refpair.experiments import Part, Study
 from refpair.experiments.algorithms import POSTERIOR
 from refpair.experiments.names import greater_is_better
-from refpair.experiments.report.table import show_percent
 from refpair.experiments.statistics import best_or_level
 
 N_SPLITS = 5
-OURS, BEFORE = "CSRPE", "CSRPE before"
+OURS = "CSRPE"
 KEYS = ["data", "cost", "algorithm", "split", "score"]
 TABLE = ROOT / "docs" / "results" / "paper-sets.csv"
 
@@ -36,32 +34,30 @@ def run(data: str, store: Path) -> pd.DataFrame:
 
 
 def _everyone() -> pd.DataFrame:
-    """Return the results of the model, of competitors on the same splits, and of CSRPE before."""
+    """Return the results of the model, and of competitors on the same splits."""
     ours, others = read_table(TABLE), read_table(paper.TABLE)
-    others = others[(others["experiment"] == "compare") & others["split"].isin(ours["split"].unique())]
-    return pd.concat([ours[KEYS], others[KEYS].replace({"algorithm": {POSTERIOR: BEFORE}})])
+    same = (others["experiment"] == "compare") & others["split"].isin(ours["split"].unique())
+    return pd.concat([ours[KEYS], others.loc[same & (others["algorithm"] != POSTERIOR), KEYS]])
 
 
 def cells() -> pd.DataFrame:
     """Return a row for each cost and data set: the means, the best competitor, and how the model stands."""
     results = _everyone()
-    verdict = best_or_level(results[results["algorithm"] != BEFORE], OURS)
+    verdict = best_or_level(results, OURS)
     found = results.groupby(["cost", "data", "algorithm"])["score"].mean().unstack().loc[verdict.index]
     signs = pd.Series([1 if greater_is_better(cost) else -1 for cost, _ in found.index], found.index)
-    rivals = found.drop(columns=[OURS, BEFORE]).mul(signs, axis=0)
-    change = (found[OURS] - found[BEFORE]) * signs / found[BEFORE].abs().where(found[BEFORE] != 0)
+    rivals = found.drop(columns=OURS).mul(signs, axis=0)
     best = {"best": rivals.idxmax(axis=1), "best_mean": rivals.max(axis=1) * signs}
-    return found.assign(change=change.fillna(0.0), **best, **verdict)
+    return found.assign(**best, **verdict)
 
 
 def show() -> str:
     """Return a table for each cost."""
-    header = ["data", "CSRPE", "before", "change", "best competitor", "", "stands"]
+    header = ["data", "CSRPE", "best competitor", "its mean", "CSRPE is"]
     tables: dict[str, list[list[str]]] = {}
     for row in records(cells()):
-        best = [f"{row['best_mean']:.4g}", row["best"], row["verdict"]]
-        means = [f"{row[OURS]:.4g}", f"{row[BEFORE]:.4g}", show_percent(row["change"])]
-        tables.setdefault(row["cost"], []).append([row["data"], *means, *best])
+        best = [row["best"], f"{row['best_mean']:.4g}", row["verdict"]]
+        tables.setdefault(row["cost"], []).append([row["data"], f"{row[OURS]:.4g}", *best])
     return "\n\n".join(
         f"## {heading(cost)}\n\n{markdown_table(header, rows)}" for cost, rows in tables.items()
     )
@@ -81,11 +77,6 @@ def show_summary() -> str:
     n_costs, n_sets = (found.index.unique(level).size for level in ("cost", "data"))
     told[0] += f" of {len(found)} cases ({n_sets} data sets, {n_costs} costs)"
     return f"{', '.join(told)}{': ' * bool(lost)}{', '.join(lost)}"
-
-
-def show_change() -> str:
-    """Return the mean change against the model before."""
-    return show_percent(cells()["change"].mean())
 
 
 def main() -> None:

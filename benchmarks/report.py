@@ -28,6 +28,7 @@ from benchmarks import (
     session,
     splits,
     startup,
+    wrong_labels,
 )
 from refpair._files import written_whole
 from refpair.experiments.report.sections import Section, SectionFigure
@@ -41,7 +42,6 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "new-data-summary": new_data.show_summary,
     "paper-sets": paper_sets.show,
     "paper-sets-summary": paper_sets.show_summary,
-    "paper-sets-change": paper_sets.show_change,
     "paper": partial(paper.show, PICTURES),
     "paper-flat": paper.show_flat,
     "paper-unseen": paper.show_unseen,
@@ -56,19 +56,27 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "bits": bits.show,
     "bits-range": bits.show_range,
     "cluster": cluster.show,
+    "cluster-ratio": cluster.show_ratio,
     "competitor-speed": competitor_speed.show,
     "forest": forest.show,
+    "forest-latency": forest.show_latency,
     "forest-losses": forest.show_losses,
     "forest-summary": forest.show_summary,
     "million": million.show,
     "scaling": scaling.show,
     "scaling-exponents": scaling.show_exponents,
+    "predict-300": partial(scaling.show_predict, 300),
+    "predict-3000": partial(scaling.show_predict, 3000),
     "session": session.show,
     "session-asked": partial(session.show_mean, "session"),
     "session-random": partial(session.show_mean, "random"),
     "splits": splits.show_evenness,
     "splits-speed": splits.show_speed,
     "startup": startup.show,
+    "startup-fit": partial(startup.show_compiling, "first fit"),
+    "startup-predict": partial(startup.show_compiling, "load, first predict"),
+    "wrong-labels": wrong_labels.show,
+    "wrong-labels-gain": wrong_labels.show_gain,
 }
 BLOCKS |= {f"origin-{path.stem}": partial(common.tell_origin, path) for path in common.stored()}
 BLOCKS |= {f"panels-{name}": partial(active_learning.show_panels, name) for name in STRATEGIES}

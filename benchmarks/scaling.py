@@ -132,11 +132,12 @@ def show() -> str:
     for axis in AXES:
         own = _of_axis(found, axis)
         name = "rows (100 bits)" if axis == "rows" else axis
-        rows.append([f"**{name}**", *(f"{size:,}" for size in own[axis])])
+        rows.append([f"**{name}**" if rows else name, *(f"{size:,}" for size in own[axis])])
         rows.append(["fit, seconds", *(f"{second:.1f}" for second in own["fit"])])
         rows.append(["memory, MB", *(f"{size:.0f}" for size in own["memory"])])
     width = max(map(len, rows))
-    return markdown_table([""] * width, ([*row, *[""] * (width - len(row))] for row in rows))
+    header, *below = [[*row, *[""] * (width - len(row))] for row in rows]
+    return markdown_table(header, below)
 
 
 def show_exponents() -> str:
@@ -148,6 +149,12 @@ def show_exponents() -> str:
         slopes = [exponent(own[axis], own[part]) for axis in AXES for own in [_of_axis(found, axis)]]
         rows.append([name, *(f"{slope:.2f}".replace("-", "−") for slope in slopes)])
     return markdown_table(["time grows as this power of", *AXES], rows)
+
+
+def show_predict(bits: int) -> str:
+    """Return the seconds that predicting a thousand rows takes with so many bits."""
+    found = _of_axis(read_table("scaling.csv"), "bits").set_index("bits")
+    return f"{found['predict'][bits] * 1000 / N_NEW:.2f} s"
 
 
 def _of_axis(found: pd.DataFrame, axis: str) -> pd.DataFrame:

@@ -54,6 +54,12 @@ def show() -> str:
     return markdown_table(["", "kernels", "import refpair, s", "then, s"], rows)
 
 
+def show_compiling(what: str) -> str:
+    """Return how many seconds compiling adds to a first call."""
+    seconds = read_table("startup.csv").set_index(["what", "kernels"])["seconds"]
+    return f"{seconds[what, 'compiled'] - seconds[what, 'from the cache']:.0f} s"
+
+
 def main() -> None:
     """Fit, then load and predict, each twice in new processes that share a fresh cache of kernels."""
     results = Results("startup.csv")

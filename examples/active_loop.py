@@ -1,4 +1,4 @@
-"""Active learning in a program: ask for the most informative rows, and stop when labels hardly help."""
+"""Active learning in a program: ask for the most informative rows, and stop by a rule."""
 
 import numpy as np
 

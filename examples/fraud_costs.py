@@ -7,7 +7,7 @@ from refpair import Cost, CSRPEClassifier
 
 
 def make_payments(n_rows: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Make payments that are frauds, refunds and payments from abroad, some of them several at once."""
+    """Make payments; each may be a fraud, a refund and from abroad, also several at once."""
     rng = np.random.default_rng(seed)
     labels = pd.DataFrame(
         {
@@ -30,18 +30,18 @@ def make_payments(n_rows: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def main() -> None:
-    """Compare a model that minds all mistakes alike with one that knows the prices."""
+    """Compare a model fitted for equal prices with one fitted for the true prices."""
     X, Y = make_payments(3000, seed=0)
     X_new, Y_new = make_payments(3000, seed=1)
     price = Cost.per_label(false_negative=[50, 1, 1], false_positive=1)  # in the order of the columns of Y
     fraud = Y_new["fraud"] == 1
-    for name, cost in {"all mistakes alike": "hamming", "by its price": price}.items():
+    for name, cost in {"equal prices": "hamming", "true prices": price}.items():
         model = CSRPEClassifier(cost, random_state=0, n_jobs=-1).fit(X, Y)
         answer = model.predict(X_new)
         named = answer["fraud"] == 1
         print(f"{name:20}{(fraud & ~named).sum():4} of {fraud.sum()} frauds missed,", end="")
         print(f"{(named & ~fraud).sum():5} false alarms, {price.mean(Y_new, answer):.2f} a payment")
-    print("expected before the truth was known:", model.expected_cost(X_new).mean().round(2))
+    print("expected without labels:", model.expected_cost(X_new).mean().round(2))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A labeling session from Python: answers are kept on disk, and the session continues where it was."""
+"""A labeling session from Python: answers are stored in a file, and the session can be continued."""
 
 import tempfile
 from pathlib import Path
@@ -11,7 +11,7 @@ from refpair.labeling import Session
 
 
 def main() -> None:
-    """Ask and answer, stop, go on, and take labels and model with us."""
+    """Ask and answer, stop, continue, and export labels and model."""
     digits = load_dataset("digits")
     X = pd.DataFrame(digits.X[:600], columns=digits.feature_names).rename_axis("number").reset_index()
     with tempfile.TemporaryDirectory() as folder:
@@ -19,13 +19,13 @@ def main() -> None:
         with Session.open(path, X=X, labels=digits.label_names, cost="f1", id_column="number") as session:
             for _ in range(10):
                 rows = session.ask(5)  # the rows to label next
-                session.tell(rows, digits.Y[rows])  # kept when it returns
+                session.tell(rows, digits.Y[rows])  # stored when it returns
             print(session)
 
         with Session.open(path, X=X) as session:  # tomorrow: all answers are still there
             rows = session.ask()
-            session.tell(rows, [["3", "7"]])  # names will do
-            session.undo()  # no, that was wrong
+            session.tell(rows, [["3", "7"]])  # names work, too
+            session.undo()  # it was wrong
             session.skip(rows)  # nobody can tell
             print(session)
             table = session.table()

@@ -25,7 +25,7 @@ def main() -> None:
         models, X_test, Y_test, costs=["f1", "rank", "hamming"]
     )
     print("F1 by bits:", dict(zip(length.sizes.tolist(), length.scores.round(2).tolist(), strict=True)))
-    print("labels thought 80 to 90 % likely are there in", f"{calibration.observed[8]:.0%}")
+    print("labels of probability 0.8 to 0.9:", f"{calibration.observed[8]:.0%} are true")
     for cost in comparison.scores:
         print(f"best by {cost}: {', '.join(comparison.best(cost))}")
 

@@ -1,4 +1,4 @@
-"""Save a model without pickle, load it elsewhere, and see that a damaged file is refused."""
+"""Save a model without pickle, load it, and see that a damaged file is refused."""
 
 import tempfile
 from pathlib import Path
@@ -16,7 +16,7 @@ def n_wrong_or_all(Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    """Save two models: one of a named cost, one of a function."""
+    """Save two models: one for a named cost, one for a function."""
     digits = load_dataset("digits")
     X, Y, X_new = digits.X[:500], digits.Y[:500], digits.X[500:]
     with tempfile.TemporaryDirectory() as folder:

@@ -17,7 +17,7 @@ OTHER = ["hello", "meeting", "lunch", "report", "paper", "thanks", "please", "at
 
 
 def make_mails(n: int, seed: int) -> pd.DataFrame:
-    """Make mails with words that tell their labels, most of the time."""
+    """Make mails whose words mostly match their labels."""
     rng = np.random.default_rng(seed)
     rows = []
     for _ in range(n):
@@ -30,7 +30,7 @@ def make_mails(n: int, seed: int) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Search, and answer a few new mails."""
+    """Search, and predict the labels of a few new mails."""
     mails, new = make_mails(500, seed=0), make_mails(300, seed=1)
     labels = list(WORDS)
     pipeline = Pipeline([("words", TfidfVectorizer()), ("csrpe", CSRPEClassifier("f1", random_state=0))])

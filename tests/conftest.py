@@ -4,40 +4,38 @@ from __future__ import annotations
 
 import os
 import time
-from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 
-START = time.monotonic()
+_STARTED: dict[Path, float] = {}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--seconds",
         type=float,
-        help="run the first case of each test that is not slow, file by file in turns, for so many seconds",
+        help="run the first case of each test that is not slow, for so many seconds a file",
     )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--seconds") is None:
         return
-    files: dict[Path, dict[str, pytest.Item]] = {}
+    first: dict[str, pytest.Item] = {}
     for item in items:
         if item.get_closest_marker("slow") is None:
-            files.setdefault(item.path, {}).setdefault(item.nodeid.partition("[")[0], item)
-    rounds = zip_longest(*(first.values() for first in files.values()))
-    chosen = [item for items_of_round in rounds for item in items_of_round if item is not None]
-    config.hook.pytest_deselected(items=list(set(items) - set(chosen)))
-    items[:] = chosen
+            first.setdefault(item.nodeid.partition("[")[0], item)
+    config.hook.pytest_deselected(items=list(set(items) - set(first.values())))
+    items[:] = first.values()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     seconds = item.config.getoption("--seconds")
-    if seconds is not None and time.monotonic() - START > seconds:
-        pytest.skip("the time is over")
+    now = time.monotonic()
+    if seconds is not None and now - _STARTED.setdefault(item.path, now) > seconds:
+        pytest.skip("the time of this file is over")
 
 
 @pytest.fixture(scope="session")

@@ -433,3 +433,32 @@ def without_small(weights: Sequence[float], part: float) -> list[float]:
     """Weights of which those below a part of the largest are 0, normed."""
     kept = [weight if weight >= part * max(weights) else 0.0 for weight in weights]
     return [weight / sum(kept) for weight in kept]
+
+
+def complete(observed, marginals, weights, n_rounds=4, least=0.01, kept=0.02):
+    """Return label vectors and, for each row, their probabilities given what is known; 2 is unknown."""
+    rows = [tuple(row) for row in observed.tolist()]
+    likeliest = [
+        tuple(int(p > 0.5) if y == 2 else y for y, p in zip(row, ps, strict=True))
+        for row, ps in zip(rows, marginals.tolist(), strict=True)
+    ]
+    vectors = sorted(set(likeliest))
+    counts = {v: sum(w for u, w in zip(likeliest, weights, strict=True) if u == v) for v in vectors}
+    for _ in range(n_rounds):
+        total = sum(counts.values())
+        clip = lambda p: min(max(p, least), 1 - least)  # noqa: E731
+        f = [clip(sum(n * v[k] for v, n in counts.items()) / total) for k in range(len(rows[0]))]
+        shares = []
+        for row, ps in zip(rows, marginals.tolist(), strict=True):
+            q = {}
+            for v in vectors:
+                if all(y in (2, z) for y, z in zip(row, v, strict=True)):
+                    q[v] = max(counts[v], least)
+                    for k, y in enumerate(row):
+                        if y == 2:
+                            p = clip(ps[k])
+                            q[v] *= p / f[k] if v[k] else (1 - p) / (1 - f[k])
+            q = {v: part for v, part in q.items() if part >= kept * max(q.values())}
+            shares.append({v: part / sum(q.values()) for v, part in q.items()})
+        counts = {v: sum(w * q.get(v, 0.0) for w, q in zip(weights, shares, strict=True)) for v in vectors}
+    return counts, shares

@@ -72,6 +72,7 @@ def assert_same_model(one, other, X):
         np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["tree", "logistic"])
 def test_a_fit_is_the_same_as_at_home(client, data, learner):
     model = CSRPEClassifier("f1", n_bits=300, estimator=learner, random_state=0)
@@ -297,6 +298,7 @@ def begin(started, chunk):
     return chunk.start
 
 
+@pytest.mark.slow
 def test_the_work_is_sent_again_if_all_copies_are_lost(client, tmp_path):
     started = tmp_path / "started"
     with on_cluster(), killing(started, client):

@@ -41,6 +41,7 @@ def _no_windows(monkeypatch):
     plt.close("all")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", pages(), ids=name_of)
 def test_blocks_run_and_print_what_the_page_says(page):
     for piece in run_page(page):
@@ -164,6 +165,7 @@ def test_pages_have_titles_and_descriptions():
         assert len(about["description"]) > 20, name_of(page)
 
 
+@pytest.mark.slow
 def test_the_notebook_runs():
     names = {}
     for cell in json.loads((DOCS / "labeling.ipynb").read_text())["cells"]:

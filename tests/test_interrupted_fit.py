@@ -15,15 +15,14 @@ N_MOMENTS = int(os.environ.get("REFPAIR_INTERRUPTIONS", "6"))  # a kind and form
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["dense", "sparse"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_interrupted_fit_leaves_one_model(kind, form):
+def test_an_interrupted_fit_leaves_one_model(kind):
     ran = subprocess.run(
-        [sys.executable, "-m", "tests.interrupted_fit", kind, form, str(N_MOMENTS)],
+        [sys.executable, "-m", "tests.interrupted_fit", kind, str(N_MOMENTS)],
         cwd=Path(__file__).parents[1],
         capture_output=True,
         text=True,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
-    assert int(ran.stdout) > 0
+    assert all(int(n_interrupted) > 0 for n_interrupted in ran.stdout.split())

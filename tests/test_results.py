@@ -49,7 +49,7 @@ def test_blocks_are_made_where_they_stand():
 @pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
 def test_a_stored_table_says_how_it_was_made(path):
     module = re.match(
-        r"Measured by `python -m (benchmarks\.\w+)[^`]*` at commit \w+ on 20..-..-..: ", tell_origin(path)
+        r"Measured with `python -m (benchmarks\.\w+)[^`]*` at commit \w+ on 20..-..-..: ", tell_origin(path)
     ).group(1)
     assert callable(importlib.import_module(module).main)
     assert len(read_table(path)) > 0

@@ -29,7 +29,7 @@ def draw(found: Numbers) -> Figure:
     figure = new_figure(2.8)
     ax = figure.subplots()
     places = {
-        "all sources": (BLUE, "all sources (the default)", 2, (0, -14), "center"),
+        "all sources": (BLUE, "all sources (the default)", 3, (0, 9), "center"),
         "code alone": (GREY, "the code alone", 2, (-8, 4), "right"),
         "nearest": (ORANGE, "nearest code word (the paper's)", 3, (8, -10), "left"),
     }
@@ -42,7 +42,7 @@ def draw(found: Numbers) -> Figure:
     ax.set_xticks(found["n_bits"])
     ax.xaxis.set_major_formatter(ScalarFormatter())
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.set(xlabel="bits of the code", ylabel="F1 on 1500 new pictures")
+    ax.set(xlabel="bits of the code", ylabel="F1 on 1500 new pictures", ylim=(None, 0.96))
     ax.grid(axis="y", color=GREY, alpha=0.25, lw=0.6)
     return figure
 

@@ -12,7 +12,7 @@ COSTS = {
     "F2: recall counts more": get_cost("f2"),
     "rank": get_cost("rank"),
     "F1": get_cost("f1"),
-    "accuracy": get_cost("accuracy"),
+    "Jaccard": get_cost("jaccard"),
     "Hamming": get_cost("hamming"),
     "zero-one: all or nothing": get_cost("zero_one"),
     "a false digit costs 3": Cost.per_label(false_positive=3),
@@ -56,7 +56,7 @@ def draw(found: Numbers) -> Figure:
             )
         table.text(-0.8, place, name, ha="right", va="center_baseline")
     table.set(
-        xlim=(-6.6, 9.6), ylim=(len(found["answers"]) - 0.4, -0.6), title="the answer of least expected cost"
+        xlim=(-6.6, 9.6), ylim=(len(found["answers"]) - 0.4, -0.6), title="the answer of lowest expected cost"
     )
     table.set_axis_off()
     return figure

@@ -26,6 +26,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.utils.metadata_routing import MetadataRequest
 
 T = TypeVar("T")
 IfThere: TypeAlias = Annotated[T, "if there"]  # an attribute that not all fitted objects have
@@ -114,6 +115,8 @@ def work_of(value: Any, *, exact: bool = False) -> int:
         return int(value.nnz)
     if isinstance(value, Savable):
         return value._work(exact=exact)
+    if isinstance(value, MetadataRequest):
+        return 1  # what is to be passed to the estimator, to which it leads back
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple | set):

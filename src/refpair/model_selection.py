@@ -48,7 +48,7 @@ class _Splits(BaseCrossValidator):  # type: ignore[misc]  # scikit-learn has no 
         Parameters
         ----------
         X : array-like or None
-            Not used, but that it must have as many rows as `y`.
+            Not used; it must have as many rows as `y`.
         y : labels in any form that classifiers take
             Some may be unknown: where they are there, where they are not, and where they are unknown are all
             spread evenly.
@@ -88,10 +88,10 @@ class MultilabelStratifiedKFold(_Splits):
 
     Notes
     -----
-    Samples of the same label vector are spread over the folds first. What remains is placed one by one, those
-    of many labels first, where their labels and pairs are wanted most; then samples of two folds are swapped
-    while that makes folds more even. A label weighs as much as three pairs. If samples have very many labels,
-    only pairs of the rarer ones are looked at.
+    Samples of the same label vector are spread over the folds first. The rest are placed one by one, those
+    with many labels first, in the fold that lacks their labels and pairs most; then samples of two folds are
+    swapped while that makes folds more even. A label weighs as much as three pairs. If samples have very many
+    labels, only pairs of the rarer ones are used.
 
     Examples
     --------

@@ -112,8 +112,8 @@ def open_rows(path: str | os.PathLike[str], *, columns: Sequence[str] | None = N
     """Open a feature matrix that is larger than memory.
 
     Pass it to :meth:`refpair.CSRPEClassifier.fit` as X, for example with ``max_samples=100_000``: each bit
-    reads only its own rows into memory. The model is that of X in memory with ``sources=("code", "labels")``;
-    other sources need all rows. ``predict`` reads it block by block.
+    reads only its own rows into memory. The model is the same as for X in memory with
+    ``sources=("code", "labels")``; other sources need all rows. ``predict`` reads it block by block.
 
     Parameters
     ----------

@@ -98,6 +98,7 @@ def test_dense_sparse_threads_and_processes_grow_the_same_trees(parameters):
         np.testing.assert_array_equal(given.toarray() if sp.issparse(given) else given, before)
 
 
+@pytest.mark.slow
 def test_other_processes_learn_the_same_and_predictions_are_not_lost_in_them():
     rng = np.random.default_rng(2)
     X = rng.standard_normal((3000, 3))

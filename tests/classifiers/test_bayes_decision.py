@@ -18,11 +18,20 @@ from refpair.datasets import load_dataset
 from refpair.posterior.calibrate import LogOddsPool
 from tests.classifiers.deciding import ESTIMATORS, FORESTS, fit
 
+WEIGHTS = "check_sample_weights_list", "check_sample_weights_not_overwritten"
+EQUIVALENCE = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
 
-def not_the_likelier_labels(estimator):
-    """The check wants each label by itself to be the likelier of 0 and 1, which is best for few costs."""
-    reason = "what is best for F1 need not be the likelier value of each label"
-    return {"check_classifier_multioutput": reason} if estimator.cost == "f1" else {}
+
+def what_cannot_hold(estimator):
+    """Return the checks that a model must fail, and why."""
+    reasons = {}
+    if estimator.cost == "f1":
+        reasons["check_classifier_multioutput"] = "the best answer need not have the likelier of 0 and 1"
+    if estimator.calibrate:
+        reasons |= dict.fromkeys(EQUIVALENCE, "folds and bootstraps of repeated rows are other ones")
+    if isinstance(estimator.estimator, ClassifierChain):
+        reasons |= dict.fromkeys([*WEIGHTS, *EQUIVALENCE], "chains take weights by metadata routing only")
+    return reasons
 
 
 @parametrize_with_checks(
@@ -32,8 +41,12 @@ def not_the_likelier_labels(estimator):
         BayesDecisionClassifier(ClassifierChain(LogisticRegression()), cost="hamming", n_samples=6),
         BayesDecisionClassifier(MultiOutputClassifier(LogisticRegression()), cost="hamming"),
         BayesDecisionClassifier(LogisticRegression(), cost="hamming"),
+        BayesDecisionClassifier(
+            LogisticRegression(solver="newton-cholesky"), cost="hamming", calibrate=False
+        ),
+        BayesDecisionClassifier(DecisionTreeClassifier(random_state=0), cost="hamming", calibrate=False),
     ],
-    expected_failed_checks=not_the_likelier_labels,
+    expected_failed_checks=what_cannot_hold,
 )
 def test_it_is_a_scikit_learn_estimator(estimator, check):
     check(estimator)

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
@@ -70,7 +71,9 @@ def test_the_posterior_has_the_same_settings(data, posterior, n_bits):
         expected = KnownCodes.of_words(posterior.relevant_set_, words, posterior.relevant_counts_)
     else:
         rows = np.ascontiguousarray(2 * unpack_bits(known.plus)[:, kept(n_bits)].astype(np.int8) - 1)
-        expected = KnownCodes.of_rows(posterior.relevant_set_, pack_signs(rows), known.vector, n_bits)
+        plain = np.ones(len(rows)), known.vector, np.arange(len(rows) + 1)
+        shares = sp.csr_array(plain, shape=(len(rows), len(known.vectors)))
+        expected = KnownCodes.of_rows(posterior.relevant_set_, pack_signs(rows), shares, n_bits)
     found = new.sources[0].known
     for name, value in vars(expected).items():
         np.testing.assert_array_equal(getattr(found, name), value, err_msg=name)

@@ -20,10 +20,13 @@ from sklearn.utils.validation import has_fit_parameter
 from refpair import (
     BayesDecisionClassifier,
     BinaryRelevance,
+    CSRPEClassifier,
     Forest,
     LabelPowerset,
     Logistic,
     ProbabilisticChain,
+    load,
+    save,
 )
 from refpair.classifiers._reduction import ReductionClassifier
 from tests.classifiers.common import CLASSES, make
@@ -111,9 +114,9 @@ def test_a_weight_is_worth_as_many_rows_but_for_rounding(weighted, name, learner
 def test_rows_of_weight_0_are_not_there(weighted, name):
     X, Y, weight, _ = weighted
     kept = np.flatnonzero(weight)
-    how = {"estimator": "forest"} if name in REDUCTIONS else {"calibrate": False}
+    how = {"estimator": "forest"} if name in REDUCTIONS else {}
     if name == "BayesDecisionClassifier":
-        how["estimator"] = RandomForestClassifier(5, random_state=0)
+        how = {"calibrate": False, "estimator": RandomForestClassifier(5, random_state=0)}
     expected = make(name, **how).fit(X[kept], Y[kept], weight[kept])
     assert_same_model(make(name, **how).fit(X, Y, weight), expected, X)
     expected = make(name, **how).fit(X[kept], Y[kept])
@@ -127,6 +130,41 @@ def test_rows_of_weight_0_are_not_there(weighted, name):
     for kind in (np.asarray, pd.DataFrame, pl.DataFrame, np.ndarray.tolist):
         model = make(name, **how).fit(kind(strange), labels, np.minimum(weight, 1))
         assert model.classes_.tolist() == [f"label {k}" for k in range(Y.shape[1])]
+
+
+@pytest.mark.parametrize("estimator", ["tree", "logistic"])
+@pytest.mark.parametrize("cost", ["hamming", "rank"])
+def test_the_nearest_code_of_weighted_rows(weighted, cost, estimator):
+    X, Y, weight, rows = weighted
+    model = CSRPEClassifier(cost, n_bits=60, decoder="nearest", estimator=estimator, random_state=0)
+    cut = X * (np.abs(X) > 1.0)
+    for kind in (np.asarray, sp.csr_array):
+        found = model.fit(kind(cut), Y, weight)
+        said = found.predict_code(cut), found.predict(cut), found.relevant_counts_, found.code_.alpha
+        other = model.fit(kind(cut[rows]), Y[rows])
+        for ours, theirs in zip(
+            said,
+            (other.predict_code(cut), other.predict(cut), other.relevant_counts_, other.code_.alpha),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_posterior_goes_by_the_weights():
+    """Of two kinds of rows that contradict each other, the heavier is believed."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 4))
+    Y = (X[:, :3] > 0).astype(int)
+    wrong = np.arange(400) % 2 == 1
+    contradicting = np.where(wrong[:, None], 1 - Y, Y)
+    weight = np.where(wrong, 0.2, 1.3)
+    model = CSRPEClassifier("f1", n_bits=100, random_state=0).fit(X, contradicting, weight)
+    assert (model.predict(X) == Y).mean() > 0.9
+    assert model.oob_cost_ < CSRPEClassifier("f1", n_bits=100, random_state=0).fit(X, contradicting).oob_cost_
+    p = model.predict_proba(X)
+    share = weight[~wrong].sum() / weight.sum()  # of rows whose labels follow from the features
+    assert abs(np.where(Y, p, 1 - p).mean() - share) < 0.1
+    assert model.relevant_counts_.sum() == pytest.approx(weight.sum())
 
 
 @each
@@ -278,6 +316,15 @@ def test_requests_are_those_of_scikit_learn(weighted, name):
     if expected is None:
         expected = without_bags(name).fit(X, Y, weight)
         np.testing.assert_array_equal(pipeline.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_models_with_requests_can_be_saved(weighted, name, tmp_path):
+    X, Y, weight, _ = weighted
+    with config_context(enable_metadata_routing=True):
+        model = make(name).set_fit_request(sample_weight=True).fit(X, Y, weight)
+    save(model, tmp_path / "model.refpair")
+    np.testing.assert_array_equal(load(tmp_path / "model.refpair").predict(X), model.predict(X))
 
 
 def test_routing_goes_through_pipelines_and_chains(weighted):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from refpair import BinaryRelevance, Cost, CSRPEClassifier, get_cost, save
+from refpair import BinaryRelevance, Cost, get_cost, save
 from tests.cli.running import FEATURES, FIT, LABELS, refpair_, same_in_python, works
 
 
@@ -74,6 +73,4 @@ def test_holdout_of_labels_that_are_not_all_known(folder, songs):
     partial = songs.astype(dict.fromkeys(LABELS, float))
     partial.loc[4:20, "joy"] = np.nan
     partial.to_csv("songs.csv", index=False)
-    if not CSRPEClassifier._takes_unknown_labels:
-        pytest.skip("CSRPEClassifier cannot learn from unknown labels yet")
     assert "measured on 20 other rows" in works("fit", "songs.csv", *FIT, "--holdout", "0.25")

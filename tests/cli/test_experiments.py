@@ -21,6 +21,7 @@ from tests.cli.running import refpair_, refuses, works
 SONGS = ("--data", "songs.csv", "--labels", "joy,anger,calm", "--drop", "id")
 
 
+@pytest.mark.slow
 def test_compare_writes_store_tables_figures_and_report(folder):
     said = works(
         "compare", *SONGS, "--cost", "f1", "--algorithm", "BR", "--algorithm", "CSRPE-nearest", "--splits", 2,
@@ -88,6 +89,7 @@ def test_a_cost_and_an_algorithm_of_ones_own(folder):
     assert pd.read_csv(table)["algorithm"].tolist() == ["my_module:half"]
 
 
+@pytest.mark.slow
 def test_the_other_experiments(folder):
     how = (*SONGS, "--cost", "hamming", "--quick", "--splits", 1, "--jobs", 2)
     assert works("code-length", *how, "--out", "a").endswith("\n10 of 10 results; a/report.html\n")

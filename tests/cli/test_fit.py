@@ -57,6 +57,15 @@ def test_what_is_not_said_is_as_in_python(folder, songs):
     )
 
 
+def test_columns_to_drop_are_joined_by_commas_or_given_one_by_one(folder):
+    fit = ("fit", "songs.csv", "--labels", "joy,anger,calm", "--n-bits", 28, "-o")
+    works(*fit, "joined", "--drop", "id, tempo")
+    works(*fit, "repeated", "--drop", "id", "--drop", "tempo")
+    joined, repeated = refpair.load("joined")[0], refpair.load("repeated")[0]
+    assert list(joined.feature_names_in_) == list(repeated.feature_names_in_)
+    assert not {"id", "tempo"} & set(joined.feature_names_in_)
+
+
 def test_a_single_thing_is_counted_in_the_singular(folder):
     (folder / "one.csv").write_text("a,joy\n1,1\n2,1\n")
     said = works("fit", "one.csv", "--labels", "joy", "-o", "m")

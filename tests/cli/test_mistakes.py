@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 
 import pandas as pd
 import pytest
@@ -25,6 +26,7 @@ MISTAKES = {
     "unknown label": ((*FIT_SONGS, "--labels", "joi"), "unknown column 'joi'; did you mean 'joy'?"),
     "label twice": ((*FIT_SONGS, "--labels", "joy,joy"), "the label 'joy' is named twice"),
     "unknown drop": ((*FIT_SONGS, "--drop", "idd"), "unknown column 'idd'; did you mean 'id'?"),
+    "unknown drop of several": ((*FIT_SONGS, "--drop", "tempo, idd"), "unknown column 'idd'; did you mean"),
     "unknown pixel": (("fit", "digits", "--drop", "pixel", "-o", "m"), "digits: unknown column 'pixel'"),
     "ids only": (
         ("fit", "text.csv", "--labels", "joy", "-o", "m"),
@@ -57,12 +59,18 @@ MISTAKES = {
     ),
     "measured twice": (
         (*FIT_SONGS, "--holdout", "0.2", "--test", "songs.csv"),
-        "--test and --holdout are two ways to measure the model; choose one",
+        "--test and --holdout are two ways to score the model; choose one",
     ),
     "nothing held out": ((*FIT_SONGS, "--holdout", "0.001"), "--holdout 0.001 of 80 rows leaves nothing"),
     "no rows": (("fit", "norows.csv", "--labels", "joy", "-o", "m"), "no rows below the header"),
     "unknown format": (("fit", "broken", "--labels", "joy", "-o", "m"), "cannot tell the format by the name"),
     "unknown cost": ((*FIT_SONGS, "--cost", "haming"), "did you mean 'hamming'?"),
+    "own cost": (
+        (*FIT_SONGS, "--cost", "my:cost"),
+        "--cost my:cost: only built-in costs go here, and prices with --false-positive and --false-negative; "
+        "for a cost of your own, fit CSRPEClassifier(cost) in Python",
+    ),
+    "own cost to report": (("evaluate", "model", "songs.csv", "--cost", "my:cost"), "only built-in costs"),
     "cost before table": (("fit", "nosuch.csv", *FIT, "--cost", "haming"), "did you mean 'hamming'?"),
     "two costs": ((*FIT_SONGS, "--cost", "f1", "--false-positive", "2"), "--cost goes without"),
     "price of no label": ((*FIT_SONGS, "--false-negative", "angr=2"), "did you mean 'anger'?"),
@@ -76,7 +84,11 @@ MISTAKES = {
     "folder for a model": ((*FIT_SONGS, "-o", "folder"), "folder: this is a folder"),
     "no model": (("predict", "nosuch", "songs.csv"), "nosuch: no such file or directory"),
     "broken model": (("predict", "broken", "songs.csv"), "broken: this is no refpair model"),
-    "table for model": (("evaluate", "songs.csv", "songs.csv"), "songs.csv: this is no refpair model"),
+    "table for model": (
+        ("predict", "songs.csv", "new.csv"),
+        "songs.csv: this is a table, and a model belongs here; refpair fit makes one of a table with labels",
+    ),
+    "packed table for model": (("evaluate", "songs.CSV.gz", "songs.csv"), "songs.CSV.gz: this is a table"),
     "columns missing": (
         ("predict", "model", "text.csv"),
         "text.csv: the table lacks the column 'tempo' and 3 more that the model needs; there are 'a', 'joy'",
@@ -125,6 +137,7 @@ def _make_mistakes(path, songs):
     (path / "unlabeled.csv").write_text("a,joy,sad\n1,,\n2,,\n")
     (path / "odd.csv").write_text("a#joy\n1#1\n2#0\n")
     (path / "said.csv").write_text("a,joy\nso good,1\nso bad,0\n")
+    (path / "songs.CSV.gz").write_bytes(gzip.compress((path / "songs.csv").read_bytes()))
     (path / "latin.csv").write_bytes(b"a,joy\n\xe4h,1\noh,0\n")
     slow = pd.concat([songs] * 30, ignore_index=True).astype({"tempo": object})
     slow.loc[2099, "tempo"] = "slow"

@@ -208,6 +208,7 @@ def test_without_a_terminal_lines_tell_how_far_it_is(tmp_path, table, monkeypatc
     assert "0 of 3 tasks, ? left\n" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_bits", [QUICK.n_bits, 50])
 def test_a_quick_report_says_so_whatever_the_bits(tmp_path, table, n_bits):
     study = make_study(tmp_path, table, settings=replace(QUICK, n_bits=n_bits))
@@ -277,13 +278,13 @@ def test_mistakes_are_told_before_anything_runs(tmp_path, table):
 
 @pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_table(tmp_path, table):
-    undisturbed = make_study(tmp_path / "calm", table, SLOW, AWARE, splits=24)
+    undisturbed = make_study(tmp_path / "calm", table, SLOW, AWARE, splits=10)
     undisturbed.run(jobs=2)
     code = (
         "from tests.experiments.test_study import *\n"
-        f"make_study({str(tmp_path / 'wild')!r}, {str(table)!r}, SLOW, AWARE, splits=24).run(jobs=2)"
+        f"make_study({str(tmp_path / 'wild')!r}, {str(table)!r}, SLOW, AWARE, splits=10).run(jobs=2)"
     )
-    disturbed = make_study(tmp_path / "wild", table, SLOW, AWARE, splits=24)
+    disturbed = make_study(tmp_path / "wild", table, SLOW, AWARE, splits=10)
     seen = []
     rng = random.Random(0)
     for _ in range(2):

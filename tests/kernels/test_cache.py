@@ -83,6 +83,7 @@ def block(package):
     (package / "home").touch()
 
 
+@pytest.mark.slow
 def test_a_change_in_another_file_is_seen(package):
     assert run(package) == [8, 0]
     assert run(package) == [8, 1]

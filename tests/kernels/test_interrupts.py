@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import get_origin, get_type_hints
 
 import numpy as np
+import pytest
 from numba.core.registry import CPUDispatcher
 
 import refpair._kernels
@@ -54,6 +55,7 @@ def is_interrupted(returned):
     return ran.stdout.split() == ["interrupted"] * 3
 
 
+@pytest.mark.slow
 def test_arrays_can_be_returned_and_tuples_of_them_cannot():
     assert is_interrupted("values")
     assert not is_interrupted("(values, n_steps)")  # if it is some day, the rule can go

@@ -18,6 +18,7 @@ TREES, BINS = "bits_.trees_.", "bits_.bins_."
 LEAVES, LINEAR = "posterior_.others.1.trees.", "posterior_.others.2."
 POOL = "posterior_.mixture.pool.coefficients"
 OF_LABELS = "posterior_.mixture.pool.of_labels"
+SHARES = "posterior_.code.rows.shares."
 
 
 def first_inner(arrays):
@@ -45,13 +46,20 @@ def too_many_edges(header, arrays):
 
 def no_posterior(header, arrays):
     header["model"]["posterior_"] = None
-    for name in ("plus", "vector"):
-        del arrays[f"posterior_.code.rows.{name}"]
+    for name in [name for name in arrays if name.startswith("posterior_.code.rows")]:
+        del arrays[name]
+
+
+def fewer_shares(header, arrays):
+    for part in ("data", "indices", "indptr"):
+        arrays[SHARES + part] = arrays[SHARES + part][:-1]
 
 
 def no_codes(header, arrays):
     arrays["posterior_.code.rows.plus"] = arrays["posterior_.code.rows.plus"][:0]
-    arrays["posterior_.code.rows.vector"] = arrays["posterior_.code.rows.vector"][:0].astype(np.int32)
+    for part in ("data", "indices"):
+        arrays[SHARES + part] = arrays[SHARES + part][:0]
+    arrays[SHARES + "indptr"] = arrays[SHARES + "indptr"][:1]
 
 
 def model(*keys, value):
@@ -166,9 +174,13 @@ FORGED = {
     "calibration of fewer labels": (changed(OF_LABELS, lambda a: a[1:]), "mixture is one of other sources"),
     "no posterior": (no_posterior, "posterior is missing"),
     "other decoder": (model("decoder", value="nearest"), "not one learner for each bit|no use for it"),
-    "vector outside": (changed("posterior_.code.rows.vector", at(3, 8)), "a code has no label vector"),
-    "negative vector": (changed("posterior_.code.rows.vector", at(3, -1)), "a code has no label vector"),
-    "fewer vectors": (changed("posterior_.code.rows.vector", lambda a: a[1:]), "rows have a wrong shape"),
+    "vector outside": (changed(SHARES + "indices", at(3, 8)), "a sparse matrix has a cell outside"),
+    "negative vector": (changed(SHARES + "indices", at(3, -1)), "a sparse matrix has a cell outside"),
+    "fewer vectors": (fewer_shares, "rows have a wrong shape"),
+    "counts below 0": (changed("relevant_counts_", at(0, -1)), "a label vector counts less than nothing"),
+    "code of no vector": (changed(SHARES + "indptr", at(1, 0)), "a code has no label vector"),
+    "code of no weight": (changed(SHARES + "data", at(3, 0.0)), "a code counts for nothing"),
+    "code of no number": (changed(SHARES + "data", lambda a: np.full(len(a), np.nan)), "counts for nothing"),
     "no codes at all": (no_codes, "codes of rows have a wrong shape"),
     "flat codes": (changed("posterior_.code.rows.plus", lambda a: a.ravel()), "wrong shape"),
     "wide codes": (changed("posterior_.code.rows.plus", lambda a: np.hstack([a, a])), "wrong shape"),

@@ -124,6 +124,7 @@ def mutated_entry(draw, name, content):
         return to_npy(mutated_array(draw, from_npy(bytearray(content))))
 
 
+@pytest.mark.slow
 @FUZZING
 @given(st.data())
 def test_any_value_may_be_changed(files, tmp_path, data):

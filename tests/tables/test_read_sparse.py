@@ -93,6 +93,7 @@ def test_dense_arff_of_zeros_is_sparse(tmp_path):
     assert table.X.iloc[0].tolist() == [*[0.0] * 19, 7.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["arff", "svm"])
 def test_fifty_thousand_sparse_columns_take_seconds(tmp_path, form):
     n = 50_000

@@ -114,6 +114,7 @@ def frames(draw):
     return pd.DataFrame({name: column.where(column.notna(), np.nan) for name, column in columns.items()})
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(frame=frames())
 def test_any_table_is_the_same_in_every_format(tmp_path_factory, frame):

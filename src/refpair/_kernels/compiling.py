@@ -12,7 +12,7 @@ from typing import Any
 
 from numba.core import event
 
-SAID = "refpair: compiling kernels at their first use: about 10 s (`refpair warmup` does so beforehand)"
+SAID = "refpair: compiling kernels, once: up to half a minute (`refpair warmup` does so beforehand)"
 
 
 class Compiling(event.Listener):  # type: ignore[misc]  # numba has no types

@@ -24,7 +24,7 @@ from refpair.bits.logistic import LogisticBank
 from refpair.classifiers import BinaryRelevance
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._base_learners import BinaryLearners, Targets
-from refpair.tables.labels import LabelFormat, read_labels
+from refpair.tables.labels import LabelFormat, read_labels, with_gaps
 
 _SURE = 1.0  # the decision on a label on which all rows agree: the edge of a support vector machine's margin
 _NEVER = 1e-9  # no probability is thought less than this, nor more than 1 minus this
@@ -63,16 +63,18 @@ class WrappedClassifier(Savable, ClassifierMixin, BaseEstimator):  # type: ignor
     @all_or_nothing
     def fit(self, X: Any, Y: Any) -> Self:
         """Fit a clone of the classifier."""
-        labels, self._label_format = read_labels(Y)
-        self._first = labels[0] if len(labels) else np.zeros(labels.shape[1], np.uint8)
         model = BinaryRelevance("logistic") if self.estimator is None else clone(self.estimator)
+        takes = getattr(model, "_takes_unknown_labels", False) is True
+        labels, self._label_format = read_labels(Y, may_miss=takes)
+        self._first = labels[0] if len(labels) else np.zeros(labels.shape[1], np.uint8)
         varies = (labels != self._first).any(axis=0)
+        self._first = np.minimum(self._first, 1)  # where it is unknown, the label is learned
         if isinstance(model, MultiLabelClassifier | FrozenEstimator) and varies.any():
             varies[:] = True
         self._learnt = np.flatnonzero(varies)
         self.__dict__.pop("estimator_", None)  # of an earlier fit
         if len(self._learnt):
-            self.estimator_ = model.fit(X, labels[:, self._learnt])
+            self.estimator_ = model.fit(X, with_gaps(labels[:, self._learnt]))
         return self
 
     @property

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from sklearn.preprocessing import normalize
@@ -89,22 +92,8 @@ def variance_removed(
     """
     sample = rng.permutation(candidates)[:_STOOD_FOR]
     known_rows = rng.permutation(labeled)[:_STOOD_FOR]
-    drawn = _filled(X[sample])
-    is_sparse = sp.issparse(drawn)
-    by_direction = np.count_nonzero(drawn.data if is_sparse else drawn) < _FEW * np.prod(drawn.shape)
-    # Far from 0, differences of squares would be lost in rounding.
-    middle = 0.0 if by_direction or is_sparse else drawn.mean(axis=0)
-
-    def rows_of(which: Indices) -> Matrix:
-        rows = _filled(X[which])
-        if by_direction:
-            return normalize(rows)
-        return rows if is_sparse else rows - middle
-
+    rows_of, unit = _comparable(X, sample)
     others, known = rows_of(sample), rows_of(known_rows)
-    among = squared_distances(others[:_ROWS_A_CALL], others[:_ROWS_A_CALL])
-    spread = among[among > 0.0]
-    unit = float(np.median(spread)) if len(spread) else 1.0
     with one_blas_thread():
         root = np.linalg.cholesky(_likenesses(known, known, unit) + _NOISE * np.eye(known.shape[0]))
         known_others = solve_triangular(root, _likenesses(known, others, unit), lower=True)
@@ -125,6 +114,65 @@ def variance_removed(
         n_jobs=n_jobs, title="covering", in_place=True,
     )  # fmt: skip
     return removed
+
+
+def variance_removed_by_label(
+    X: Matrix,
+    labeled: Indices,
+    known: npt.NDArray[np.bool_],
+    candidates: Indices,
+    wanted: npt.NDArray[np.bool_],
+    others: Indices,
+    rng: np.random.Generator,
+) -> Floats:
+    """Return how much surer of a label of other rows one would be with that of each candidate.
+
+    As :func:`variance_removed`, but each label has labeled rows of its own, those where it is `known`, and
+    candidates where it is `wanted`; of the others, 500 are drawn.
+    """
+    sample = rng.permutation(others)[:_ROWS_A_CALL]
+    drawn = rng.permutation(len(labeled))[:_STOOD_FOR]
+    rows_of, unit = _comparable(X, sample)
+    represented, rows, sources = rows_of(sample), rows_of(candidates), rows_of(labeled[drawn])
+    rows_others, rows_sources = (_likenesses(rows, some, unit) for some in (represented, sources))
+    among, sources_others = (_likenesses(sources, some, unit) for some in (sources, represented))
+    removed = np.zeros(wanted.shape)
+    with one_blas_thread():
+        for label in np.flatnonzero(wanted.any(axis=0)):
+            own, asked = np.flatnonzero(known[drawn, label]), np.flatnonzero(wanted[:, label])
+            root = np.linalg.cholesky(among[np.ix_(own, own)] + _NOISE * np.eye(len(own)))
+            known_others = solve_triangular(root, sources_others[own], lower=True)
+            known_row = solve_triangular(root, rows_sources[np.ix_(asked, own)].T, lower=True)
+            covariances = rows_others[asked] - known_row.T @ known_others
+            variances = 1.0 - np.einsum("ij,ij->j", known_row, known_row)
+            squares = np.einsum("ij,ij->i", covariances, covariances)
+            removed[asked, label] = squares / ((_NOISE + np.maximum(variances, 0.0)) * len(sample))
+    return removed
+
+
+def _comparable(X: Matrix, sample: Indices) -> tuple[Callable[[Indices], Matrix], float]:
+    """Return what gives rows as they are compared, and their usual squared distance, by a sample of them."""
+    drawn = _filled(X[sample])
+    is_sparse = sp.issparse(drawn)
+    by_direction = np.count_nonzero(drawn.data if is_sparse else drawn) < _FEW * np.prod(drawn.shape)
+    # Far from 0, differences of squares would be lost in rounding.
+    middle = 0.0 if by_direction or is_sparse else drawn.mean(axis=0)
+
+    def rows_of(which: Indices) -> Matrix:
+        rows = _filled(X[which])
+        if by_direction:
+            return normalize(rows)
+        return rows if is_sparse else rows - middle
+
+    some = rows_of(sample[:_ROWS_A_CALL])
+    return rows_of, usual_distance(some)
+
+
+def usual_distance(X: Matrix) -> float:
+    """Return the median of the squared distances of rows that are not the same; of many, of the first."""
+    among = squared_distances(X[:_ROWS_A_CALL], X[:_ROWS_A_CALL])
+    spread = among[among > 0.0]
+    return float(np.median(spread)) if len(spread) else 1.0
 
 
 def _likenesses(left: Matrix, right: Matrix, unit: float) -> Floats:

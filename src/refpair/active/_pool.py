@@ -19,7 +19,10 @@ from refpair._extras import is_dataframe, pd
 from refpair._parallel import chunks_of, in_memory, is_lazy
 from refpair._sparse import check_sparse
 from refpair.bits.binning import Matrix
+from refpair.classifiers import BinaryRelevance
 from refpair.classifiers._dask import is_frame, row_blocks
+from refpair.posterior.completion import complete
+from refpair.tables.labels import UNKNOWN, has_unknown, with_gaps
 
 Indices = npt.NDArray[np.intp]
 Labels = npt.NDArray[np.uint8]
@@ -37,10 +40,10 @@ class Pool:
     ----------
     X : array, sparse matrix, DataFrame or DaskRows
         All rows, as they were given; `features` has them as numbers.
-    labels : ndarray of uint8, shape (n_labeled, n_labels)
-        The known labels.
+    known : ndarray of uint8, shape (n_labeled, n_labels)
+        The known labels, and 255 for each that is not.
     labeled : ndarray of int, shape (n_labeled,)
-        The rows of X that have them.
+        The rows of X that have them, or some of them.
     candidates : ndarray of int
         The rows of X that may be asked for.
     label_names : list
@@ -48,7 +51,7 @@ class Pool:
     """
 
     X: Any
-    labels: Labels
+    known: Labels
     labeled: Indices
     candidates: Indices
     label_names: list[Any]
@@ -72,7 +75,42 @@ class Pool:
     @cached_property
     def tells_something(self) -> bool:
         """Whether at least two labeled rows have different labels."""
-        return len(self.labels) > 1 and bool((self.labels != self.labels[0]).any())
+        return bool(((self.known == 0).any(axis=0) & (self.known == 1).any(axis=0)).any())
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether some labels of labeled rows are not known."""
+        return has_unknown(self.known)
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The labels of the labeled rows; those that are not known are the likeliest, by a forest."""
+        if not self.has_gaps:
+            return self.known
+        known, features = self._without_empty_labels, self.features[self.labeled]
+        if not has_unknown(known):
+            return known
+        told = BinaryRelevance("forest", random_state=0).fit(features, with_gaps(known))
+        distinct = complete(known, told.predict_proba(features))
+        return np.asarray(distinct.vectors[distinct.likeliest])
+
+    def labels_for(self, model: Any) -> Any:
+        """Return the labels of the labeled rows to fit a model to: NaN if it takes that, else the likeliest.
+
+        A label of which nothing is known is not there in either case: no model learns from that.
+        """
+        takes = getattr(model, "_takes_unknown_labels", False) is True
+        return with_gaps(self._without_empty_labels) if takes else self.labels
+
+    @property
+    def _without_empty_labels(self) -> Labels:
+        return np.where((self.known == UNKNOWN).all(axis=0), 0, self.known).astype(np.uint8)
+
+    def known_of(self, which: Indices) -> Labels:
+        """Return what is known of the labels of some rows."""
+        everything = np.full((_num_samples(self.X), len(self.label_names)), UNKNOWN, np.uint8)
+        everything[self.labeled] = self.known
+        return everything[which]
 
     def rows(self, which: Indices) -> Any:
         """Return some rows of X in the form that they were given."""
@@ -84,7 +122,7 @@ class Pool:
             return self
         which = np.concatenate([self.labeled, self.candidates])
         labeled, candidates = np.split(np.arange(len(which)), [len(self.labeled)])
-        return Pool(self.rows(which), self.labels, labeled, candidates, self.label_names)
+        return Pool(self.rows(which), self.known, labeled, candidates, self.label_names)
 
     def by_chunks(self, worth: Callable[[Indices], Floats]) -> Floats:
         """Return the utilities of the candidates, computed in chunks to bound the memory."""
@@ -154,8 +192,11 @@ def stacked(parts: list[Any]) -> Any:
     return pd.concat(parts) if is_dataframe(parts[0]) else np.concatenate(parts)
 
 
-def read_pool(X: Any, Y: Any, candidates: Any = None) -> Pool:
-    """Sort rows into those with labels and those to ask for, as :meth:`QueryStrategy.query` takes them."""
+def read_pool(X: Any, Y: Any, candidates: Any = None, *, cells: bool = False) -> Pool:
+    """Sort rows into those with labels and those to ask for, as :meth:`QueryStrategy.query` takes them.
+
+    To ask for single `cells`, all rows of which not all is known may be asked for.
+    """
     labels = _read_labels(in_memory(Y))
     check_sparse(X, "X")
     if is_lazy(X):
@@ -166,18 +207,13 @@ def read_pool(X: Any, Y: Any, candidates: Any = None) -> Pool:
         )
     missing = np.isnan(labels)
     unlabeled = np.asarray(missing.all(axis=1))
-    partly = np.flatnonzero(missing.any(axis=1) & ~unlabeled)
-    if len(partly):
-        raise ValueError(
-            f"row {partly[0]} of Y has NaN beside labels: give all labels of a row, or NaN for all of them"
-        )
-    known = labels[~unlabeled]
-    if not ((known == 0) | (known == 1)).all():
-        wrong = known[(known != 0) & (known != 1)][0]
-        raise ValueError(f"Y must be 0, 1 or NaN, and has {wrong:g}")
+    wrong = labels[~missing & (labels != 0) & (labels != 1)]
+    if len(wrong):
+        raise ValueError(f"Y must be 0, 1 or NaN, and has {wrong[0]:g}")
+    known = np.where(missing, UNKNOWN, labels)[~unlabeled].astype(np.uint8)
     names = list(Y.columns) if hasattr(Y, "columns") else list(range(labels.shape[1]))
-    chosen = _read_candidates(candidates, unlabeled)
-    return Pool(X, known.astype(np.uint8), np.flatnonzero(~unlabeled), chosen, names)
+    chosen = _read_candidates(candidates, missing, cells)
+    return Pool(X, known, np.flatnonzero(~unlabeled), chosen, names)
 
 
 def _read_labels(Y: Any) -> Floats:
@@ -192,11 +228,12 @@ def _read_labels(Y: Any) -> Floats:
     return np.asarray(labels, np.float64)
 
 
-def _read_candidates(candidates: Any, unlabeled: npt.NDArray[np.bool_]) -> Indices:
+def _read_candidates(candidates: Any, missing: npt.NDArray[np.bool_], cells: bool) -> Indices:
+    unlabeled = missing.any(axis=1)
     if candidates is None:
-        chosen = np.flatnonzero(unlabeled)
+        chosen = np.flatnonzero(unlabeled if cells else missing.all(axis=1))
         if len(chosen) == 0:
-            raise ValueError("there is nothing to ask: no row of Y is NaN")
+            raise ValueError(f"there is nothing to ask: no {'cell' if cells else 'row'} of Y is NaN")
         return chosen
     given = np.asarray(candidates)
     if given.dtype == bool and given.shape == unlabeled.shape:
@@ -208,5 +245,5 @@ def _read_candidates(candidates: Any, unlabeled: npt.NDArray[np.bool_]) -> Indic
     chosen = np.unique(given).astype(np.intp)
     known = chosen[~unlabeled[chosen]]
     if len(known):
-        raise ValueError(f"candidates must be rows without labels, and row {known[0]} has some")
+        raise ValueError(f"candidates must be rows without labels, and row {known[0]} has all of them")
     return chosen

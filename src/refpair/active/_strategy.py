@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from refpair._doc_link import DocLinked
+from refpair.active._cells import Cells
 from refpair.active._coverage import spread_rows, squared_distances
 from refpair.active._pool import Floats, Indices, Pool, read_pool
 from refpair.bits.binning import Matrix
@@ -60,25 +61,22 @@ class QueryStrategy(DocLinked, BaseEstimator, ABC):  # type: ignore[misc]  # sci
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
-            All rows, with labels and without. Those of a Dask array or DataFrame are looked at block by
-            block.
+            All rows, with labels and without. A Dask array or DataFrame is read block by block.
         Y : array or DataFrame of shape (n, n_labels)
-            The labels, 0 or 1; a row of NaN has none yet. A row of zeros has been answered: none of the
-            labels.
+            The labels, 0 or 1. A row of NaN is unlabeled; a row of zeros has none of the labels.
         batch_size : int, default=1
-            How many rows; all that there are, if they are fewer.
+            Number of rows; fewer if there are no more.
         candidates : array of int, or of bool, optional
             Which rows may be asked for; by default all without labels.
         return_utilities : bool, default=False
-            Whether to return also what each row is worth.
+            Whether to return the utility of each row, too.
 
         Returns
         -------
         rows : ndarray of int, shape (batch_size,)
             Indices into X.
         utilities : ndarray of shape (n,)
-            If asked for: the greater, the better; NaN for rows that may not be asked for or were not looked
-            at.
+            Greater is better; NaN for rows that are no candidates or were not scored.
         """
         check_count("batch_size", batch_size)
         self._check_parameters()
@@ -91,6 +89,63 @@ class QueryStrategy(DocLinked, BaseEstimator, ABC):  # type: ignore[misc]  # sci
         utilities = np.full(_num_samples(pool.X), np.nan)
         utilities[pool.candidates] = worth
         return rows, utilities
+
+    def query_cells(
+        self, X: Any, Y: Any, batch_size: int = 1, *, label: Any = None, candidates: Any = None
+    ) -> Indices:
+        """Return the single labels of single rows to ask for next, the best one first.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+            All rows, as for :meth:`query`.
+        Y : array or DataFrame of shape (n, n_labels)
+            The labels, 0 or 1; NaN is asked for.
+        batch_size : int, default=1
+            How many labels; all that there are, if they are fewer.
+        label : name or int, optional
+            Asks for this label only: its column in Y, or the number of that.
+        candidates : array of int, or of bool, optional
+            Which rows may be asked for; by default all of which a label is unknown.
+
+        Returns
+        -------
+        cells : ndarray of int, shape (batch_size, 2)
+            The row and the label of each.
+        """
+        check_count("batch_size", batch_size)
+        self._check_parameters()
+        pool = read_pool(X, Y, candidates, cells=True)
+        cells = Cells(pool, _columns(label, pool.label_names))
+        has_some = np.flatnonzero(cells.unknown.any(axis=1))
+        if not len(has_some):
+            where = "candidate" if label is None else f"candidate, as to the label {label!r},"
+            raise ValueError(f"there is nothing to ask: no {where} has NaN in Y")
+        cells = cells.of_rows(has_some)
+        rng = np.random.default_rng(_draw_seeds(self.random_state))
+        return self.choose_cells(cells, min(batch_size, int(cells.unknown.sum())), rng)
+
+    def choose_cells(self, cells: Cells, n: int, rng: np.random.Generator) -> Indices:
+        """Choose single labels of single rows, for :meth:`query_cells`.
+
+        Parameters
+        ----------
+        cells : Cells
+            Its ``pool``, and which labels of the candidates may be asked for: ``unknown``.
+        n : int
+            How many to choose; at most as many as there are.
+        rng : numpy Generator
+            For everything random.
+
+        Returns
+        -------
+        chosen : ndarray of int, shape (n, 2)
+            Rows of X and columns of Y, the best first.
+        """
+        raise ValueError(
+            f"{type(self).__name__} asks for whole rows only: query_cells needs RepresentativeUncertainty, "
+            "BayesRisk or RandomQuery"
+        )
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters, naming them and what they may be."""
@@ -121,7 +176,7 @@ class QueryStrategy(DocLinked, BaseEstimator, ABC):  # type: ignore[misc]  # sci
 class LearningStrategy(QueryStrategy):
     """Base class of strategies that learn from the known labels: subclasses define :meth:`utilities`.
 
-    The rows of a batch are unlike each other. As long as no two labeled rows differ in their labels, rows are
+    The rows of a batch differ from each other. As long as all labeled rows have the same labels, rows are
     chosen as by :class:`refpair.active.SpreadQuery`.
 
     Parameters
@@ -203,6 +258,27 @@ def diverse_rows(
         free[next_one] = False
         nearest = np.minimum(nearest, squared_distances(rows, rows[next_one : next_one + 1])[:, 0])
     return np.asarray(ranked[chosen])
+
+
+def spread_cells(cells: Cells, n: int, rng: np.random.Generator) -> Indices:
+    """Return the labels of rows that represent all others, all labels of one row after the other."""
+    pool = cells.pool
+    asked = np.flatnonzero(cells.unknown.any(axis=1))
+    labeled = np.setdiff1d(pool.labeled, pool.candidates)
+    rows, _ = spread_rows(pool.features, labeled, pool.candidates, min(n, len(asked)), rng)
+    row, column = np.nonzero(cells.unknown[rows])
+    return np.column_stack([pool.candidates[rows[row]], column])[:n]
+
+
+def _columns(label: Any, names: list[Any]) -> Indices:
+    """Return the columns to ask for: all, or that of one label."""
+    if label is None:
+        return np.arange(len(names))
+    if label in names:
+        return np.array([names.index(label)])
+    if is_integer(label) and 0 <= label < len(names):
+        return np.array([int(label)])
+    raise ValueError(f"label must be one of {names} or a column number up to {len(names) - 1}, not {label!r}")
 
 
 def _draw_seeds(random_state: Any) -> tuple[int, ...]:

@@ -31,11 +31,11 @@ class AdaptiveActive(LearningStrategy):
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"logistic", "forest", "tree"}, default="logistic"
-        Learns each label. Logistic regressions of a round are fitted together; others take long.
+        Learns each label. Logistic regressions of a round are fitted together; others one by one.
     betas : sequence of float, optional
         By default 0, 0.1, …, 1.
     max_looked_at : int, optional
-        Maximum number of rows to evaluate for each β; of more that tie, some at random. None evaluates all.
+        Maximum number of rows to evaluate for each β; if more tie, random ones of these. None evaluates all.
     random_state : int, RandomState or None, default=None
         Breaks ties, and seeds the estimator.
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from refpair.active._cells import Cells, ValuedCells
 from refpair.active._pool import Floats, Indices, Pool
-from refpair.active._strategy import LearningStrategy
+from refpair.active._strategy import LearningStrategy, spread_cells
 from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance
 from refpair.costs import get_cost
 
@@ -32,7 +33,7 @@ class BayesRisk(LearningStrategy):
 
     Notes
     -----
-    Rows can be uncertain for good: if labels are noisy, asking for such rows helps little.
+    If labels are noisy, rows can stay uncertain, however many are labeled: asking for them helps little.
 
     Examples
     --------
@@ -66,9 +67,16 @@ class BayesRisk(LearningStrategy):
             model = BayesDecisionClassifier(model, cost=cost, calibrate=False)  # few rows are labeled
         if model.get_params().get("random_state", 0) is None:
             model.set_params(random_state=int(rng.integers(2**31)))
-        model.fit(pool.rows(pool.labeled), pool.labels)
+        model.fit(pool.rows(pool.labeled), pool.labels_for(model))
 
         def worth(which: Indices) -> Floats:
             return np.asarray(model.expected_cost(pool.rows(which)), np.float64)
 
         return pool.by_chunks(worth)
+
+    def choose_cells(self, cells: Cells, n: int, rng: np.random.Generator) -> Indices:
+        """Choose n labels by how much less the answers for their rows are expected to cost with them."""
+        if not cells.pool.tells_something:
+            return spread_cells(cells, n, rng)
+        valued = ValuedCells.of(cells, self.estimator, self.cost, n, rng)
+        return valued.cells.diverse(valued.values, n, rng)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from refpair.active._cells import Cells
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import QueryStrategy, best_rows
 
@@ -27,3 +28,7 @@ class RandomQuery(QueryStrategy):
         """Choose n rows."""
         utilities = rng.random(len(pool.candidates))
         return best_rows(utilities, n, rng), utilities
+
+    def choose_cells(self, cells: Cells, n: int, rng: np.random.Generator) -> Indices:
+        """Choose n labels."""
+        return cells.best(rng.random(cells.unknown.shape), n, rng)

@@ -6,18 +6,20 @@ from typing import Any, Literal
 
 import numpy as np
 
+from refpair.active._cells import Cells, ValuedCells
 from refpair.active._coverage import variance_removed
-from refpair.active._pool import Floats, Pool
+from refpair.active._pool import Floats, Indices, Pool
+from refpair.active._strategy import spread_cells
 from refpair.active.uncertainty import CostSensitiveUncertainty
 
 
 class RepresentativeUncertainty(CostSensitiveUncertainty):
-    """Ask for a row of uncertain cost that is like many unlabeled rows and unlike the labeled ones.
+    """Ask for a row of uncertain cost that is similar to many unlabeled rows and not to the labeled ones.
 
     Uncertainty alone prefers outliers, whose labels teach little about other rows. The utility is therefore
     the square of :class:`CostSensitiveUncertainty`, by default its part about the classifier, times the mean
-    reduction of the variance of the unlabeled rows if the row gets its label and labels are a Gaussian
-    process over the rows.
+    reduction of the variance of the unlabeled rows by its label, if labels are a Gaussian process over the
+    rows.
 
     Parameters
     ----------
@@ -40,8 +42,8 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
     -----
     The covariance of rows is the mean of exp(−q), exp(−3 q) and exp(−10 q), where q is the squared Euclidean
     distance over the median one: scale the features first, as for the classifier. If fewer than a fifth of
-    the values are not 0, as of counts of words, rows are compared by their directions: else a short text
-    would be like all others. The noise of an answer has the variance of a row.
+    the values are not 0, as in counts of words, rows are compared by their directions; otherwise a short text
+    would be similar to all others. The variance of the noise of an answer is that of a row.
 
     Examples
     --------
@@ -79,3 +81,12 @@ class RepresentativeUncertainty(CostSensitiveUncertainty):
         return uncertainty**2 * variance_removed(
             pool.features, pool.labeled, pool.candidates, rng, self.n_jobs
         )
+
+    def choose_cells(self, cells: Cells, n: int, rng: np.random.Generator) -> Indices:
+        """Choose n labels that are worth knowing in many rows."""
+        pool = cells.pool
+        if not pool.tells_something:
+            return spread_cells(cells, n, rng)
+        valued = ValuedCells.of(cells, self.estimator, self.cost, n, rng)
+        worth = np.sqrt(valued.values) * valued.coverage(pool.candidates, rng)
+        return valued.cells.diverse(worth, n, rng)

@@ -10,7 +10,7 @@ from refpair.active._strategy import QueryStrategy
 
 
 class SpreadQuery(QueryStrategy):
-    """Ask for rows that represent all others, whatever labels are known.
+    """Ask for rows that represent all others; labels are not used.
 
     Each chosen row minimizes the mean squared distance of the unlabeled rows to the nearest labeled or chosen
     one. It needs no labels; all other strategies start in this way.

@@ -108,6 +108,7 @@ class CostSensitiveUncertainty(LearningStrategy):
     def utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
         """Return the utility of each candidate."""
         along = self.part != "estimation" and _are_of_a_kind(self.estimator, self.bit_estimator)
+        along &= not pool.has_gaps  # the classifier learns from what is known
         with one_blas_thread() if along else nullcontext():  # other learners have threads of their own
             return self._uncertainties(pool, rng, along)
 
@@ -123,7 +124,9 @@ class CostSensitiveUncertainty(LearningStrategy):
         bits = self._learn(pool.features, pool.labeled, code, problems)
         classifier = None
         if uses_classifier and not along:
-            classifier = WrappedClassifier(self.estimator).fit(pool.rows(pool.labeled), pool.labels)
+            improved = BinaryRelevance("logistic") if self.estimator is None else self.estimator
+            labels = pool.labels_for(improved)
+            classifier = WrappedClassifier(improved).fit(pool.rows(pool.labeled), labels)
         words = np.sign(problems.differences(slice(0, len(code)))).astype(np.int8)
         book = CodeBook(words)
 

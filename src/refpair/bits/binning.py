@@ -115,7 +115,8 @@ def find_bins(X: Matrix, max_bins: int, row_weight: npt.NDArray[np.float64] | No
     rows, so many are looked at, always the same ones.
     """
     n_rows, n_features = X.shape
-    check_row_weight(row_weight, n_rows)
+    if row_weight is not None:
+        check_row_weight(row_weight, n_rows)
     if n_rows > _MOST_ROWS or isinstance(X, RowsOnDisk):
         some = np.sort(draw_rows(n_rows, min(n_rows, _MOST_ROWS), np.uint64(0)))
         bins = find_bins(X[some], max_bins, None if row_weight is None else row_weight[some])

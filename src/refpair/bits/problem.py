@@ -43,7 +43,8 @@ class BitProblems:
 
     def __post_init__(self) -> None:
         """Refuse weights of rows that kernels cannot count with."""
-        check_row_weight(self.row_weight, len(self.vector_of_row))
+        if self.row_weight is not None:
+            check_row_weight(self.row_weight, len(self.vector_of_row))
 
     def at_hand(self) -> BitProblems:
         """Return the same problems with the differences of all bits computed, once."""
@@ -84,7 +85,8 @@ class ClassProblems:
 
     def __post_init__(self) -> None:
         """Refuse what kernels would read or write beyond the end of an array for."""
-        check_row_weight(self.row_weight, len(self.classes))
+        if self.row_weight is not None:
+            check_row_weight(self.row_weight, len(self.classes))
         n_problems = self.classes.shape[1]
         if len(self.n_classes) != n_problems:
             raise ValueError(f"{len(self.n_classes)} numbers of classes are given for {n_problems} problems")

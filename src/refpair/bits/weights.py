@@ -10,10 +10,8 @@ _STEPS = 1 << 10  # of the mean weight, where weights are not whole
 _LEAST = 2.0**-30  # of the mean weight: less would be rounded up to as much, anyway
 
 
-def check_row_weight(row_weight: npt.NDArray[np.float64] | None, n_rows: int) -> None:
+def check_row_weight(row_weight: npt.NDArray[np.float64], n_rows: int) -> None:
     """Refuse weights that are not one for each row, or that kernels cannot count with."""
-    if row_weight is None:
-        return
     if row_weight.shape != (n_rows,):
         raise ValueError(f"weights of shape {row_weight.shape} are given for {n_rows} rows")
     if not ((row_weight > 0.0) & np.isfinite(row_weight)).all():

@@ -87,7 +87,9 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
 
         Rows that have weight 0, or no label that is known, are left out. The weights are None if all are 1.
         """
-        X, Y, weight = weigh(X, Y, sample_weight)
+        weight = None
+        if sample_weight is not None:
+            X, Y, weight = weigh(X, Y, sample_weight)
         X = self._read_features(X, reset=True)
         labels, self._label_format = read_labels(in_memory(Y), may_miss=self._takes_unknown_labels)
         check_consistent_length(X, labels)
@@ -146,7 +148,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         return get_cost(cost).for_labels(self._label_format.label_names)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; warn of a search over costs that compares the numbers of different measures."""
+        """Set parameters; warn if a grid search over costs compares scores by different measures."""
         old = getattr(self, "cost", None)
         if repr(params.get("cost", old)) != repr(old):
             warn_of_own_scores()
@@ -225,7 +227,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         Returns
         -------
         probabilities : ndarray or DataFrame of shape (n, n_labels)
-            Between 0.000001 and 0.999999: a label that was never seen is not impossible. If y was
+            Between 0.000001 and 0.999999, also for labels that no training row has. If y was
             one-dimensional in ``fit``, a column for each class.
         """
         check_is_fitted(self)
@@ -249,7 +251,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         X : array, sparse matrix or DataFrame of shape (n, n_features)
             For Dask, the result is a Dask array.
         k : int, default=5
-            Number of label vectors. If a sample has fewer, empty ones of probability 0 fill up.
+            Number of label vectors. If a sample has fewer, the rest are empty and have probability 0.
 
         Returns
         -------

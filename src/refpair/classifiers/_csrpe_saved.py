@@ -28,7 +28,7 @@ class SavableCSRPE(MultiLabelClassifier):
     relevant_set: Any
     code_: ReferencePairCode
     relevant_set_: npt.NDArray[np.uint8]
-    relevant_counts_: npt.NDArray[np.int64]
+    relevant_counts_: npt.NDArray[np.int64] | npt.NDArray[np.float64]
     bits_: BitLearner
     oob_cost_: IfThere[float]
 
@@ -71,6 +71,8 @@ class SavableCSRPE(MultiLabelClassifier):
         code, vectors, n = self.code_, self.relevant_set_, len(self.relevant_set_)
         right = vectors.shape == (n, n_labels) and n > 0 and self.relevant_counts_.shape == (n,)
         require(right, "the relevant set has a wrong shape")
+        counts = self.relevant_counts_
+        require(((counts >= 0) & (counts < np.inf)).all(), "a label vector counts less than nothing")
         right = code.alpha.shape[1] == n_labels
         require(right, "the code is one of other labels")
         require(n <= _MOST_VECTORS, "there are more code words than there is room for")

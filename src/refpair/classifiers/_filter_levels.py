@@ -193,7 +193,7 @@ def levels_of(
 
 
 def _scaled(gain: Floats, weight: Floats | None = None) -> Floats:
-    """Return gains whose mean size is 1: how much a learner regularises often depends on it."""
+    """Return gains whose mean size is 1: how much a learner regularizes often depends on it."""
     size = np.average(np.abs(gain), weights=weight) if len(gain) else 0.0
     return gain / size if size > 0.0 else gain
 

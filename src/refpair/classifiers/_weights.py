@@ -21,8 +21,6 @@ def weigh(X: Any, Y: Any, sample_weight: Any) -> tuple[Any, Any, Floats | None]:
 
     All else is read later: of rows of weight 0 nothing is known, nor are labels that they alone have.
     """
-    if sample_weight is None:
-        return X, Y, None
     X, Y, given = in_memory(X), in_memory(Y), in_memory(sample_weight)
     check_consistent_length(X, Y)
     weight = read_weights(given, _num_samples(X))

@@ -28,8 +28,8 @@ Floats = npt.NDArray[np.float64]
 class Forest(DocLinked, BaseEstimator, Savable):  # type: ignore[misc]  # scikit-learn has no types
     """A forest as base learner, with parameters.
 
-    It only holds parameters: a classifier grows the trees of all its problems together, which is many times
-    faster than one forest after the other.
+    It only holds parameters: a classifier grows the trees of all its problems together, so that they share
+    bins of the features and threads.
 
     Parameters
     ----------
@@ -41,8 +41,7 @@ class Forest(DocLinked, BaseEstimator, Savable):  # type: ignore[misc]  # scikit
         Minimum number of rows in a leaf.
     max_features : int, float, "auto", "sqrt", "log2" or None, default="auto"
         Number of features that a split considers: a number, a share, or None for all. "auto" is "sqrt" if
-        most
-        features have more than two values, else a third of them.
+        most features have more than two values, else a third of them.
     max_samples : int, float or None, default=0.632
         Number of rows, drawn without replacement, for each tree: a number, a share, or None for all. The
         default is the share of distinct rows in a bootstrap sample.
@@ -100,7 +99,7 @@ class Forest(DocLinked, BaseEstimator, Savable):  # type: ignore[misc]  # scikit
         self.check()
 
     def bank_parameters(self) -> dict[str, Any]:
-        """Return what a tree bank is to be made with."""
+        """Return the parameters of a tree bank."""
         given = self.get_params(deep=False)
         del given["n_trees"]  # a bank gets it from its problems
         if given["max_features"] == "auto":
@@ -126,9 +125,9 @@ class Logistic(DocLinked, ClassifierMixin, BaseEstimator, Savable):  # type: ign
     C : float, default=1.0
         Inverse strength of the penalty. Features should have similar scales.
     tol : float, optional
-        Stop once the gradient of ½|w|² + C Σ loss, by the weights of centered features and the intercept, is
-        no longer than this, or than this part of C Σ weight if that is less. By default 1e-2 for the bits of
-        CSRPE, whose signs alone matter, else 1e-8.
+        Stop when the norm of the gradient of ½|w|² + C Σ loss, for centered features, is at most `tol` or
+        `tol` times C Σ weight, whichever is less. By default 1e-2 for the bits of CSRPE, of which only the
+        signs are used, else 1e-8.
 
     Attributes
     ----------
@@ -171,7 +170,7 @@ class Logistic(DocLinked, ClassifierMixin, BaseEstimator, Savable):  # type: ign
             check_weights(np.append(self.coef_, self.intercept_))
 
     def bank_parameters(self, default_tol: float = _EXACT) -> dict[str, Any]:
-        """Return what a logistic bank is to be made with."""
+        """Return the parameters of a logistic bank."""
         return {"C": float(self.C), "tol": default_tol if self.tol is None else float(self.tol)}
 
     @all_or_nothing

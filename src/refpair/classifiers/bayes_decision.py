@@ -160,22 +160,21 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     estimator : classifier
         A classifier with ``predict_proba``, also as the last step of a pipeline or within ``GridSearchCV``.
         One that learns a single label, by its tags, is fitted once for each label, by scikit-learn's
-        ``MultiOutputClassifier``; the steps before it in a pipeline are fitted once. Its type decides what is
-        known about the dependence of labels:
+        ``MultiOutputClassifier``; the steps before it in a pipeline are fitted once. Its type determines
+        how labels depend on each other:
 
         - forests and trees (``RandomForestClassifier``, ``ExtraTreesClassifier``, ``DecisionTreeClassifier``,
           ``ExtraTreeClassifier``): the label vectors of the training rows in the leaf of a row, with their
           mean frequency over the trees. Dependence is kept.
-        - chains (``ClassifierChain``): label vectors are drawn from the chain. Dependence is as the chain
-          learned it.
+        - chains (``ClassifierChain``): label vectors are drawn from the chain. Dependence is kept.
         - all others: labels are assumed **independent**, with the probabilities of ``predict_proba``.
     cost : str, Cost or callable, default="f1"
         What a prediction costs; see :func:`get_cost`.
     calibrate : bool, default=True
-        Whether to calibrate the probabilities of labels: by a beta calibration that labels share, to which a
-        ridge regression adds a shift and a slope for each label, pulled towards 0. It is learned out of bag
-        if the estimator is a forest with bootstrap and at least 100 trees; else by five-fold
-        cross-validation, which takes five more fits. At least 20 rows are needed.
+        Whether to calibrate the probabilities of labels: by a beta calibration that all labels share, which a
+        ridge regression corrects for each label. It is learned out of bag if the estimator is a forest with
+        bootstrap and at least 100 trees; else by five-fold cross-validation, which takes five more fits. At
+        least 20 rows are needed.
     n_samples : int, default=100
         Number of label vectors to draw from a chain for each row. If 2^K ≤ n_samples for K labels, the
         distribution is computed exactly. Other estimators do not use it.
@@ -201,7 +200,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
     Notes
     -----
     A training row counts in its leaf as often as the bootstrap of the tree drew it; ``class_weight`` is
-    ignored there. The draws from a chain are those of :class:`ProbabilisticChain`. A pipeline is given the
+    not used there. The draws from a chain are those of :class:`ProbabilisticChain`. A pipeline is given the
     features as they are, for instance texts.
 
     With a distribution over label vectors, calibration changes it to the nearest one whose labels have the

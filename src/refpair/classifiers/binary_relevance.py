@@ -21,7 +21,7 @@ class BinaryRelevance(ReductionClassifier):
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
         The base learner of a label: a classifier, which is cloned, or trees or logistic regressions that are
-        learned together, which is many times faster; see :class:`Forest`.
+        learned together; see :class:`Forest`.
     n_jobs : int, optional
         Number of threads or processes, as in joblib. The model does not depend on it.
     random_state : int, RandomState or None, default=None

@@ -22,7 +22,7 @@ class ChainClassifier(ReductionClassifier):
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
         The base learner of a label, a link of the chain: a classifier, which is cloned, or trees or logistic
-        regressions that are learned together, which is many times faster; see :class:`Forest`.
+        regressions that are learned together; see :class:`Forest`.
     order : array-like of int or "random", optional
         Column numbers of the labels in the order of the chain; by default the order of the columns of y.
     n_jobs : int, optional

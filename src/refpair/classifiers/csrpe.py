@@ -50,12 +50,12 @@ _TREE_ONLY = {"max_depth": "auto", "min_samples_leaf": 1, "max_features": "auto"
 class CSRPEClassifier(SavableCSRPE):
     """Multi-label classifier for a given cost, by cost-sensitive reference pair encoding.
 
-    Label vectors are encoded as thousands of bits; a bit says which of two random label vectors is the
-    cheaper prediction. Each bit is learned with the difference of the two costs as weight. The predicted bits
-    of a sample become a distribution over label vectors, which is combined with other sources: trees of
-    single labels, leaves of larger trees, linear models. The answer is the label vector of lowest expected
-    cost under the combined, calibrated distribution; or, as in the paper, the label vector whose code is
-    nearest.
+    Label vectors are encoded as bits; a bit says which of two random label vectors is the cheaper prediction.
+    A tree learns each bit, with the difference of the two costs as weight. The predicted bits of a sample
+    give a distribution over label vectors, which is combined with those of other sources: trees for single
+    labels, leaves of larger trees, linear models. ``predict`` returns the label vector of lowest expected
+    cost under the combined, calibrated distribution; with ``decoder="nearest"``, as in the paper, the label
+    vector whose code is nearest.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ class CSRPEClassifier(SavableCSRPE):
         The cost of a prediction: "f1", "jaccard", "hamming", "zero_one", "rank", "f2" and so on, or a custom
         cost; see :class:`refpair.Cost`.
     n_bits : int or "auto", default="auto"
-        The length of the code. "auto" learns batches of bits, up to 3,000, as long as they clearly improve
-        the probabilities of labels out of bag.
+        The length of the code. "auto" learns batches of bits, up to 3,000, as long as the
+        next one is expected to lower the log loss of labels, out of bag, by at least 0.2 %.
     sources : "auto" or tuple, default="auto"
         The sources of the posterior, "code" and any of:
 
@@ -73,8 +73,8 @@ class CSRPEClassifier(SavableCSRPE):
         - "linear": a logistic regression for each label,
         - a scikit-learn classifier with ``predict_proba``; its weight is found by cross-validation.
 
-        "auto" keeps those of the four that help out of bag; with another `estimator` than "tree", and for
-        rows on disk, of "code" and "labels". Their weights are chosen out of bag.
+        "auto" keeps those of the four that improve the log loss out of bag; with another `estimator` than
+        "tree", and for rows on disk, those of "code" and "labels". Their weights are chosen out of bag.
     estimator : "tree", "logistic" or classifier, default="tree"
         The learner of a bit: a decision tree; a logistic regression, for all bits together
         (``Logistic(C=...)`` sets parameters); or any scikit-learn classifier whose ``fit`` takes
@@ -109,9 +109,9 @@ class CSRPEClassifier(SavableCSRPE):
     n_jobs : int, optional
         Number of threads; −1 uses all processors. The model does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seeds everything random.
+        The seed of all random choices.
     verbose : int, default=0
-        1 shows a progress bar with the time left. Since scikit-learn 1.9, its callbacks are told as well:
+        1 shows a progress bar with the time left. With scikit-learn 1.9 or newer, its callbacks work, too:
         ``set_callbacks(sklearn.callback.ProgressBar())``.
 
     Attributes
@@ -124,8 +124,9 @@ class CSRPEClassifier(SavableCSRPE):
         The reference pairs; fewer than ``n_bits`` if there are no more useful ones.
     relevant_set_ : ndarray of uint8, shape (n_vectors, n_labels)
         The label vectors that codes are compared with, the most frequent first.
-    relevant_counts_ : ndarray of int64
-        The number of training rows with each of them.
+    relevant_counts_ : ndarray of int64 or float64
+        The number of training rows with each of them; the sum of their weights, and of the probabilities of
+        vectors that are not known, if there are such.
     bits_ : TreeBank, LogisticBank or EstimatorBank
         The learned bits of the code.
     posterior_ : Posterior
@@ -133,10 +134,10 @@ class CSRPEClassifier(SavableCSRPE):
         their ``mixture``, which was chosen out of bag.
     oob_search_ : dict of ndarrays
         The mixtures that were tried; ``pandas.DataFrame(model.oob_search_)`` shows them. Columns:
-        ``new_share``, the share of label vectors that are new (1: all labels are independent); ``cost``, the
-        mean cost of the decisions on training samples, each predicted only by what was learned without it;
-        and ``log_loss``, that of the labels of these samples. The first one was chosen, unless the second
-        one is cheaper by more than two standard errors.
+        ``new_share``, the probability of label vectors that no training row has (1: all labels are
+        independent); ``cost``, the mean cost of the decisions on training samples, out of bag; and
+        ``log_loss``, that of the labels of these samples. The first one was chosen, unless the second one
+        costs less by more than two standard errors.
     oob_cost_ : float
         The mean cost of the decisions of the chosen mixture: an estimate of the cost of predictions on new
         rows.
@@ -147,7 +148,7 @@ class CSRPEClassifier(SavableCSRPE):
 
     Notes
     -----
-    Cells of X may be missing (NaN): a split sends them to the better side.
+    Cells of X may be missing (NaN): each split sends them to the side that makes it better.
 
     ``decide(X, cost=...)`` predicts for another cost with the same fitted model and distribution.
 
@@ -364,13 +365,13 @@ class CSRPEClassifier(SavableCSRPE):
         Parameters
         ----------
         n_bits : int
-            Number of bits to keep, from 1 to ``len(code_)``, evenly spaced. Other sources do not change.
+            Number of bits to keep, from 1 to ``len(code_)``: evenly spaced ones. Other sources do not change.
 
         Returns
         -------
         model : CSRPEClassifier
-            It decodes to the nearest of the shorter code words, or by the mixture that was chosen for the
-            full code; ``oob_search_`` and ``oob_cost_`` are still those of that one.
+            It uses the mixture that was chosen for the full code; ``oob_search_`` and ``oob_cost_`` are those
+            of the full code.
 
         Examples
         --------

@@ -75,20 +75,19 @@ class CondensedFilterTree(ReductionClassifier):
 
     Notes
     -----
-    A level is trained on pairs of a row and a path, which are the labels before: the class is the cheaper way
-    to go on, with its label or without, as the levels below it do, and the weight the difference of the two
-    costs. So levels are trained from the last one up. An example that several rounds meet counts as often. At
-    each level weights are divided by their mean, since how much a learner regularises may depend on it.
+    A level is trained on pairs of a row and a path, the labels of the levels before. The class says whether
+    the path costs less with the label of this level or without, if the levels below predict the rest; the
+    weight is the difference of the two costs. So levels are trained from the last one up. An example that
+    occurs in several rounds counts several times. At each level weights are divided by their mean, since how
+    much a learner regularizes may depend on it.
 
-    For n rows and K labels a round has about n K² / 2 times to know what a level says. If in the cost each
-    label counts for itself (hamming, rank and per-label costs), what a label changes in the levels below is
-    left out: its weight is 1 / K for the Hamming loss; for the rank loss (K − |y|) / 2 if the label is there,
-    else |y| / 2.
+    For n rows and K labels a round takes about n K² / 2 predictions of levels. If a cost is a sum over labels
+    (hamming, rank and per-label costs), effects on the levels below are left out: the weight is 1 / K for the
+    Hamming loss; for the rank loss (K − |y|) / 2 if the label is true, else |y| / 2.
 
-    With "forest" three things differ from the paper. Trees that have seen a row know its labels, and would
-    find no path but the true one: a training row asks only those that have not seen it. Trees that grow to
-    the end hardly care for weights: examples are drawn for each by their weight. And in all rounds but the
-    last there are 32 trees, not 100, which saves time.
+    With "forest" three things differ from the paper. For a training row only those trees predict that were
+    not fitted on it; the others would find the true path only. Each tree draws examples by their weights,
+    because fully grown trees hardly depend on weights. All rounds but the last have 32 trees, not 100.
 
     References
     ----------

@@ -29,8 +29,8 @@ class LabelPowerset(ReductionClassifier):
     Parameters
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
-        The base learner: a classifier, or a forest of a tree bank, which is many times faster; see
-        :class:`Forest`. "logistic" learns each vector against the others.
+        The base learner: a classifier, or a :class:`Forest`. "logistic" learns each vector against the
+        others.
     n_jobs : int, optional
         Number of threads. The model does not depend on it.
     random_state : int, RandomState or None, default=None

@@ -116,7 +116,7 @@ class MLECC(ReductionClassifier):
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
         The base learner of a bit or block: a classifier, which is cloned, or trees or forests, which are
-        grown together, many times faster (see :class:`Forest`).
+        grown together (see :class:`Forest`).
     code : {"rep", "rrep", "hamr"}, default="rep"
         "rep" repeats the labels, which makes it :class:`BinaryRelevance` if ``powerset=1``. "rrep" repeats
         them in random sets of three, which makes it :class:`RAkEL` if ``powerset=3``. "hamr" adds parities of

@@ -75,7 +75,7 @@ class ProbabilisticChain(ReductionClassifier):
     See Also
     --------
     BayesDecisionClassifier : The same for a ``ClassifierChain`` of scikit-learn, also in a pipeline.
-    ChainClassifier : Follows the chain once: faster, but without a cost.
+    ChainClassifier : Follows the chain once, without a cost.
 
     Notes
     -----

@@ -28,7 +28,7 @@ class RAkEL(ReductionClassifier):
     ----------
     estimator : classifier, Forest, Logistic or {"forest", "tree", "logistic"}, default="forest"
         The base learner of a set: a classifier, which is cloned, or trees or forests, which are grown
-        together, many times faster (see :class:`Forest`). "logistic" learns each class against the others.
+        together (see :class:`Forest`). "logistic" learns each class against the others.
     labelset_size : int, default=3
         Number of labels in a set. If there are no more labels, a single set has all of them, as in
         :class:`LabelPowerset`.

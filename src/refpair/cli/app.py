@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 import refpair
+from refpair.cli.check import check
 from refpair.cli.demo import datasets, demo
 from refpair.cli.experiments import code_length, compare, paper, relevant_set, simulate
 from refpair.cli.label import label
@@ -78,6 +79,6 @@ def about(
     """
 
 
-_MODELS = (demo, fit, predict, evaluate, label, datasets, warmup)
+_MODELS = (demo, fit, predict, evaluate, check, label, datasets, warmup)
 for command in (*_MODELS, compare, code_length, relevant_set, simulate, paper):
     app.command()(command)

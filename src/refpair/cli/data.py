@@ -35,7 +35,7 @@ def table_options(
     sep: str | None = None,
     encoding: str | None = None,
 ) -> TableOptions:
-    """Return the options of a command line, in which labels are joined and a kind is ``column=kind``."""
+    """Return the options of a command line: names are joined by commas, a kind is ``column=kind``."""
     pairs = []
     for given in kinds or ():
         name, equals, kind = given.rpartition("=")
@@ -44,8 +44,22 @@ def table_options(
         pairs.append((name.strip(), cast(Kind, kind.strip())))
     if label_sep == "":
         raise ValueError("--label-sep: give what stands between names, such as ;")
-    names = None if labels is None else tuple(name.strip() for name in labels.split(",") if name.strip())
-    return TableOptions(names, label_sep, tuple(drop or ()), tuple(pairs), sep, encoding)
+    names = None if labels is None else _names(labels)
+    return TableOptions(names, label_sep, _names(",".join(drop or ())), tuple(pairs), sep, encoding)
+
+
+def _names(joined: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in joined.split(",") if name.strip())
+
+
+def built_in_cost(name: str) -> Cost:
+    """Return the cost of a name; costs of one's own are for Python, and for comparisons."""
+    if ":" in name:
+        raise ValueError(
+            f"--cost {name}: only built-in costs go here, and prices with --false-positive and "
+            "--false-negative; for a cost of your own, fit CSRPEClassifier(cost) in Python"
+        )
+    return get_cost(name)
 
 
 def cost_of(
@@ -53,7 +67,7 @@ def cost_of(
 ) -> Cost:
     """Return the cost of a name, or that of the prices of each label."""
     if not false_positive and not false_negative:
-        return get_cost(name or "f1")
+        return built_in_cost(name or "f1")
     if name is not None:
         raise ValueError(
             "--cost goes without --false-positive and --false-negative, which make a cost themselves"

@@ -271,7 +271,7 @@ def relevant_set(
     quick: Quick = False,
     report_only: ReportOnly = False,
 ) -> None:
-    """Show what is lost by comparing codes only with label vectors of the training half.
+    """Show the loss from comparing codes only with label vectors of the training half.
 
     For example:
 

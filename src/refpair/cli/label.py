@@ -76,10 +76,10 @@ def label(
         typer.Option(help="An .npy or .npz file with features to use instead, such as embeddings."),
     ] = None,
     session: Annotated[
-        Path | None, typer.Option(help="The file that keeps the answers.", show_default="DATA.labels.sqlite")
+        Path | None, typer.Option(help="The file of the answers.", show_default="DATA.labels.sqlite")
     ] = None,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="How many rows to label before the page says stop.")
+        int | None, typer.Option(min=1, help="Number of rows to label before the page says to stop.")
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[
@@ -129,10 +129,9 @@ def label(
 
     refpair label digits
     """
-    from refpair import get_cost
     from refpair._files import check_output
     from refpair.active import Budget
-    from refpair.cli.data import cost_of, table_options
+    from refpair.cli.data import built_in_cost, cost_of, table_options
     from refpair.datasets.load import is_file, read_data
     from refpair.labeling import Session
     from refpair.labeling.access import given_token, kept_token, new_token
@@ -142,7 +141,7 @@ def label(
 
     options = table_options(labels, label_sep, drop, kinds, sep, encoding)
     if cost is not None:
-        get_cost(cost)  # find mistyped names before a large table is read
+        built_in_cost(cost)  # find mistyped names before a large table is read
     if export is not None:
         check_table_path(export, for_spreadsheets=for_spreadsheets)
     if save_model is not None:

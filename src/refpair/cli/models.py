@@ -48,14 +48,14 @@ def fit(
     false_positive: FalsePositive = None,
     false_negative: FalseNegative = None,
     test: Annotated[
-        str | None, typer.Option(help="Another table with labels, to measure the model on.", metavar="DATA")
+        str | None, typer.Option(help="Another table with labels, to score the model on.", metavar="DATA")
     ] = None,
     holdout: Annotated[
         float | None,
         typer.Option(
             min=0.0,
             max=1.0,
-            help="The share of rows to keep out of the fit, stratified by label, and to measure the "
+            help="The share of rows, stratified by label, to keep out of the fit and to score the "
             "model on, as in 0.2.",
         ),
     ] = None,
@@ -97,9 +97,9 @@ def fit(
     import numpy as np
     from sklearn.pipeline import make_pipeline
 
-    from refpair import CSRPEClassifier, TableVectorizer, get_cost, save
+    from refpair import CSRPEClassifier, TableVectorizer, save
     from refpair._files import check_output
-    from refpair.cli.data import TableModel, amount, cost_of, read_labeled, table_options
+    from refpair.cli.data import TableModel, amount, built_in_cost, cost_of, read_labeled, table_options
     from refpair.costs import PerLabelCost
     from refpair.model_selection import MultilabelStratifiedShuffleSplit
     from refpair.tables import Table
@@ -108,9 +108,9 @@ def fit(
     options = table_options(labels, label_sep, drop, kind, sep, encoding)
     check_output(output)  # now, not when the work is done
     if cost is not None:
-        get_cost(cost)  # find mistyped names before a large table is read
+        built_in_cost(cost)  # find mistyped names before a large table is read
     if test is not None and holdout is not None:
-        raise ValueError("--test and --holdout are two ways to measure the model; choose one")
+        raise ValueError("--test and --holdout are two ways to score the model; choose one")
     table = read_labeled(data, options)
     held_out = None if test is None else read_labeled(test, options)
     if holdout is not None:
@@ -250,7 +250,7 @@ def evaluate(
     sep: Sep = None,
     encoding: Encoding = None,
 ) -> None:
-    """Measure a model on a table with labels.
+    """Score a model on a table with labels.
 
     For example:
 
@@ -258,12 +258,12 @@ def evaluate(
 
     refpair evaluate songs.refpair test.csv --cost f1 --cost f2
     """
-    from refpair import get_cost, load
-    from refpair.cli.data import TableModel, table_options
+    from refpair import load
+    from refpair.cli.data import TableModel, built_in_cost, table_options
     from refpair.costs import Cost, PerLabelCost, cost_names
     from refpair.tables.labels import UNKNOWN, with_gaps
 
-    asked_for = [get_cost(name) for name in cost or cost_names()]
+    asked_for = [built_in_cost(name) for name in cost or cost_names()]
     fitted = TableModel(str(model), load(model))
     table = fitted.read_with_labels(data, table_options(sep=sep, encoding=encoding))
     names, truth, predicted = fitted.compare(table)

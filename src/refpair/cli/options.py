@@ -39,7 +39,8 @@ FalseNegative = Annotated[
     typer.Option(help="The price of a missed label, likewise; as in fraud=50.", metavar="PRICE"),
 ]
 Drop = Annotated[
-    list[str] | None, typer.Option(help="A column to leave out. Can be repeated.", metavar="COLUMN")
+    list[str] | None,
+    typer.Option(help="The columns to leave out, as in id,date. Can be repeated.", metavar="COLUMNS"),
 ]
 Kinds = Annotated[
     list[str] | None,

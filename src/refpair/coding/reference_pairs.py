@@ -102,7 +102,7 @@ class ReferencePairCode(Savable):
         return np.abs(self.differences(Y))
 
     def places_in(self, other: ReferencePairCode) -> npt.NDArray[np.intp]:
-        """Return at which place another code has each of the pairs; −1 if it has not."""
+        """Return the position of each pair in another code; −1 if it is not there."""
         if np.array_equal(self.alpha, other.alpha) and np.array_equal(self.beta, other.beta):
             return np.arange(len(self))
         places = {pair: place for place, pair in enumerate(_keys(other))}
@@ -177,14 +177,14 @@ def draw_code(
 ) -> ReferencePairCode:
     """Draw a code without useless bits.
 
-    A pair whose two vectors cost the same for every observed label vector tells nothing and is passed over
-    for another. (A bit on which the observed vectors either agree or tie is kept: its answer is known, but it
-    is part of the paper's code and sets those that agree apart from those that tie.) Where too few uniform
-    pairs are of use, observed pairs make up the number: under ``zero_one``, say, only a pair with an observed
-    vector in it tells anything, and a uniform pair of many labels never has one.
+    A pair is useless if both of its vectors cost the same for every observed label vector; another one is
+    drawn instead. (A pair is kept if all observed vectors either tie or have the same bit: it is part of the
+    paper's code, and separates these two groups.) If too few uniform pairs are useful, observed pairs are
+    added: under ``zero_one`` only a pair with an observed vector is useful, and uniform pairs of many labels
+    have none.
 
-    Pairs at the density of the labels are for posterior decoding: there a bit that all observed vectors
-    answer alike is passed over too.
+    "density" is for posterior decoding: there a pair is also useless if all observed vectors have the same
+    bit.
 
     Parameters
     ----------
@@ -199,22 +199,21 @@ def draw_code(
     how : {"uniform", "observed", "density", "mixed"}
         Which pairs to draw: "uniform" from all pairs of label vectors, as in the paper; "observed" from those
         of distinct rows of ``label_vectors``; "density" puts each label into a vector as often as it is in
-        these rows; "mixed" draws half of the pairs so, the others uniformly.
+        these rows; "mixed" draws half of the pairs in this way, the others uniformly.
     rng : numpy.random.Generator
         The source of randomness.
 
     Returns
     -------
     ReferencePairCode
-        Of ``n_bits`` bits, or of fewer if no more useful pairs were found among 4 × ``n_bits`` candidates
-        (all pairs, where there are no more than that); of none if there is only one distinct label vector,
-        since then there is nothing to tell apart.
+        Of ``n_bits`` bits, or of fewer if there are no more useful pairs among 4 × ``n_bits`` candidates (all
+        pairs, if there are fewer); of no bits if there is only one distinct label vector.
 
     Notes
     -----
-    A label vector that ties on most bits is about M/2 away from any predicted code and so is hardly ever the
-    nearest. Under ``f1`` and ``jaccard`` this is the fate of the empty one: all predictions but itself cost
-    it the same, so only pairs that contain it tell it apart, and uniform pairs of many labels do not.
+    A label vector that ties on most bits has a distance of about M/2 to any predicted code, and so is hardly
+    ever the nearest. Under ``f1`` and ``jaccard`` this holds for the empty vector: all other predictions cost
+    the same if it is true, so only pairs that contain it have a bit for it.
 
     Examples
     --------

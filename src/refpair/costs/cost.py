@@ -219,8 +219,7 @@ class Cost(ABC):
         ----------
         f : callable
             ``f(Y, Z)`` takes two read-only int64 arrays of shape (n, n_labels) and returns the n costs
-            C(Y[i], Z[i]). Cost matrices are computed in blocks of repeated rows: slower than counts, but
-            bounded in memory.
+            C(Y[i], Z[i]). It is called with blocks of rows, so that memory is bounded.
         name, greater_is_better
             As in :meth:`from_counts`.
 

@@ -130,7 +130,7 @@ def load_dataset(name: str, *, download: bool = True) -> MultiLabelData:
     -------
     MultiLabelData
         The data. Features are sparse (CSR, an array or a matrix, as scikit-learn's ``sparse_interface`` says)
-        if the file is, or if less than 10 % of them are not zero.
+        if the file is, or if less than 10 % of the values are not zero.
 
     Raises
     ------
@@ -143,11 +143,11 @@ def load_dataset(name: str, *, download: bool = True) -> MultiLabelData:
     the labels. They are identical on every machine.
 
     The folder ``$REFPAIR_DATA`` comes first, if it has ``<name>/<name>.arff`` and ``<name>/<name>.xml``;
-    these are taken as they are. Then comes the user's cache, then the repository of Mulan on GitHub or
+    these files are not checked. Then comes the user's cache, then the repository of Mulan on GitHub or
     the mirror ``$REFPAIR_DATA_URL``; these files are checked against known checksums at every use.
 
-    Nominal features whose values are all whole numbers, such as ``{1, 2, 3}``, are these numbers; of others
-    they are the places of the values in the declared list, from 0. Missing values are NaN.
+    Nominal features whose values are all whole numbers, such as ``{1, 2, 3}``, become these numbers; others
+    become the positions of the values in the declared list, from 0. Missing values are NaN.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pictures of models and results: code lengths, costs, calibration and learning curves.
+"""Pictures of models and results: code lengths, costs, calibration, learning curves; and labels to check.
 
 The classes follow scikit-learn's displays: a class method computes and plots, the object keeps the numbers
 and can plot them again. Only plotting needs matplotlib: ``pip install 'refpair[plot]'``.
@@ -7,5 +7,12 @@ and can plot them again. Only plotting needs matplotlib: ``pip install 'refpair[
 from refpair.inspection.calibration import CalibrationDisplay
 from refpair.inspection.cost_comparison import CostComparisonDisplay
 from refpair.inspection.curves import CodeLengthDisplay, LearningCurveDisplay
+from refpair.inspection.wrong_labels import suspicious_labels
 
-__all__ = ["CalibrationDisplay", "CodeLengthDisplay", "CostComparisonDisplay", "LearningCurveDisplay"]
+__all__ = [
+    "CalibrationDisplay",
+    "CodeLengthDisplay",
+    "CostComparisonDisplay",
+    "LearningCurveDisplay",
+    "suspicious_labels",
+]

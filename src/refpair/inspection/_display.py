@@ -145,9 +145,9 @@ class Display:
         Parameters
         ----------
         ax : Axes or array of Axes, optional
-            Where to plot, beside what is there, one for each panel; by default in a new figure.
+            Where to plot, one for each panel; by default in a new figure.
         **line_kw
-            For the lines, as ``Axes.plot`` takes it.
+            Passed to ``Axes.plot`` for the lines.
 
         Returns
         -------

@@ -131,7 +131,7 @@ class CodeLengthDisplay(CurveDisplay):
     Parameters
     ----------
     sizes : array-like of int, shape (n_lengths,)
-        The lengths, in any order; they are kept in rising order.
+        The lengths, in any order; they are sorted.
     scores : array-like of float, shape (n_lengths,)
     errors : array-like of float, shape (n_lengths,), optional
         Their standard errors.
@@ -146,9 +146,9 @@ class CodeLengthDisplay(CurveDisplay):
     ax_, figure_ : Axes and Figure of matplotlib
     line_ : Line2D
     band_ : FillBetweenPolyCollection or None
-        One standard error up and down; None if there are no errors.
+        One standard error on each side; None if there are no errors.
     flat_line_ : Line2D or None
-        Stands at :attr:`flat_from`; None if that is None.
+        At :attr:`flat_from`; None if that is None.
 
     Examples
     --------
@@ -241,7 +241,7 @@ class LearningCurveDisplay(CurveDisplay):
     Parameters
     ----------
     sizes : array-like of int, shape (n_points,)
-        The numbers of labeled rows, in any order; they are kept in rising order.
+        The numbers of labeled rows, in any order; they are sorted.
     scores : array-like of float, shape (n_points,)
     errors : array-like of float, shape (n_points,), optional
         Their standard errors over runs.
@@ -256,7 +256,7 @@ class LearningCurveDisplay(CurveDisplay):
     ax_, figure_ : Axes and Figure of matplotlib
     line_ : Line2D
     band_ : FillBetweenPolyCollection or None
-        One standard error up and down; None if there are no errors.
+        One standard error on each side; None if there are no errors.
 
     Examples
     --------

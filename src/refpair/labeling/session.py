@@ -170,7 +170,7 @@ class Session(SessionResults):
         who : str, default="me"
             Who answers.
         random_state : int, default=0
-            Decides everything random.
+            The seed of all random choices.
         verbose : int, default=0
             1 shows a progress bar while images are read.
         """
@@ -273,7 +273,7 @@ class Session(SessionResults):
         per : {"row", "cell"}, default="row"
             "cell" returns single questions instead, each an id and a label.
         holder : str, optional
-            The window that asks: two windows get different rows.
+            The browser window that asks: two windows get different rows.
         wait : bool, default=True
             Whether to learn from new answers first; if not, the last ranking is used.
         """

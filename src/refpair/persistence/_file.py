@@ -33,6 +33,7 @@ from refpair._saved import Room, limited_room, require, work_of
 from refpair.costs import get_cost
 from refpair.costs._probe import OtherCostError
 from refpair.persistence._values import OWN, CostNeededError, ValueReader, ValueWriter, require_few
+from refpair.tables.read import is_table_name
 
 _FORMAT = "refpair model"
 _VERSION = 1  # goes up when an older refpair could not make sense of the file
@@ -70,7 +71,7 @@ class ModelFileError(ValueError):
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model to a file, whole or not at all.
+    """Write a fitted model to a file, completely or not at all.
 
     Parameters
     ----------
@@ -82,8 +83,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Notes
     -----
     The file holds no pickle. Of scikit-learn's estimators, a model may have those whose contents can be
-    checked on loading: linear models, naive Bayes, trees, forests, scalers, encoders and what is made of
-    them. Others get an error that names them. The ``memory`` of a ``Pipeline`` is not stored.
+    checked on loading: linear models, naive Bayes, trees, forests, scalers, encoders, and pipelines of
+    them. Others raise an error that names them. The ``memory`` of a ``Pipeline`` is not stored.
 
     A cost that is a Python function cannot be stored: the file then has its name only, and :func:`load` asks
     for it. A ``random_state`` that is not a number is not stored either; the loaded model has None there.
@@ -115,13 +116,13 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
-    """Read a model that :func:`save` wrote; it predicts the very same.
+    """Read a model that :func:`save` wrote; its predictions are identical.
 
     Parameters
     ----------
     path : path-like
-        The file. It is checked before it is used, and runs no code; predictions of a stranger's model may
-        still be wrong.
+        The file. It is checked before it is used, and runs no code; predictions of a model from others
+        may still be wrong.
     cost : str, Cost or callable, optional
         The cost that the model was fitted with. It is needed only if it is a Python function, which no file
         can hold.
@@ -134,7 +135,7 @@ def load(path: str | os.PathLike[str], *, cost: Any = None) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is no model, is damaged or too new. It is a ValueError.
+        If the file is no model, is damaged, or is of a newer version. It is a ValueError.
     ValueError
         If a cost is needed, or the one given is not that of the model.
 
@@ -269,6 +270,11 @@ def read_model_file(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[A
     except ModelFileError:
         raise
     except zipfile.BadZipFile as error:
+        if is_table_name(path.name):
+            raise ModelFileError(
+                f"{path}: this is a table, and a model belongs here; refpair fit makes one of a table with "
+                "labels"
+            ) from None
         raise ModelFileError(
             f"{path}: this is no refpair model, or only a part of one ({error}); {_SAVE_ANEW}"
         ) from error

@@ -120,7 +120,7 @@ class LogOddsPool(Savable):
         return replace(self, of_labels=np.clip(np.concatenate(found), -_LARGEST, _LARGEST))
 
     def fits(self, n_sources: int, n_labels: int) -> bool:
-        """Whether it pools so many sources of so many labels."""
+        """Whether it has these numbers of sources and labels."""
         own = self.of_labels
         return len(self.coefficients) == n_sources and (own is None or len(own) == n_labels)
 

@@ -254,7 +254,7 @@ class CodeSource(Source):
 
     @classmethod
     def from_parts(
-        cls, parts: Any, bits: BitLearner, code: ReferencePairCode, vectors: Bytes, counts: Longs
+        cls, parts: Any, bits: BitLearner, code: ReferencePairCode, vectors: Bytes, counts: npt.NDArray[Any]
     ) -> CodeSource:
         """Return the source of what a file says :meth:`get_parts` returned, if it is right."""
         right = isinstance(parts, dict) and parts.keys() == {"settings", "rows"}

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from refpair._kernels import f_measure
 from refpair._kernels.posterior import tilt_to_marginals
 from refpair.costs import Labels, check_labels
+from refpair.tables.labels import UNKNOWN
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
@@ -152,7 +153,7 @@ class LabelDistribution:
 
     @classmethod
     def join(cls, parts: Sequence[LabelDistribution]) -> LabelDistribution:
-        """Lay distributions on the same label vectors one after the other."""
+        """Concatenate the rows of distributions on the same label vectors."""
         return cls(
             parts[0].vectors,
             _starts(np.concatenate([np.diff(part.start) for part in parts])),
@@ -162,7 +163,7 @@ class LabelDistribution:
 
     @classmethod
     def mix(cls, parts: Sequence[LabelDistribution], shares: Sequence[float]) -> LabelDistribution:
-        """Mix distributions of the same rows, on whatever vectors; the shares sum to 1.
+        """Mix distributions of the same rows, on any label vectors; the shares sum to 1.
 
         Examples
         --------
@@ -261,23 +262,23 @@ class LabelDistribution:
         return np.ascontiguousarray(self.most_likely(1)[0][:, 0])
 
     def best_f_beta(self, beta: float) -> Bytes:
-        """Return the labels of largest expected F-beta for each row; of sets that tie a smallest one."""
+        """Return the labels of largest expected F-beta for each row; of ties the smallest set."""
         return np.asarray(f_measure.best_sets(self.entries(), self.n_labels, beta**2))
 
     def weighted(self) -> Iterator[tuple[slice, LabelDistribution]]:
-        """Yield the rows as they are, in one block."""
+        """Yield all rows, in one block."""
         yield slice(0, len(self)), self
 
     def tilted(self, targets: Floats) -> LabelDistribution:
         """Return the nearest distribution on the same vectors whose labels have other probabilities.
 
-        Of all distributions with these marginals it is the one of least relative entropy to this one. Where
-        no weights of a row's vectors have them, it comes near.
+        Of all distributions with these marginals it is the one of least relative entropy to this one. If none
+        on the vectors of a row has them, it comes close.
 
         Parameters
         ----------
         targets : array of shape (n, n_labels)
-            Between 0 and 1, neither of them.
+            Between 0 and 1, exclusively.
 
         Examples
         --------
@@ -293,6 +294,33 @@ class LabelDistribution:
         tilted = LabelDistribution(self.vectors, self.start, self.index, weight)
         vars(tilted)["_label_lists"] = lists
         return tilted
+
+    def given(self, observed: Bytes) -> LabelDistribution:
+        """Return the distributions of rows of which some labels are known.
+
+        Parameters
+        ----------
+        observed : array of shape (n, n_labels), dtype uint8
+            0, 1, or UNKNOWN (255). If no vector of a row agrees with what is known of it, what is known tells
+            nothing about its other labels.
+
+        Examples
+        --------
+        >>> p = LabelDistribution.from_dense([[0, 0], [0, 1], [1, 1]], [[2, 1, 1]])
+        >>> p.given(np.array([[255, 1]], np.uint8)).marginals()
+        array([[0.5, 1. ]])
+        """
+        row = np.repeat(np.arange(len(self)), np.diff(self.start))
+        of_row, vectors = observed[row], self.vectors[self.index]
+        agrees = ((of_row == UNKNOWN) | (of_row == vectors)).all(axis=1)
+        mass = np.bincount(row, np.where(agrees, self.weight, 0.0), minlength=len(self))
+        kept = agrees | (mass[row] == 0.0)
+        row, vectors = row[kept], np.where(of_row == UNKNOWN, vectors, of_row)[kept]
+        weight = self.weight[kept] / np.where(mass == 0.0, 1.0, mass)[row]
+        _, first, which = np.unique(_keys(vectors), return_index=True, return_inverse=True)
+        found = sp.coo_array((weight, (row, which.ravel())), shape=(len(self), len(first))).tocsr()
+        index, start = found.indices.astype(np.int32), found.indptr.astype(np.int64)
+        return LabelDistribution(np.ascontiguousarray(vectors[first]), start, index, found.data)
 
     def entries(self) -> Entries:
         """Return start, index and weight, and the labels of vectors as :func:`label_lists` has them."""
@@ -379,8 +407,12 @@ class IndependentLabels:
         labels = (likeliest[:, None, :] ^ flipped) & (probabilities > 0.0)[:, :, None]
         return labels.astype(np.uint8), probabilities
 
+    def given(self, observed: Bytes) -> IndependentLabels:
+        """Return the distributions of rows of which some labels are known: 0, 1, or UNKNOWN (255)."""
+        return IndependentLabels(np.where(observed == UNKNOWN, self._marginals, observed))
+
     def drawn(self, n_samples: int) -> LabelDistribution:
-        """Return so many label vectors of each row, drawn so that each label is there as often as it should.
+        """Return random label vectors of each row, in which each label is as frequent as it is probable.
 
         What is drawn for a row depends on no other row, and is the same each time: label by label, the
         samples fall into as many equal parts of its probability, in random order.
@@ -395,7 +427,7 @@ class IndependentLabels:
         return (self._marginals > 0.5).astype(np.uint8)
 
     def best_f_beta(self, beta: float) -> Bytes:
-        """Return the labels of largest expected F-beta for each row; of sets that tie a smallest one."""
+        """Return the labels of largest expected F-beta for each row; of ties the smallest set."""
         return np.asarray(f_measure.best_sets_of_independent(self._marginals, beta**2))
 
     def weighted(self) -> Iterator[tuple[slice, LabelDistribution]]:

@@ -123,8 +123,8 @@ class Source(Savable, ABC):
     def learn(self, training: Training, rng: np.random.Generator) -> Iterator[Floats]:
         """Learn in steps; yield after each the answers on ``training.rows``, as :meth:`answer` gives them.
 
-        Each is by what was learned without that sample. A step doubles what there is, more or less. After any
-        of them the source is ready to answer: it may be that no further one is asked for.
+        The answer on a sample is out of bag. A step about doubles the source. After each step the source can
+        answer: there may be no further step.
         """
 
     @abstractmethod
@@ -133,7 +133,7 @@ class Source(Savable, ABC):
 
     @abstractmethod
     def check_shapes(self, n_features: int, n_labels: int, n_vectors: int) -> None:
-        """Raise a ValueError unless it was learned from so many features and predicts so many labels."""
+        """Raise a ValueError unless it has these numbers of features and labels."""
 
 
 def in_threads(bank: Bank, n_jobs: int | None) -> Bank:

@@ -128,15 +128,15 @@ def read_table(
     Returns
     -------
     Table
-        Cells are unchanged: texts, numbers, truths, dates (Parquet and Excel), lists (Parquet
+        Cells are unchanged: texts, numbers, booleans, dates (Parquet and Excel), lists (Parquet
         and JSON). Empty cells are missing, in columns of numbers also "NA", "null" and the like. In semicolon
         and tab files, columns of ``3,5`` are numbers. In libsvm files columns are named by their indices.
 
     Raises
     ------
     ValueError
-        If a column is unknown, named twice, or a label that is dropped; if the file is broken, has one
-        column only because its separator is unknown, or a few bytes of it claim gigabytes.
+        If a column is unknown, named twice, or a label that is dropped; if the file is damaged, has only one
+        column because its separator is unknown, or a few bytes of it would need gigabytes.
     ImportError
         If the file is Parquet or Excel and the library to read it is not installed.
 
@@ -191,6 +191,11 @@ def _asked_for(names: Sequence[str] | None, what: str) -> list[str] | None:
         if times > 1:
             raise ValueError(f"the {what} {name!r} is named twice; remove one")
     return asked
+
+
+def is_table_name(name: str) -> bool:
+    """Whether a file is called as a table that `read_table` reads."""
+    return name.lower().removesuffix(".gz").endswith(tuple(sum(_ENDINGS.values(), ())))
 
 
 def _format(source: Source) -> str:

@@ -50,8 +50,8 @@ class TableVectorizer(DocLinked, CallbackSupportMixin, Savable, TransformerMixin
     """Turn a table into features for any classifier.
 
     The kind of each column is detected: numbers, yes/no, dates, categories, strings of many values, texts and
-    image paths; ids are ignored. ``columns_`` has the kind of each column and the reason; `kinds` overrules
-    it.
+    image paths; ids are ignored. ``columns_`` has the kind of each column and the reason; `kinds` sets
+    other kinds.
 
     Parameters
     ----------
@@ -78,14 +78,14 @@ class TableVectorizer(DocLinked, CallbackSupportMixin, Savable, TransformerMixin
 
     Notes
     -----
-    - Numbers are centered by their median and scaled by their quartiles; outliers are bent towards the rest.
+    - Numbers are centered by their median and scaled by their quartiles; outliers are compressed.
       Columns that are mostly zero keep their zeros.
     - Dates become days since the first, year, month, weekday and hour.
     - Categories become a 0/1 column for each value; unseen values count as another value.
-    - Texts become TF-IDF of words, of characters in scripts without blanks; strings that of their parts and
-      of 3 or 4 characters in a row.
-    - Images become their outlines (HOG) and a thumbnail. Pixels in columns named like ``pixel_0_0`` are taken
-      together.
+    - Texts become TF-IDF of words, or of characters in scripts without spaces; strings TF-IDF of their parts
+      and of 3 or 4 characters in a row.
+    - Images become their edges (HOG) and a thumbnail. Pixels in columns named like ``pixel_0_0`` form one
+      image.
     - A column with empty cells gets one more feature that marks them.
 
     Numbers, categories, and each text and image column have the same weight: a mean squared length of 1 in

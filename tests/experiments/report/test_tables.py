@@ -146,7 +146,7 @@ def test_bold_is_by_the_splits_that_a_row_shares():
     assert bold(table).to_dict("index") == {"x": {"BR": True, "CC": False}, "y": {"BR": False, "CC": False}}
     assert table.shown.loc["x", "CC"] == ".65 ± .25"  # over all of its own
     assert "random half splits: 1 to 2. Bold: " in table.note
-    assert "the splits that all of its algorithms share" in table.note
+    assert "the splits that all its algorithms have" in table.note
 
 
 def test_digits_are_the_same_in_a_row():
@@ -250,10 +250,10 @@ def test_ranks():
     np.testing.assert_allclose(values.drop(columns="algorithm").sum(), 8 * 9 / 2)
     assert bold(table)["all"].iloc[0]
     assert not bold(table)["all"].iloc[-1]
-    assert "Over the cells that all have: 40;" in table.note
-    assert "costs on the same data set are not independent" in table.note
+    assert "cells that all algorithms have: 40." in table.note
+    assert "Costs on the same data set are not independent" in table.note
     few = rank_table(make_results(["yeast"], ["f1"]))
-    assert "Over the cells that all have: 1;" in few.note
+    assert "cells that all algorithms have: 1." in few.note
     assert "So few can tell nothing" in few.note
     assert not bold(few).any(axis=None)
 

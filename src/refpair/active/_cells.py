@@ -1,0 +1,128 @@
+"""Single labels of single rows: what they are worth, and which of them to ask for together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from refpair.active._coverage import squared_distances, usual_distance, variance_removed_by_label
+from refpair.active._pool import Floats, Indices, Pool
+from refpair.bits.binning import Matrix
+from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance
+from refpair.classifiers._base import MultiLabelClassifier
+from refpair.costs import Cost, get_cost
+from refpair.decision.value import least_expected_cost, values_of_labels
+from refpair.posterior import IndependentLabels
+from refpair.tables.labels import UNKNOWN
+
+_LOOKED_AT = 1000  # rows whose labels are valued one by one; of more, those of highest expected cost
+_SURE = 1e-6  # no probability is thought less than this, nor more than 1 minus this
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The unknown labels of the candidates of a pool, of all labels or some."""
+
+    pool: Pool
+    columns: Indices
+
+    @cached_property
+    def unknown(self) -> npt.NDArray[np.bool_]:
+        """Which labels may be asked for, of shape (n_candidates, n_labels)."""
+        unknown = self.pool.known_of(self.pool.candidates) == UNKNOWN
+        others = np.delete(np.arange(unknown.shape[1]), self.columns)
+        unknown[:, others] = False
+        return np.asarray(unknown)
+
+    def of_rows(self, some: Indices) -> Cells:
+        """Return those of some candidates."""
+        return Cells(replace(self.pool, candidates=self.pool.candidates[some]), self.columns)
+
+    def best(self, worth: Floats, n: int, rng: np.random.Generator) -> Indices:
+        """Return the n cells that are worth most, the best first; of those worth the same, any."""
+        row, column = np.nonzero(self.unknown)
+        order = rng.permutation(len(row))
+        order = order[np.argsort(-worth[row[order], column[order]], kind="stable")][:n]
+        return np.column_stack([self.pool.candidates[row[order]], column[order]])
+
+    def diverse(self, worth: Floats, n: int, rng: np.random.Generator) -> Indices:
+        """Return n cells that are worth much, such that rows asked for one label are unlike each other.
+
+        The best comes first. Each next one is that of the greatest worth times the distance to the nearest
+        row that is chosen for the same label, as a part of a usual distance of rows.
+        """
+        shuffled = rng.permutation(len(worth))  # of cells that are worth the same, any
+        rows = self.pool.candidates[shuffled]
+        X = self.pool.features[rows]
+        factor = np.ones(worth.shape)
+        unknown, worth = self.unknown[shuffled], worth[shuffled]
+        score = np.where(unknown, worth, -1.0)
+        unit = usual_distance(X)
+        chosen = np.empty((n, 2), np.intp)
+        for place in range(n):
+            row, label = divmod(int(np.argmax(score)), score.shape[1])
+            chosen[place] = rows[row], label
+            unknown[row, label] = False
+            near = np.sqrt(np.minimum(squared_distances(X, X[row : row + 1])[:, 0] / unit, 1.0))
+            factor[:, label] = np.minimum(factor[:, label], near)
+            score[:, label] = np.where(unknown[:, label], worth[:, label] * factor[:, label], -1.0)
+        return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class ValuedCells:
+    """The cells that a cost makes valuable, of the candidates that were looked at."""
+
+    cells: Cells
+    values: Floats
+
+    @classmethod
+    def of(cls, cells: Cells, estimator: Any, cost: Any, n: int, rng: np.random.Generator) -> ValuedCells:
+        """Find what it is worth to know each cell, by what an estimator says; at least n cells, if there are.
+
+        A label that is known to be there, or not, in all of m rows has the probability 1 / (m + 2) to be
+        otherwise in the next one. Labels are independent, given the features and what is known of a row.
+        """
+        pool = cells.pool
+        cost = get_cost(cost).for_labels(pool.label_names)
+        p = label_probabilities(estimator, pool, rng)
+        if len(p) > _LOOKED_AT:
+            ranked = np.argsort(-least_expected_cost(IndependentLabels(p), cost), kind="stable")
+            enough = int(np.searchsorted(np.cumsum(cells.unknown.sum(axis=1)[ranked]), n)) + 1
+            some = np.sort(ranked[: max(_LOOKED_AT, enough)])
+            cells, p = cells.of_rows(some), p[some]
+        return cls(cells, values_of_labels(p, cells.unknown, cost))
+
+    def coverage(self, others: Indices, rng: np.random.Generator) -> Floats:
+        """Return how much surer of a label of other rows one would be with that of each row."""
+        pool, unknown = self.cells.pool, self.cells.unknown
+        known = pool.known != UNKNOWN
+        return variance_removed_by_label(
+            pool.features, pool.labeled, known, pool.candidates, unknown, others, rng
+        )
+
+
+def label_probabilities(estimator: Any, pool: Pool, rng: np.random.Generator) -> Floats:
+    """Return the probabilities of the labels of the candidates, given what is known of each of them."""
+    model = clone(BinaryRelevance("logistic") if estimator is None else estimator)
+    if not (isinstance(model, MultiLabelClassifier) and hasattr(model, "predict_set_proba")):
+        model = BayesDecisionClassifier(model, calibrate=False)
+    if model.get_params().get("random_state", 0) is None:
+        model.set_params(random_state=int(rng.integers(2**31)))
+    model.fit(pool.rows(pool.labeled), pool.labels_for(model))
+    there, absent = ((pool.known == value).sum(axis=0) for value in (1, 0))
+    least = np.where((there > 0) & (absent > 0), _SURE, 1.0 / (there + absent + 2.0))
+
+    def probabilities(which: Indices) -> Floats:
+        known = pool.known_of(which)
+        X = model._read_features(pool.rows(which), reset=False)
+        parts = [told.given(known[rows]).marginals() for rows, told in model._distributions(X, None)]
+        p = np.clip(np.concatenate(parts), least, 1.0 - least)
+        return np.where(known == UNKNOWN, p, known)
+
+    return pool.by_chunks(probabilities)
