@@ -12,10 +12,9 @@ from sklearn.base import clone
 
 from refpair.active._coverage import squared_distances, usual_distance, variance_removed_by_label
 from refpair.active._pool import Floats, Indices, Pool
-from refpair.bits.binning import Matrix
 from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance
 from refpair.classifiers._base import MultiLabelClassifier
-from refpair.costs import Cost, get_cost
+from refpair.costs import get_cost
 from refpair.decision.value import least_expected_cost, values_of_labels
 from refpair.posterior import IndependentLabels
 from refpair.tables.labels import UNKNOWN

@@ -143,7 +143,7 @@ class CostSensitiveUncertainty(LearningStrategy):
                 predicted = distinct_labels(
                     (answers[:, len(code) :] > 0).view(np.uint8)
                     if classifier is None
-                    else classifier.predict(pool.rows(rows))
+                    else np.asarray(classifier.predict(pool.rows(rows)), np.uint8)
                 )
                 total += _distances(signs, code.encode(predicted.vectors), predicted.of_row)
             return total

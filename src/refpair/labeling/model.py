@@ -78,6 +78,7 @@ class Fit:
     predictions: Labels | None
     Y: Floats
     learned: Indices  # the places of the `labels` in it
+    cost: Cost  # for the `labels`
     is_open: Bools  # the cells that may be asked for
     cells: dict[int | None, Indices] = field(default_factory=dict)  # ranked, as far as it was wanted
 
@@ -212,22 +213,24 @@ class SessionModel:
         names = [labels[place] for place in learned]
         some = Y[np.ix_(known, learned)]
         some = some if np.isnan(some).any() else some.astype(np.uint8)
+        every = self.cost.for_labels(labels)
+        cost = cost_of_some(every, learned, len(labels))
         classifier = pipeline = predictions = expected = None
         if ((some == 0).any(axis=0) & (some == 1).any(axis=0)).any():
             classifier = self._classifier(
                 self.features[known],
                 pd.DataFrame(some, columns=names),
-                cost_of_some(self.cost.for_labels(labels), learned, len(labels)),
+                cost,
             )
             pipeline = self._pipeline(classifier, columns)
             rows = self.features[self.sample]
             predictions = np.asarray(classifier.predict(rows), np.uint8)
             if hasattr(classifier, "expected_cost"):
                 expected = float(classifier.expected_cost(rows).mean())
-        order = self._rank(classifier, Y, is_open, learned, self.cost.for_labels(labels))
+        order = self._rank(classifier, Y, is_open, learned, every)
         n_labeled = int(is_known.any(axis=1).sum())
         fit = Fit(
-            n_labeled, names, classifier, pipeline, order, expected, predictions, Y, learned, is_open
+            n_labeled, names, classifier, pipeline, order, expected, predictions, Y, learned, cost, is_open
         )  # fmt: skip
         for place in [] if self.last is None else list(self.last.cells):  # what was wanted will be again
             fit.cells[place] = self._rank_cells(fit, place)
@@ -311,13 +314,12 @@ class SessionModel:
         return np.concatenate([*parts, np.column_stack([rows[row], column])])
 
     def _strategy_of_cells(self, fit: Fit) -> QueryStrategy:
-        """Return a strategy that values single labels; another thread may be ranking rows with the default."""
+        """Return what values single labels; another thread may be ranking rows with the default strategy."""
         values = getattr(type(self.strategy), "choose_cells", QueryStrategy.choose_cells)
         if self._is_own and values is not QueryStrategy.choose_cells:
             return self.strategy
-        model = None if fit.classifier is None else FrozenEstimator(fit.classifier)
-        cost = cost_of_some(self.cost, fit.learned, fit.is_open.shape[1])
-        strategy = RepresentativeUncertainty(cost, estimator=model, random_state=self.random_state)
+        model = BinaryRelevance(Logistic(self._c))
+        strategy = RepresentativeUncertainty(fit.cost, estimator=model, random_state=self.random_state)
         return SubSampled(strategy, n_candidates=_LOOKED_AT, random_state=self.random_state)
 
 
