@@ -174,6 +174,20 @@ def test_markup_in_names_is_no_markup(pool, served, tmp_path):
     assert "[red]x.csv: 30 rows, labels [bold]joy[/bold], [/]" in said
 
 
+def test_an_export_with_unknown_labels_is_fitted_and_labeled_as_it_is(pool, served):
+    some = [{"joy": True, "anger": False}, {"joy": False}, {"anger": True}, {"joy": True}]
+    served.works.append(lambda session: session.tell(session.ids[:4], some))
+    label(*LABELS)
+    label("--export", "labels.csv")
+    assert pd.read_csv("labels.csv")[["joy", "anger"]].isna().to_numpy().sum() == 3
+    result = refpair_("fit", "labels.csv", *LABELS, "-o", "model.refpair")
+    assert result.exit_code == 0, result.stderr
+    served.works.clear()
+    said = label(*LABELS, "--session", "again.sqlite", data="labels.csv")
+    assert "4 rows are answered already (3 of them in part), 0 skipped" in said
+    pd.testing.assert_frame_equal(answered("again.sqlite"), answered(), check_index_type=False)
+
+
 def test_going_on_needs_no_labels_and_may_add_some(pool, served):
     served.works.append(lambda session: session.tell(session.ids[:3], [["joy"], [], ["anger"]]))
     label(*LABELS)

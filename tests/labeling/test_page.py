@@ -51,9 +51,9 @@ def opened(browser, address, size=LAPTOP, **how):
 
 
 def shown(page):
-    """The id of the row that the page shows, once it is not busy."""
+    """The id of the row that the page shows, once it is not busy; None if there is none."""
     page.wait_for_selector("body:not([aria-busy])")  # the page's policy allows no scripts to wait by
-    return json.loads(page.get_attribute("#row", "data-id"))
+    return json.loads(page.get_attribute("#row", "data-id") or "null")
 
 
 def chosen(page):

@@ -78,6 +78,44 @@ def test_a_skip_and_none_of_the_labels_are_different(server):
     assert server.post("/api/undo", {"holder": HOLDER}).json()["row"] is None
 
 
+def test_one_label_is_asked_for_answered_and_taken_back(server):
+    one = {"holder": HOLDER, "label": "anger"}
+    found = server.post("/api/ask", one).json()
+    row, state = found["row"]["id"], found["state"]
+    assert found["row"]["known"] == {}
+    assert (state["label"], state["n_answered"]) == (None, 0)
+    assert (
+        server.post("/api/answer", {**one, "id": row, "labels": ["anger"], "about": ["anger"]}).status == 200
+    )
+    assert server.session.known(row) == {"anger": True}
+    second = server.post("/api/ask", one).json()["row"]["id"]
+    assert server.post("/api/answer", {**one, "id": second, "skip": True, "about": ["anger"]}).status == 200
+    state = server.post("/api/ask", one).json()["state"]
+    assert [state[what] for what in ("n_answered", "n_partly", "n_with", "n_skipped")] == [1, 0, 1, 1]
+    assert server.post("/api/undo", one).json()["row"]["id"] == second
+    undone = server.post("/api/undo", {"holder": HOLDER}).json()["row"]  # in the other mode
+    assert [undone[what] for what in ("id", "answer", "about", "label")] == [row, ["anger"], ["anger"], None]
+    assert server.session.n_answered == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        ("/api/ask", {"label": 1}, "label must be the name of a label"),
+        ("/api/ask", {"label": ["joy"]}, "label must be the name of a label"),
+        ("/api/ask", {"label": "jy"}, "unknown label 'jy'; did you mean 'joy'?"),
+        ("/api/undo", {"label": "jy"}, "unknown label 'jy'; did you mean 'joy'?"),
+        ("/api/answer", {"labels": [], "about": "joy"}, "about must be a list of names"),
+        ("/api/answer", {"labels": [], "about": [1]}, "about must be a list of names"),
+        ("/api/answer", {"labels": [], "about": ["jy"]}, "unknown label 'jy'; did you mean 'joy'?"),
+        ("/api/answer", {"skip": True, "about": ["jy"]}, "unknown label 'jy'; did you mean 'joy'?"),
+    ],
+)
+def test_labels_that_there_are_not_are_refused(quiet, path, body, message):
+    answer = quiet.post(path, {"holder": HOLDER, "id": 0, **body})
+    assert (answer.status, answer.json()) == (400, {"error": message})
+
+
 def test_an_answer_that_comes_twice_counts_once(server):
     row = server.ask()["id"]
     for _ in range(3):

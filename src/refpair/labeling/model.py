@@ -76,7 +76,9 @@ class Fit:
     order: Indices
     expected_cost: float | None
     predictions: Labels | None
-    learned: Indices  # the places of the `labels`
+    Y: Floats
+    learned: Indices  # the places of the `labels` in it
+    cost: Cost  # for the `labels`
     is_open: Bools  # the cells that may be asked for
     cells: dict[int | None, Indices] = field(default_factory=dict)  # ranked, as far as it was wanted
 
@@ -188,6 +190,7 @@ class SessionModel:
         self.estimator = estimator
         # The same object each time: its bits begin where they ended.
         self._default_strategy = default = RepresentativeUncertainty(cost, random_state=random_state)
+        self._is_own = strategy is not None
         self.strategy = strategy or SubSampled(default, n_candidates=_LOOKED_AT, random_state=random_state)
         self.random_state = random_state
         self.sample = np.sort(np.random.default_rng(random_state).permutation(X.shape[0])[:_SAMPLE])
@@ -210,22 +213,24 @@ class SessionModel:
         names = [labels[place] for place in learned]
         some = Y[np.ix_(known, learned)]
         some = some if np.isnan(some).any() else some.astype(np.uint8)
+        every = self.cost.for_labels(labels)
+        cost = cost_of_some(every, learned, len(labels))
         classifier = pipeline = predictions = expected = None
         if ((some == 0).any(axis=0) & (some == 1).any(axis=0)).any():
             classifier = self._classifier(
                 self.features[known],
                 pd.DataFrame(some, columns=names),
-                cost_of_some(self.cost.for_labels(labels), learned, len(labels)),
+                cost,
             )
             pipeline = self._pipeline(classifier, columns)
             rows = self.features[self.sample]
             predictions = np.asarray(classifier.predict(rows), np.uint8)
             if hasattr(classifier, "expected_cost"):
                 expected = float(classifier.expected_cost(rows).mean())
-        order = self._rank(classifier, Y, is_open, learned, self.cost.for_labels(labels))
+        order = self._rank(classifier, Y, is_open, learned, every)
         n_labeled = int(is_known.any(axis=1).sum())
         fit = Fit(
-            n_labeled, names, classifier, pipeline, order, expected, predictions, learned, is_open
+            n_labeled, names, classifier, pipeline, order, expected, predictions, Y, learned, cost, is_open
         )  # fmt: skip
         for place in [] if self.last is None else list(self.last.cells):  # what was wanted will be again
             fit.cells[place] = self._rank_cells(fit, place)
@@ -264,13 +269,12 @@ class SessionModel:
         """Return the open rows, the best one first: some that are unlike each other, then the others."""
         rows = np.flatnonzero(is_open.any(axis=1))
         places = learned if len(learned) else np.arange(Y.shape[1])
-        # Strategies know complete rows only, and ask for none of them: those are the last.
+        # Rows of which only labels are unknown that nothing is known of are the last.
         Y = Y[:, places]
         is_complete: Bools = np.asarray(~np.isnan(Y).any(axis=1))
         candidates, last = rows[~is_complete[rows]], rows[is_complete[rows]]
         if not len(candidates):
             return last
-        Y = np.where(is_complete[:, None], Y, np.nan)
         self._default_strategy.cost = cost_of_some(cost, places, is_open.shape[1])
         self._default_strategy.estimator = None if classifier is None else FrozenEstimator(classifier)
         self._default_strategy.bit_estimator = Logistic(self._c)
@@ -288,21 +292,35 @@ class SessionModel:
         return fit.cells[place]
 
     def _rank_cells(self, fit: Fit, place: int | None) -> Indices:
-        """Rank cells by the variance of the answer, and those of the same variance by their rows."""
-        rows, n_labels = fit.order[:_LOOKED_AT], fit.is_open.shape[1]
+        """Rank cells: some by the strategy, then others by the variance of the answer."""
+        n_labels = fit.is_open.shape[1]
+        is_open = fit.is_open & np.isin(np.arange(n_labels), range(n_labels) if place is None else [place])
+        rows, parts = fit.order[:_LOOKED_AT], []
+        candidates = np.flatnonzero(is_open[:, fit.learned].any(axis=1))
+        if len(candidates):
+            label = None if place is None else int(np.searchsorted(fit.learned, place))
+            first = self._strategy_of_cells(fit).query_cells(
+                self.features, fit.Y[:, fit.learned], _AHEAD, label=label, candidates=candidates
+            )
+            parts.append(np.column_stack([first[:, 0], fit.learned[first[:, 1]]]))
         p = np.full((len(rows), n_labels), 0.5)
         if len(rows) and hasattr(fit.classifier, "predict_proba"):
-            parts = [self.features[rows[part]] for part in chunks_of(len(rows), _ROWS_A_CALL)]
-            p[:, fit.learned] = np.concatenate(
-                [np.asarray(fit.classifier.predict_proba(part)) for part in parts]
-            )
-        worth = np.where(fit.is_open[rows], p * (1.0 - p), -1.0)
-        places = np.arange(n_labels)
-        if place is not None:  # which may be newer than the model
-            worth, places = worth[:, place : place + 1], places[place : place + 1]
+            chunks = chunks_of(len(rows), _ROWS_A_CALL)
+            told = [np.asarray(fit.classifier.predict_proba(self.features[rows[one]])) for one in chunks]
+            p[:, fit.learned] = np.concatenate(told)
+        worth = np.where(is_open[rows], p * (1.0 - p), -1.0)
         best = np.argsort(-worth, axis=None, kind="stable")[: min(_LOOKED_AT, (worth >= 0.0).sum())]
-        which, column = np.divmod(best, max(1, len(places)))
-        return np.column_stack([rows[which], places[column]])
+        row, column = np.divmod(best, n_labels)
+        return np.concatenate([*parts, np.column_stack([rows[row], column])])
+
+    def _strategy_of_cells(self, fit: Fit) -> QueryStrategy:
+        """Return what values single labels; another thread may be ranking rows with the default strategy."""
+        values = getattr(type(self.strategy), "choose_cells", QueryStrategy.choose_cells)
+        if self._is_own and values is not QueryStrategy.choose_cells:
+            return self.strategy
+        model = BinaryRelevance(Logistic(self._c))
+        strategy = RepresentativeUncertainty(fit.cost, estimator=model, random_state=self.random_state)
+        return SubSampled(strategy, n_candidates=_LOOKED_AT, random_state=self.random_state)
 
 
 def cost_of_some(cost: Cost, places: Sequence[int] | Indices, n_labels: int) -> Cost:

@@ -184,11 +184,11 @@ class _Api:
         holder, who = _person(body)
         taken = self.session.undo(who=who, holder=holder)
         self.worker.wake()
+        label = _label(body)
         if taken is None:
-            return {"row": None, "state": self.state(_label(body))}
-        # The page goes back to where it was said.
-        is_one = taken.about is not None and len(taken.about) == 1 < len(self.session.labels)
-        label = taken.about[0] if is_one and taken.about else None
+            return {"row": None, "state": self.state(label)}
+        if taken.about != [label]:  # it was more, or another one: the page then shows all labels
+            label = None
         row = {**self._row(taken.id, label), "answer": taken.labels, "about": taken.about, "label": label}
         return {"row": row, "state": self.state(label)}
 
