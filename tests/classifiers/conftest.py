@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 
 @pytest.fixture(scope="session")
@@ -11,3 +12,10 @@ def small():
     X = rng.standard_normal((120, 6)) * (rng.random((120, 6)) < 0.7)
     scores = X @ rng.standard_normal((6, 4)) + 0.3 * rng.standard_normal((120, 4))
     return X, (scores > 0.2).astype(int)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """On a busy machine, threads of OpenBLAS and OpenMP wait for each other far longer than they work."""
+    with threadpool_limits(1):
+        yield

@@ -23,18 +23,9 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncod
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
-from threadpoolctl import threadpool_limits
 
 from refpair import BayesDecisionClassifier, Cost
 from tests.classifiers.deciding import ESTIMATORS, fit
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Boosting on a busy machine waits for its threads a thousand times as long as it works."""
-    with threadpool_limits(1, "openmp"):
-        yield
-
 
 # ---- data of all kinds ----
 
