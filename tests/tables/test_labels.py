@@ -476,3 +476,15 @@ def test_labels_of_one_row_each_are_a_mistake():
     with pytest.raises(ValueError, match=r"no label is that of two rows.*are these ids or texts"):
         read_labels(pd.Series([f"package-{i}" for i in range(20)], name="package"))
     assert read_labels(pd.Series([f"package-{i // 2}" for i in range(20)]))[0].shape == (20, 10)
+
+
+def test_lists_that_were_written_into_cells():
+    """CSV files have no lists: pandas writes them as Python does, others as JSON."""
+    cells = ["['joy', 'calm']", "[]", '["anger"]', "", " ['it''s'] "]
+    labels, form = read_labels(pd.DataFrame({"tags": cells}))
+    assert form.classes.tolist() == ["anger", "calm", "its", "joy"]
+    assert labels.tolist() == [[0, 1, 0, 1], [0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]]
+    assert form.write(labels[:1], None)["tags"].tolist() == [["calm", "joy"]]
+    for strange in ("['joy', 'calm'", "[joy, calm]", "[1, 2]", "[" * 9000):
+        labels, form = read_labels(pd.DataFrame({"tags": [*cells[:3], strange]}))
+        assert form.container == "joined"

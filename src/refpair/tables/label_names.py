@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ Container = Literal["list", "tuple", "set", "frozenset", "joined"]
 CONTAINERS: dict[str, type] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
 
 _SEPARATORS = ("|", ";", ",", "\t")  # what may stand between names, the first one that occurs
+_LONGEST_LIST = 10_000  # characters that are read as a list
 _ROWS_TO_TELL = 20  # from so many rows on, labels that occur once are a mistake
 
 
@@ -99,6 +101,8 @@ def rows_of_names(
     if not filled:
         return None
     if all(isinstance(row, str) for row in filled):
+        if separator is None and (lists := _written_lists(rows)) is not None:
+            return lists
         known = _known(filled)
         is_truth = truth_values(known) is not None
         if is_truth and of_frame and not names_first:
@@ -113,6 +117,25 @@ def rows_of_names(
         return None
     are_classes = names_first and classes is not None and {*classes} >= _different(filled)
     return rows if are_classes or len(filled) < len(rows) or not _are_table(filled) else None
+
+
+def _written_lists(rows: list[Any]) -> list[Any] | None:
+    """Return the lists that texts such as ``"['joy', 'calm']"`` are in files; None if one is no such list."""
+    lists: list[Any] = []
+    for row in rows:
+        text = "" if is_empty(row) else row.strip()
+        if not text:
+            lists.append(None)
+            continue
+        if text[0] != "[" or text[-1] != "]" or len(text) > _LONGEST_LIST:
+            return None
+        try:
+            lists.append(ast.literal_eval(text))
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return None
+        if not all(isinstance(name, str) for name in lists[-1]):
+            return None
+    return lists if any(lists) else None
 
 
 def _are_table(rows: list[Any]) -> bool:
