@@ -138,8 +138,8 @@ class Fit:
         if label is not None:
             told = f" {100 * probabilities[label]:.0f} %" if label in probabilities else ""
             text = (
-                f"The model gives {label}{told or ' no probability'}. Rows come first where it is unsure, and that "
-                "are like many others."
+                f"The model gives {label}{told or ' no probability'}. Rows come first where it is unsure, "
+                "and that are like many others."
             )
             return Reason(text, guess, probabilities, in_doubt, cost)
         parts = []
