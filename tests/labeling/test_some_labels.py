@@ -97,7 +97,7 @@ def test_answers_that_are_worth_most_are_asked_for_first(session):
     assert len(set(cells)) == 4
     reason = session.why(best[0], "anger")
     text = f"The model gives anger {100 * reason.probabilities['anger']:.0f} %."
-    assert reason.text == f"{text} Rows where it is least sure, and that are like many others, come first."
+    assert reason.text == f"{text} Rows come first where it is unsure, and that are like many others."
 
 
 def test_before_anything_is_known_of_a_label_its_rows_are_those_that_stand_for_others(session):

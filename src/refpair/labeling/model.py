@@ -138,7 +138,8 @@ class Fit:
         if label is not None:
             told = f" {100 * probabilities[label]:.0f} %" if label in probabilities else ""
             text = (
-                f"The model gives {label}{told or ' no probability'}. Rows where it is least sure come first."
+                f"The model gives {label}{told or ' no probability'}. Rows come first where it is unsure, "
+                "and that are like many others."
             )
             return Reason(text, guess, probabilities, in_doubt, cost)
         parts = []
