@@ -2,9 +2,9 @@
 
     log odds of Q_ik  =  log odds of P_k(x_i) + Σ log [p(answer | label is there) / p(answer | it is not)]
 
-over the answers to row i. P is the model's probability of label k for a row that it was fitted without. The
-reliabilities follow from Q, and Q from the reliabilities, in turns (Dawid and Skene); the model is fitted to
-the likelier value of each cell, and all is repeated.
+over the answers to row i. P is the probability of label k by a model that was fitted without the row, and by
+the likelier values of the row's other labels. The reliabilities follow from Q, and Q from the reliabilities,
+in turns (Dawid and Skene); the model is fitted to the likelier value of each cell, and all is repeated.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples
 
-from refpair._cross_fitting import Floats, cross_fit
+from refpair._cross_fitting import Bytes, Floats, cross_fit, given_others
 from refpair._extras import is_dataframe, pd
 from refpair.tables.labels import UNKNOWN, LabelFormat, read_labels, with_gaps
 
 __all__ = ["FromAnnotators"]
 
-Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.intp]
 
 _FIRST = 0.9  # how reliable all are taken to be at first
@@ -123,6 +122,7 @@ class FromAnnotators:
             if done < self.n_rounds:
                 how = {"n_folds": self.n_folds, "random_state": self.random_state, "verbose": self.verbose}
                 p, _ = cross_fit(self.model, X, labels, names, **how)
+                p = given_others(labels, p, n_folds=self.n_folds, verbose=self.verbose)
         Y = with_gaps(labels)
         as_frame = form.kind not in ("array", "sparse")
         self.model_ = clone(self.model).fit(X, pd.DataFrame(Y, index, names) if as_frame else Y)
