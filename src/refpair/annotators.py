@@ -66,19 +66,19 @@ class FromAnnotators:
     >>> from refpair import BinaryRelevance
     >>> from refpair.annotators import FromAnnotators
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(300, 2))
+    >>> X = rng.normal(size=(900, 2))
     >>> truth = (X > 0).astype(float)
     >>> careless = np.where(rng.random(truth.shape) < 0.2, 1 - truth, truth)
-    >>> careless[:100] = np.nan  # has not seen these rows
+    >>> careless[:300] = np.nan  # has not seen these rows
     >>> careful = truth.copy()
-    >>> careful[200:] = np.nan
+    >>> careful[600:] = np.nan
     >>> answers = {"Ann": careful, "Bob": careless}
     >>> found = FromAnnotators(BinaryRelevance("logistic")).fit(X, answers)
     >>> found.reliability_.round(1)
                sensitivity  specificity    n
     annotator
-    Ann                1.0          1.0  400
-    Bob                0.8          0.8  400
+    Ann                1.0          1.0  1200
+    Bob                0.8          0.8  1200
     >>> found.model_.predict([[1.0, -1.0]]).tolist()
     [[1, 0]]
     """
