@@ -15,6 +15,7 @@ from pathlib import Path
 from benchmarks import (
     active,
     active_learning,
+    annotators,
     bits,
     cells,
     cluster,
@@ -55,6 +56,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "active-learning-losses": active_learning.show_losses,
     "active-learning-origin": active_learning.show_origin,
     "active": active.show,
+    "annotators": annotators.show,
+    "annotators-errors": annotators.show_errors,
     "bits": bits.show,
     "bits-range": bits.show_range,
     "cells": cells.show,

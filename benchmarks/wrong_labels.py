@@ -23,9 +23,9 @@ from sklearn.metrics import average_precision_score
 
 from benchmarks.common import Results, find_data, markdown_table, read_table, records
 from refpair import CSRPEClassifier
-from refpair._cross_fitting import cross_fit
+from refpair._cross_fitting import cross_fit, given_others
 from refpair.experiments.data import read_numeric
-from refpair.inspection.wrong_labels import chance_of_mistake, given_others, most_suspicious
+from refpair.inspection.wrong_labels import chance_of_mistake, most_suspicious
 from refpair.tables import TableOptions
 
 Floats = npt.NDArray[np.float64]

@@ -9,8 +9,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from refpair import BinaryRelevance, Cost, CSRPEClassifier, get_cost
+from refpair._cross_fitting import given_others
 from refpair.inspection import suspicious_labels
-from refpair.inspection.wrong_labels import chance_of_mistake, given_others, posterior_of_mistake
+from refpair.inspection.wrong_labels import chance_of_mistake, posterior_of_mistake
 from refpair.tables.labels import UNKNOWN
 
 MODEL = BinaryRelevance("logistic")

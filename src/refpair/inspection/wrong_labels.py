@@ -6,32 +6,21 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logit
-from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import _num_samples, check_consistent_length
 
-from refpair._cross_fitting import Floats, cross_fit
+from refpair._cross_fitting import Bytes, Floats, cross_fit, given_others
 from refpair._extras import is_dataframe, is_series, pd
-from refpair._progress import progress
 from refpair.classifiers._base import check_count
 from refpair.costs import Cost, get_cost
 from refpair.tables.labels import UNKNOWN, label_format_of, read_labels, with_gaps
 
 __all__ = ["suspicious_labels"]
 
-Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.intp]
 
-_STRENGTH = 0.1  # C of logistic regressions
-_OF_ODDS = 3.0  # times the odds by the model: the regression pulls these less towards 0 than other weights
-_TREES, _LEAF = 100, 5
-_NEIGHBORS = 50  # other labels that may tell something of one
 _SUREST = 0.1  # share of cells in which the model is surest, by which the rates of mistakes are found
 _ALIKE, _MOST_WRONG = 100.0, 0.45  # cells that say the two rates are one; and what a rate is at most
 _UNLIKELY = 0.001  # the least probability that is believed
-_MOST_ODDS = 8.0
-_LEAST = 0.005  # share of a forest's votes
 
 
 def suspicious_labels(
@@ -117,51 +106,6 @@ def most_suspicious(labels: Bytes, p: Floats, wrong: Floats) -> tuple[Places, Pl
     against = np.where(labels == 1, 1.0 - p, p)
     order = np.lexsort((-against[row, label], -wrong[row, label]))
     return row[order], label[order]
-
-
-def given_others(labels: Bytes, p: Floats, *, n_folds: int = 5, verbose: int = 0) -> Floats:
-    """Return the probability of each label given the row's other labels, too; of unknown ones `p` counts."""
-    n, n_labels = labels.shape
-    known = labels != UNKNOWN
-    odds = np.clip(logit(p), -_MOST_ODDS, _MOST_ODDS)
-    filled = np.where(known, labels, p)
-    rest = filled - p
-    together = np.abs(rest.T @ rest) / np.maximum(np.sqrt(np.outer(*[(rest**2).sum(axis=0)] * 2)), 1e-12)
-    found = odds.copy()
-    fold = np.random.default_rng(0).permutation(n) % n_folds
-    with progress("labels given the others", n_labels, verbose=verbose) as advance:
-        for k in range(n_labels):
-            others = np.delete(np.arange(n_labels), k)
-            near = others[np.argsort(-together[k, others], kind="stable")[:_NEIGHBORS]]
-            size = np.round(filled[:, others].sum(axis=1, keepdims=True))
-            linear = np.hstack([_OF_ODDS * odds[:, [k]], filled[:, near], size == np.arange(3)])
-            rows, y = np.flatnonzero(known[:, k]), labels[known[:, k], k]
-            if 0 < y.sum() < len(y):
-                by_line = _line(linear[rows], y, fold[rows], odds[rows, k])
-                trees = np.hstack([odds[:, [k, *near]], filled[:, near]])
-                found[rows, k] = (by_line + _forest(trees[rows], y)) / 2.0
-            advance(1)
-    return np.asarray(expit(found))
-
-
-def _line(features: Floats, y: Bytes, fold: npt.NDArray[np.int64], odds: Floats) -> Floats:
-    """Return log odds by logistic regressions, each fitted to the other folds."""
-    found = odds.copy()
-    for one in np.unique(fold):
-        train, test = fold != one, fold == one
-        if 0 < y[train].sum() < train.sum():
-            regression = LogisticRegression(C=_STRENGTH, max_iter=200).fit(features[train], y[train])
-            found[test] = regression.decision_function(features[test])
-    return found
-
-
-def _forest(features: Floats, y: Bytes) -> Floats:
-    """Return log odds by a forest out of bag."""
-    forest = ExtraTreesClassifier(
-        _TREES, min_samples_leaf=_LEAF, bootstrap=True, oob_score=True, random_state=0
-    )
-    votes = forest.fit(features, y).oob_decision_function_[:, 1]
-    return np.asarray(logit(np.clip(votes, _LEAST, 1.0 - _LEAST)))
 
 
 def chance_of_mistake(labels: Bytes, p: Floats) -> Floats:
