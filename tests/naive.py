@@ -435,15 +435,17 @@ def without_small(weights: Sequence[float], part: float) -> list[float]:
     return [weight / sum(kept) for weight in kept]
 
 
-def complete(observed, marginals, weights, n_rounds=4, least=0.01, kept=0.02):
+def complete(observed, marginals, drawn, weights, n_rounds=4, least=0.01, kept=0.02):
     """Return label vectors and, for each row, their probabilities given what is known; 2 is unknown."""
     rows = [tuple(row) for row in observed.tolist()]
-    likeliest = [
-        tuple(int(p > 0.5) if y == 2 else y for y, p in zip(row, ps, strict=True))
-        for row, ps in zip(rows, marginals.tolist(), strict=True)
+    filled = [
+        tuple(int(p > threshold) if y == 2 else y for y, p, threshold in zip(row, ps, above, strict=True))
+        for row, ps, above in zip(
+            rows * 2, marginals.tolist() * 2, [[0.5] * len(rows[0])] * len(rows) + drawn.tolist(), strict=True
+        )
     ]
-    vectors = sorted(set(likeliest))
-    counts = {v: sum(w for u, w in zip(likeliest, weights, strict=True) if u == v) for v in vectors}
+    vectors = sorted(set(filled))
+    counts = {v: sum(w for u, w in zip(filled, [*weights] * 2, strict=True) if u == v) / 2 for v in vectors}
     for _ in range(n_rounds):
         total = sum(counts.values())
         clip = lambda p: min(max(p, least), 1 - least)  # noqa: E731

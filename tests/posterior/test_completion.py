@@ -26,8 +26,9 @@ def some_rows(seed, n=30, n_labels=4):
 @given(st.integers(0, 10_000), st.booleans())
 def test_probabilities_are_those_of_the_formula(seed, is_weighted):
     observed, p, weights = some_rows(seed)
-    found = complete(observed, p, weights if is_weighted else None)
-    counts, shares = naive.complete(observed, p, weights if is_weighted else np.ones(len(observed)))
+    found = complete(observed, p, np.random.default_rng(seed), weights if is_weighted else None)
+    drawn = np.random.default_rng(seed).random(p.shape)
+    counts, shares = naive.complete(observed, p, drawn, weights if is_weighted else np.ones(len(observed)))
     dense = found.shares.toarray()
     expected = [[q.get(tuple(v), 0.0) for v in found.vectors.tolist()] for q in shares]
     np.testing.assert_allclose(dense[found.of_row], expected, atol=1e-6)
@@ -40,7 +41,7 @@ def test_probabilities_are_those_of_the_formula(seed, is_weighted):
 @given(st.integers(0, 10_000))
 def test_what_is_known_is_certain(seed):
     observed, p, weights = some_rows(seed)
-    found = complete(observed, p, weights)
+    found = complete(observed, p, np.random.default_rng(0), weights)
     marginals = (found.shares @ found.vectors)[found.of_row]
     known = observed != UNKNOWN
     np.testing.assert_allclose(marginals[known], observed[known], atol=1e-12)
@@ -70,7 +71,7 @@ def test_labels_that_go_together_complete_each_other():
     """Of two labels that always agree, the known one tells the other, whatever the features say."""
     observed = np.repeat(np.array([[0, 0], [1, 1]], np.uint8), 20, axis=0)
     observed[0, 1] = observed[20, 0] = UNKNOWN
-    found = complete(observed, np.full(observed.shape, 0.5))
+    found = complete(observed, np.full(observed.shape, 0.5), np.random.default_rng(0))
     completed = (found.shares @ found.vectors)[found.of_row]
     np.testing.assert_allclose(completed[[0, 20]], [[0, 0], [1, 1]], atol=0.06)
 
@@ -78,7 +79,7 @@ def test_labels_that_go_together_complete_each_other():
 @pytest.mark.parametrize("cost", ["f1", "rank", "zero_one"])
 def test_bits_learn_the_expected_difference(cost):
     observed, p, weights = some_rows(1)
-    found = complete(observed, p, weights)
+    found = complete(observed, p, np.random.default_rng(0), weights)
     code = ReferencePairCode([[1, 0, 0, 1], [0, 1, 1, 0]], [[0, 1, 0, 0], [1, 1, 1, 1]], get_cost(cost))
     seeds = np.arange(2, dtype=np.uint64)
     problems = bit_problems(

@@ -291,7 +291,8 @@ class CSRPEClassifier(SavableCSRPE):
         weights = None if row_weight is None else row_weight[some]
         judged = [one[some] for one in told], training.truths[some]
         pool = LogOddsPool.fit(*judged, row_weight=weights).fit_labels(*judged, weights)
-        return complete(distinct.known[distinct.of_row], pool(told)[np.argsort(rows)], distinct.row_weight)
+        marginals = pool(told)[np.argsort(rows)]
+        return complete(distinct.known[distinct.of_row], marginals, rng, distinct.row_weight)
 
     def _draw_code(self, cost: Cost, distinct: DistinctLabels, rng: np.random.Generator) -> ReferencePairCode:
         """Draw the pairs of a code for a cost, in random order: any part of it is like the whole."""

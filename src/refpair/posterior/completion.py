@@ -9,8 +9,6 @@ occurs, and f_k how often label k: by the sums of Q over all rows, so that Q and
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -33,8 +31,13 @@ def agreeing(observed: Bytes, vectors: Bytes) -> npt.NDArray[np.bool_]:
     return np.asarray(there @ (1.0 - of_vectors).T + absent @ of_vectors.T == 0.0)
 
 
-def complete(observed: Bytes, marginals: Floats, row_weight: Floats | None = None) -> DistinctLabels:
+def complete(
+    observed: Bytes, marginals: Floats, rng: np.random.Generator, row_weight: Floats | None = None
+) -> DistinctLabels:
     """Return the label vectors that rows may have, and their probabilities.
+
+    The vectors are the likeliest one of each row and another that is drawn: the likeliest ones alone would
+    have too few of the labels that are seldom likelier than not.
 
     Parameters
     ----------
@@ -42,17 +45,22 @@ def complete(observed: Bytes, marginals: Floats, row_weight: Floats | None = Non
         0, 1 and UNKNOWN.
     marginals : array of shape (n, n_labels)
         The probability of each label, by what was learned without the row.
+    rng : Generator
     row_weight : array of shape (n,), optional
     """
-    unknown = observed == UNKNOWN
-    likeliest = np.where(unknown, marginals > 0.5, observed).astype(np.uint8)
-    distinct = distinct_labels(likeliest, row_weight)
-    vectors, counts = distinct.vectors, distinct.counts.astype(np.float64)
+    n, unknown = len(observed), observed == UNKNOWN
+    weights = np.ones(n) if row_weight is None else row_weight
+    thresholds = np.concatenate([np.full(marginals.shape, 0.5), rng.random(marginals.shape)])
+    twice = np.tile(observed, (2, 1))
+    drawn = np.where(twice == UNKNOWN, np.tile(marginals, (2, 1)) > thresholds, twice)
+    distinct = distinct_labels(drawn.astype(np.uint8), np.tile(weights / 2.0, 2))
+    vectors, counts = distinct.vectors, distinct.counts
+
     open_rows = np.flatnonzero(unknown.any(axis=1))
     p = np.clip(marginals[open_rows], _LEAST, 1.0 - _LEAST)
-    weights = np.ones(len(observed)) if row_weight is None else row_weight
-    of_known = np.delete(np.arange(len(observed)), open_rows)
-    base = np.bincount(distinct.of_row[of_known], weights[of_known], minlength=len(vectors))
+    whole_rows = np.flatnonzero(~unknown.any(axis=1))
+    vector_of_whole = distinct.of_row[whole_rows]
+    base = np.bincount(vector_of_whole, weights[whole_rows], minlength=len(vectors))
     for _ in range(_ROUNDS):
         frequencies = np.clip(counts @ vectors / counts.sum(), _LEAST, 1.0 - _LEAST)
         log_counts = np.log(np.maximum(counts, _LEAST))
@@ -61,26 +69,18 @@ def complete(observed: Bytes, marginals: Floats, row_weight: Floats | None = Non
             rows = open_rows[some]
             there = np.log(p[some] / frequencies)
             absent = np.log((1.0 - p[some]) / (1.0 - frequencies))
-            change = np.where(unknown[rows], there - absent, 0.0)
-            scores = change @ vectors.T + log_counts
+            scores = np.where(unknown[rows], there - absent, 0.0) @ vectors.T + log_counts
             scores[~agreeing(observed[rows], vectors)] = -np.inf
-            scores -= scores.max(axis=1, keepdims=True)
-            of_rows = np.exp(scores)
+            of_rows = np.exp(scores - scores.max(axis=1, keepdims=True))
             of_rows[of_rows < _KEPT] = 0.0
-            of_rows /= of_rows.sum(axis=1, keepdims=True)
-            parts.append(sp.csr_array(of_rows))
-        found = sp.vstack(parts, format="csr")
-        counts = base + weights[open_rows] @ found
-    ones = np.ones(len(of_known)), distinct.of_row[of_known], np.arange(len(of_known) + 1)
-    known = sp.csr_array(ones, shape=(len(of_known), len(vectors)))
-    order = np.argsort(np.concatenate([of_known, open_rows]))
-    shares = sp.csr_array(sp.vstack([known, found], format="csr")[order])
+            parts.append(sp.csr_array(of_rows / of_rows.sum(axis=1, keepdims=True)))
+        of_open = sp.vstack(parts, format="csr")
+        counts = base + weights[open_rows] @ of_open
+    ones = np.ones(len(whole_rows)), vector_of_whole, np.arange(len(whole_rows) + 1)
+    of_whole = sp.csr_array(ones, shape=(len(whole_rows), len(vectors)))
+    order = np.argsort(np.concatenate([whole_rows, open_rows]))
+    shares = sp.csr_array(sp.vstack([of_whole, of_open], format="csr")[order])
     kept = counts > 0.0
-    return replace(
-        distinct,
-        vectors=vectors[kept],
-        of_row=np.arange(len(observed), dtype=np.int32),
-        counts=counts[kept],
-        observed=observed,
-        shares=shares[:, kept],
+    return DistinctLabels(
+        vectors[kept], np.arange(n, dtype=np.int32), counts[kept], row_weight, observed, shares[:, kept]
     )
