@@ -61,7 +61,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "bits": bits.show,
     "bits-range": bits.show_range,
     "cells": cells.show,
-    "cells-range": cells.show_range,
+    "cells-summary": cells.show_summary,
     "cells-calibration": cells.show_calibration,
     "cluster": cluster.show,
     "cluster-ratio": cluster.show_ratio,
