@@ -23,6 +23,7 @@ def test_the_module_is_imported_without_matplotlib(monkeypatch):
         "CodeLengthDisplay",
         "CostComparisonDisplay",
         "LearningCurveDisplay",
+        "suspicious_labels",
     }
 
 
