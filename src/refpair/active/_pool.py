@@ -91,7 +91,7 @@ class Pool:
         if not has_unknown(known):
             return known
         told = BinaryRelevance("forest", random_state=0).fit(features, with_gaps(known))
-        distinct = complete(known, told.predict_proba(features))
+        distinct = complete(known, told.predict_proba(features), np.random.default_rng(0))
         return np.asarray(distinct.vectors[distinct.likeliest])
 
     def labels_for(self, model: Any) -> Any:
