@@ -10,6 +10,7 @@ import pytest
 from scipy.sparse import csr_array, issparse
 
 from refpair.datasets import load_dataset
+from refpair.experiments import QUICK, Part, Study
 from refpair.experiments.data import numeric_data, read_numeric
 from refpair.tables import Table, TableOptions, read_table
 
@@ -87,11 +88,28 @@ def test_rows_without_labels_are_left_out(write):
     np.testing.assert_array_equal(data.Y, [[1, 0], [0, 1]])
 
 
+def test_labels_that_are_not_all_known(write, tmp_path):
+    text = "a,joy,b\n" + "".join(f"{i},{i % 2},{(i // 3) % 2}\n" for i in range(30)) + "31,,1\n32,1,\n"
+    options = TableOptions(labels=("joy", "b"))
+    data = read_numeric(str(write(text)), options)
+    np.testing.assert_array_equal(data.Y[-2:], [[np.nan, 1], [1, np.nan]])
+
+    def study(*parts):
+        return Study(tmp_path / "study", parts, [str(write(text))], ["f1"], table=options, settings=QUICK)
+
+    with pytest.raises(ValueError, match=r"t: 2 labels are not known .* and RAkEL, .*; compare BR, CSRPE-ne"):
+        study(Part("compare", 2))
+    with pytest.raises(ValueError, match=r"t: 2 labels .* only the experiment compare can do with"):
+        study(Part("simulate", 2))
+    able = study(Part("compare", 2, algorithms=("BR", "CSRPE-nearest", "CSRPE-posterior")))
+    assert able.run() == []
+    assert able.results("compare")["score"].between(0, 1).sum() == 6
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("a,joy,b\nx,1,1\ny,0,0\n", "t.csv: nothing to learn from in 1 column and 2 rows"),
-        ("a,joy,b\n1,1,1\n2,,0\n", "t.csv: the labels: column joy has an empty cell in row 2"),
         ("a,joy,b\n1,1,1\n2,2,0\n", "t.csv: the labels .* column joy has 2.* in row 2"),
         ("a,joy,b\n1,,\n1,yes,1\n2,maybe,0\n", "t.csv: the labels .* column joy has maybe in row 3"),
         ("a,joy,b\n1,,\n1,,\n", "t.csv: no row has labels in joy, b"),

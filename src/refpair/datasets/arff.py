@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,8 @@ class MultiLabelData:
     X : ndarray or sparse matrix (CSR) of shape (n_instances, n_features)
         The features, float64; missing values are NaN.
     Y : ndarray of shape (n_instances, n_labels)
-        The labels, uint8: 1 where a label applies, else 0.
+        The labels, uint8: 1 where a label applies, else 0. In experiments on tables where some are not known,
+        float64, with NaN for these.
     feature_names : list of str
         The names of the columns of ``X``, each one unique.
     label_names : list of str
@@ -43,7 +45,7 @@ class MultiLabelData:
 
     name: str
     X: Matrix
-    Y: NDArray[np.uint8]
+    Y: NDArray[Any]
     feature_names: list[str]
     label_names: list[str]
 

@@ -16,7 +16,7 @@ from refpair.datasets.arff import read_arff
 from refpair.datasets.load import find_data, is_file, read_data
 from refpair.experiments.names import find_cost, is_own
 from refpair.tables import Table, TableOptions, TableVectorizer
-from refpair.tables.labels import label_columns, labeled_rows, read_labels
+from refpair.tables.labels import label_columns, labeled_rows, read_labels, with_gaps
 
 _SPARSE = 0.2  # of the cells are not 0, at most
 
@@ -29,6 +29,7 @@ class Source:
     data: str
     options: TableOptions = field(default_factory=TableOptions)
     digest: str = ""
+    n_unknown: int = 0  # labels
 
     def read(self) -> MultiLabelData:
         """Read the data set."""
@@ -56,7 +57,12 @@ def find_sources(
         source = Source(Path(word).stem, word, options if is_file(word) else TableOptions())
         table = source.read()
         another = _is_another(table, source.name)  # results on it do not belong beside the paper's
-        source = replace(source, name=Path(word).name if another else source.name, digest=_digest(table))
+        source = replace(
+            source,
+            name=Path(word).name if another else source.name,
+            digest=_digest(table),
+            n_unknown=int(np.isnan(table.Y).sum()),
+        )
         known = sources.get(source.name)
         if known is not None and known != source:
             raise ValueError(f"{known.data} and {word} would both be called {source.name}; rename one")
@@ -72,7 +78,7 @@ def _try_cost(name: str, table: MultiLabelData) -> None:
     """Ask for the cost of some label vectors: one that fails should do so now, not after hours."""
     labels = table.Y[:5]
     try:
-        find_cost(name).rows(labels, labels[::-1])
+        find_cost(name).rows(labels, np.nan_to_num(labels[::-1]))
     except Exception as error:  # the user's own code may do anything
         why = f"{type(error).__name__}: {error}"
         raise ValueError(f"the cost {name} fails on labels of {table.name} ({why})") from error
@@ -132,7 +138,7 @@ def numeric_data(table: Table, options: TableOptions) -> MultiLabelData:
         kept, _ = labeled_rows(table.Y)
         index = pd.Index(np.flatnonzero(kept) + 1)  # rows are named by their numbers in errors
         X, Y = table.X[kept].set_axis(index), table.Y[kept].set_axis(index)
-        labels, form = read_labels(label_columns(Y, options.label_sep), "the labels")
+        labels, form = read_labels(label_columns(Y, options.label_sep), "the labels", may_miss=True)
         if not options.kinds and all(map(pd.api.types.is_numeric_dtype, X.dtypes)):
             features, names = _numbers(X), [str(name) for name in X.columns]
         else:
@@ -140,7 +146,8 @@ def numeric_data(table: Table, options: TableOptions) -> MultiLabelData:
             features, names = vectorizer.fit_transform(X), vectorizer.get_feature_names_out().tolist()
     except ValueError as error:
         raise ValueError(f"{table.name}: {error}") from None
-    return MultiLabelData(table.name, features, np.asarray(labels), names, [str(one) for one in form.classes])
+    label_names = [str(one) for one in form.classes]
+    return MultiLabelData(table.name, features, np.asarray(with_gaps(labels)), names, label_names)
 
 
 def _numbers(X: pd.DataFrame) -> np.ndarray | sp.csr_array:

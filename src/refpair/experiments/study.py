@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from refpair._extras import pd
+from refpair.costs import get_cost
 from refpair.experiments.algorithms import ALGORITHMS, find_algorithm
 from refpair.experiments.data import Source, find_sources
 from refpair.experiments.names import name_cost
@@ -114,6 +115,8 @@ class Study:
         sources = find_sources(data, table or TableOptions(), costs)
         if len({part.experiment for part in self.parts}) < len(self.parts):
             raise ValueError("parts must be different experiments: give one of them all its algorithms")
+        for part in self.parts:
+            _check_unknown(part, sources, self.settings)
         self.tasks: dict[Experiment, list[Task]] = {
             part.experiment: plan_tasks(part, sources, costs, self.settings) for part in parts
         }
@@ -256,3 +259,24 @@ _SECTIONS: dict[Experiment, Callable[[pd.DataFrame], Section]] = {
     "relevant-set": relevant_set_section,
     "simulate": simulate_section,
 }
+
+
+def _check_unknown(part: Part, sources: Sequence[Source], settings: Settings) -> None:
+    """Refuse experiments on labels that are not all known, and algorithms that cannot learn from them."""
+    for source in sources:
+        if not source.n_unknown:
+            continue
+        told = f"{source.name}: {source.n_unknown:,} labels are not known (empty cells)"
+        if part.experiment != "compare":
+            raise ValueError(f"{told}, which only the experiment compare can do with; fill them in")
+        can = [
+            name
+            for name, algorithm in ALGORITHMS.items()
+            if algorithm.make(get_cost("f1"), settings, 2)._takes_unknown_labels
+        ]
+        refused = [name for name in part.names() if name in ALGORITHMS and name not in can]
+        if refused:
+            raise ValueError(
+                f"{told}, and {', '.join(refused)} cannot learn from such rows; compare {', '.join(can)}, "
+                "or fill them in"
+            )
