@@ -19,6 +19,10 @@ CLASSES = {
 # checks hold, as it wants every label for itself to be the likelier of 0 and 1.
 _CHEAP = {"cost": "hamming", "n_bits": 30, "n_samples": 7, "n_rounds": 2, "random_state": 0}
 
+# Weights of rows are as good as copies of them where nothing is drawn and nothing is judged on left-out rows.
+_EQUIVALENCE = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
+NOT_COPIES = dict.fromkeys(_EQUIVALENCE, "bags and folds of repeated rows are other ones")
+
 
 def parameters(cls):
     """Return the parameters of a classifier by name, each with its default."""

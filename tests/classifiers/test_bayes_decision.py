@@ -16,10 +16,10 @@ from refpair import BayesDecisionClassifier, Cost, get_cost
 from refpair.classifiers import _chain_search, _leaf_vectors, _links
 from refpair.datasets import load_dataset
 from refpair.posterior.calibrate import LogOddsPool
+from tests.classifiers.common import NOT_COPIES
 from tests.classifiers.deciding import ESTIMATORS, FORESTS, fit
 
 WEIGHTS = "check_sample_weights_list", "check_sample_weights_not_overwritten"
-EQUIVALENCE = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
 
 
 def what_cannot_hold(estimator):
@@ -28,9 +28,9 @@ def what_cannot_hold(estimator):
     if estimator.cost == "f1":
         reasons["check_classifier_multioutput"] = "the best answer need not have the likelier of 0 and 1"
     if estimator.calibrate:
-        reasons |= dict.fromkeys(EQUIVALENCE, "folds and bootstraps of repeated rows are other ones")
+        reasons |= NOT_COPIES
     if isinstance(estimator.estimator, ClassifierChain):
-        reasons |= dict.fromkeys([*WEIGHTS, *EQUIVALENCE], "chains take weights by metadata routing only")
+        reasons |= dict.fromkeys([*WEIGHTS, *NOT_COPIES], "chains take weights by metadata routing only")
     return reasons
 
 
