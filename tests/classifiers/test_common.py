@@ -24,7 +24,15 @@ import refpair
 from refpair import Cost
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._reduction import ReductionClassifier
-from tests.classifiers.common import CLASSES, NOT_COPIES, learner_parameter, make, make_with, names_with, parameters
+from tests.classifiers.common import (
+    CLASSES,
+    NOT_COPIES,
+    learner_parameter,
+    make,
+    make_with,
+    names_with,
+    parameters,
+)
 
 FEATURES, LABELS = [f"x{i}" for i in range(6)], ["joy", "calm", "anger", "fear"]
 

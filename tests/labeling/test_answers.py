@@ -38,7 +38,7 @@ def undo(store, **changes):
 
 
 def test_nothing_was_said(store):
-    assert store.last_word("1") is None
+    assert store.last_words() == []
     assert store.last_words() == []
     assert store.is_open("1")
     assert np.isnan(store.matrix(["1"])[0]).all()
@@ -48,15 +48,15 @@ def test_the_last_word_counts_and_what_is_taken_back_uncovers_the_one_before(sto
     said = [("labels", (0,), "me"), ("skip", (), "you"), ("labels", (1,), "me")]
     for kind, labels, who in said:
         say(store, "1", kind=kind, labels=labels, who=who)
-        word = store.last_word("1")
+        (word,) = store.last_words()
         assert (word.kind, word.labels, word.who) == (kind, labels, who)
         assert not store.is_open("1")
     assert undo(store, who="you").kind == "skip"
-    assert store.last_word("1").labels == (1,)  # it was not the last word that was taken back
+    assert store.last_words()[0].labels == (1,)  # it was not the last word that was taken back
     undo(store)
-    assert store.last_word("1").labels == (0,)
+    assert store.last_words()[0].labels == (0,)
     undo(store)
-    assert store.last_word("1") is None
+    assert store.last_words() == []
     assert store.is_open("1")
     assert store.last_words() == []
     assert store.state == (6, 2)
@@ -181,7 +181,7 @@ def test_what_was_corrected_may_be_said_again(store):
     undo(store)
     say(store, "1")
     assert n_events(store) == 5
-    assert store.last_word("1").labels == (0,)
+    assert store.last_words()[0].labels == (0,)
 
 
 def test_closed_rows_are_not_leased_and_unknown_ones_neither(store, other):

@@ -107,6 +107,36 @@ def test_one_label_by_keyboard(serve, browser, mails, tmp_path):
     assert page.problems == []
 
 
+def test_answered_rows_are_reviewed(serve, browser, mails, tmp_path):
+    with Session.open(tmp_path / "mails.labels.sqlite", mails[0], LABELS) as session:
+        session.tell(range(60), np.ones((60, 3)))
+    suspects = pd.DataFrame({"row": [8, 3, 8, 1], "label": ["fraud", "spam", "urgent", "spam"]})
+    suspects.assign(wrong=[0.9, 0.8, 0.7, 0.4]).to_csv(tmp_path / "suspects.csv", index=False)
+    page = opened(browser, serve("--review", "suspects.csv").address)
+    assert shown(page) == 7
+    assert page.inner_text("#count") == "60 of 60 answered, 2 to review"
+    assert states(page) == dict.fromkeys(LABELS, "true")
+    doubted = [
+        button.get_attribute("data-label") for button in page.query_selector_all(".toggle:has(.right)")
+    ]
+    assert doubted == ["fraud", "urgent"]
+    why = "Why this row? What was answered may be wrong: fraud, urgent. Correct it, or save it as it is."
+    assert page.inner_text("#why") == why
+    page.screenshot(path=tmp_path / "review.png")
+    page.click("[data-label=fraud]")
+    assert press(page, ["Enter"]) == 2
+    assert press(page, ["u"]) == 7
+    assert states(page)["fraud"] == "false"
+    assert press(page, ["Enter"]) == 2
+    press(page, ["Enter"])  # it is right
+    assert page.inner_text("#count") == "60 of 60 answered"
+    assert page.is_visible("text=There is nothing left to ask")
+    found = answers(tmp_path)
+    assert found.loc[7].tolist() == [1, 0, 1]
+    assert (found.drop(index=7) == 1).all(axis=None)
+    assert page.problems == []
+
+
 def test_a_row_with_known_labels_shows_which_are_unknown(serve, browser, mails, tmp_path):
     with Session.open(tmp_path / "mails.labels.sqlite", mails[0], LABELS) as session:
         session.tell([1], [{"fraud": True, "urgent": False}])

@@ -45,10 +45,10 @@ def test_answers_about_some_labels_add_up(session):
     assert session.answers().loc[3].tolist() == [0, 1, pd.NA]
     assert session.n_answered == 1  # nothing was said of row 4
     assert session.known(3) == {"joy": False, "anger": True}
-    assert session.progress() == (1, 1, 0, 1)
+    assert session.progress() == (1, 1, 0, 1, 0)
     session.tell([3], pd.DataFrame([[None, None, 1]], columns=LABELS))
     assert session.answers().loc[3].tolist() == [0, 1, 1]
-    assert session.progress() == (1, 0, 0, 1)
+    assert session.progress() == (1, 0, 0, 1, 0)
     assert session.history["about"].tolist() == [["anger"], ["joy"], ["calm"]]
     assert session.undo().about == ["calm"]
     assert session.answers().loc[3].tolist() == [0, 1, pd.NA]
@@ -121,7 +121,7 @@ def test_one_label_of_all_rows_and_then_the_others(path):
             (row,) = session.ask(label="anger")
             session.tell([row], [{"anger": bool(Y[row, 1])}])
         assert session.ask(label="anger") == []
-        assert session.progress("anger") == (N_ROWS, 0, 0, Y[:, 1].sum())
+        assert session.progress("anger") == (N_ROWS, 0, 0, Y[:, 1].sum(), 0)
         assert session.progress().n_partly == N_ROWS
         assert len(session.ranking()) == N_ROWS  # for their other labels
         assert session.should_stop() != "All rows are answered or skipped."
@@ -268,6 +268,6 @@ def test_after_a_kill_all_is_known_that_was_said(path):
     # Nothing is closed, as after a kill: another process sees what is on the disk.
     with Session.open(path, X, None) as again:
         assert again.known(1) == {"joy": True}
-        assert again.progress("joy") == (1, 0, 1, 1)
+        assert again.progress("joy") == (1, 0, 1, 1, 0)
         assert not {1, 2, *rows} & set(again.ask(N_ROWS, label="joy"))  # three are held
     session.close()

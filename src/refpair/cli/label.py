@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from refpair.labeling import Session
 
 _ENDINGS = (".gz", ".csv", ".tsv", ".jsonl", ".parquet", ".pq", ".xlsx", ".arff", ".svm", ".libsvm", ".txt")
+_LIKELIER = 0.5  # the probability above which a label is likelier wrong than right
 
 
 def label(
@@ -74,6 +75,14 @@ def label(
     features: Annotated[
         Path | None,
         typer.Option(help="An .npy or .npz file with features to use instead, such as embeddings."),
+    ] = None,
+    review: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table that refpair check has written: answered rows with labels that are likelier wrong "
+            "than right are shown first.",
+            metavar="FILE",
+        ),
     ] = None,
     session: Annotated[
         Path | None, typer.Option(help="The file of the answers.", show_default="DATA.labels.sqlite")
@@ -122,6 +131,8 @@ def label(
     refpair label mails.csv --labels spam,fraud,urgent --cost f1
 
     refpair label mails.csv --label fraud
+
+    refpair label mails.csv --review suspects.csv
 
     refpair label mails.csv --export labels.csv
 
@@ -192,6 +203,8 @@ def label(
         n_new = opened.n_taken_over
         if from_label_studio is not None:
             n_new += import_annotations(opened, from_label_studio)
+        if review is not None:
+            opened.review(_suspects(review, opened))
         _tell(console, opened, table.name, n_new)
         if export is not None:
             opened.export(export, for_spreadsheets=for_spreadsheets)
@@ -266,10 +279,29 @@ def _tell(console: Console, session: Session, name: str, n_new: int) -> None:
             f"{progress.n_answered:,} rows are answered already{in_part}, {progress.n_skipped:,} skipped",
             markup=False,
         )
+    if progress.n_to_review:
+        console.print(f"{progress.n_to_review:,} rows are to be reviewed; they come first", markup=False)
     elsewhere = len(session.answers()) - session.n_answered
     if elsewhere:
         console.print(f"{elsewhere:,} answers are of rows that are not in the table", markup=False)
     console.print(f"Answers are stored in {session.path}", markup=False)
+
+
+def _suspects(path: Path, session: Session) -> list[tuple[str | int, str]]:
+    """Return the labels that a table of ``refpair check`` takes for wrong, each with the id of its row."""
+    from refpair.tables import read_table
+
+    table = read_table(path).X
+    if missing := {"row", "label", "wrong"} - set(table.columns):
+        raise ValueError(f"{path} has no column {sorted(missing)[0]!r}: give the table of refpair check -o")
+    wrong, row = (pd.to_numeric(table[name], errors="coerce") for name in ("wrong", "row"))
+    if wrong.isna().any():
+        raise ValueError(f"{path}: the column 'wrong' has cells that are no numbers")
+    if not (row.between(1, len(session.ids)) & (row % 1 == 0)).all():
+        raise ValueError(f"{path} is not of this table: 'row' is to be from 1 to {len(session.ids):,}")
+    likely = (wrong > _LIKELIER).to_numpy()
+    found = zip(row.to_numpy()[likely], table["label"].to_numpy()[likely], strict=True)
+    return [(session.ids[int(place) - 1], str(name)) for place, name in found]
 
 
 def _session_path(data: str) -> Path:

@@ -41,12 +41,15 @@ class Progress(NamedTuple):
     n_skipped : int
     n_with : int
         Rows that have one of the labels.
+    n_to_review : int
+        Answered rows that are asked for again, see :meth:`Session.review`.
     """
 
     n_answered: int
     n_partly: int
     n_skipped: int
     n_with: int
+    n_to_review: int
 
 
 class SessionResults:
@@ -116,6 +119,7 @@ class SessionResults:
             sum(one.open(n) & which != 0 for one in answered),
             len(skipped),
             sum(one.yes & which != 0 for one in answered),
+            sum(one.review & which != 0 for one in answered),
         )
 
     @property
@@ -186,6 +190,16 @@ class SessionResults:
         cells, names = self._store.cells(key), self.labels
         return {names[place]: bool(cells.yes >> place & 1) for place in places_of(cells.known)}
 
+    def to_review(self) -> dict[Id, list[str]]:
+        """Return the rows that are to be reviewed, in order, and the labels of each that may be wrong."""
+        self._store.read()
+        names = self.labels
+        return {
+            id_of_key(row): [names[place] for place in places_of(labels)]
+            for row, labels in self._store.to_review()
+            if row in self.rows
+        }
+
     @property
     def rounds(self) -> list[Round]:
         """The state after each round of learning, for stopping rules."""
@@ -203,6 +217,8 @@ class SessionResults:
     def should_stop(self) -> str | None:
         """Return a sentence that says why to stop, or None."""
         self._store.read()
+        if self._store.to_review():
+            return None
         if self.rows.are_known and not any(map(self._store.is_open, self.rows.keys)):
             return "All rows are answered or skipped."
         names = self.labels
@@ -360,7 +376,12 @@ def _html(session: SessionResults) -> str:
     lines = ["<tr><th>row</th><th>answer</th><th>who</th></tr>"]
     for row, kind, labels, about, who, *_ in session.history.tail(_LAST).itertuples(index=False):
         none = "none of the labels" if about == session.labels else f"not {', '.join(about or [])}"
-        said = {"labels": ", ".join(labels) or none, "skip": "skipped", "undo": "taken back"}
+        said = {
+            "labels": ", ".join(labels) or none,
+            "skip": "skipped",
+            "undo": "taken back",
+            "review": "to review",
+        }
         cells = "".join(f"<td>{escape(str(cell))}</td>" for cell in (row, said[kind], who))
         lines.append(f"<tr>{cells}</tr>")
     if len(lines) > 1:

@@ -46,6 +46,7 @@ _LOOK = 5.0  # seconds, after which to look whether another process has brought 
 _CLOSING = 3  # seconds that requests may still take when the server ends
 
 _FULL = "The disk is full: nothing was saved. Free some space and do it again."
+_REVIEW = "What was answered may be wrong: {}. Correct it, or save it as it is."
 _NO_ROW = "The disk is full: there is no next row until some space is free. What was saved is safe."
 
 Body = dict[str, Any]
@@ -242,10 +243,12 @@ class _Api:
 
     def _row(self, row: Any, label: str | None) -> Body:
         reason = self.session.why(row, label)
+        review = self.session.to_review().get(row, [])
         return {
             **self.shown.show(row),
             "known": self.session.known(row),
-            "why": reason.text,
+            "review": review,
+            "why": _REVIEW.format(", ".join(review)) if review else reason.text,
             "guess": reason.guess,
             "probabilities": reason.probabilities,
             "in_doubt": reason.in_doubt,

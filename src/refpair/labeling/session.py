@@ -262,7 +262,7 @@ class Session(SessionResults):
         """Return the ids of the rows to label next, the best first.
 
         Rows that were asked for and neither answered nor skipped come first again. Nobody else gets them
-        before their lease expires.
+        before their lease expires. Then come those to :meth:`review`.
 
         Parameters
         ----------
@@ -284,14 +284,18 @@ class Session(SessionResults):
             self.learn()
         fit, holder, labels = self._last_fit(), holder or self._holder, self.labels
         order: Iterable[Cell]
-        rows = self.rows.ranked(fit.order.tolist())
+        rows, review = self.rows.ranked(fit.order.tolist()), self._store.to_review()
         if label is None and per == "row":
-            places, order = [ROW], ((key, ROW) for key in rows)
+            places, order = [ROW], ((key, ROW) for key in chain((key for key, _ in review), rows))
         else:
             place = None if label is None else self._place(label)
             places = list(range(len(labels))) if place is None else [place]
             best = self._known_model().rank_cells(place).tolist()
-            order = chain(((self.rows.keys[row], one) for row, one in best), product(rows, places))
+            order = chain(
+                ((key, one) for key, asked in review for one in places if asked >> one & 1),
+                ((self.rows.keys[row], one) for row, one in best),
+                product(rows, places),
+            )
         cells = self._store.lease(
             n, self.rows.places, order, among=places, holder=holder, seconds=self._lease, model=fit.name
         )
@@ -354,6 +358,24 @@ class Session(SessionResults):
         keys = self.rows.keys_of(ids)
         asked = ALL if labels is None else labels_of(map(self._place, labels))
         self._store.say("skip", keys, [[]] * len(keys), [asked] * len(keys), **self._said(who, holder, at))
+
+    def review(self, cells: Iterable[tuple[Id, str]], *, who: str | None = None) -> None:
+        """Ask for answered rows again, before all others.
+
+        Parameters
+        ----------
+        cells : sequence of (id, label)
+            Labels that may be wrong, such as :func:`refpair.inspection.suspicious_labels` finds, the worst
+            first. What is not known, or was to be reviewed before, is passed over.
+        who : str, optional
+            Who wishes so.
+        """
+        ids, labels = zip(*found, strict=True) if (found := list(cells)) else ((), ())
+        doubted: dict[str, int] = {}
+        for key, label in zip(self.rows.keys_of(ids), labels, strict=True):
+            if key in self.rows:
+                doubted[key] = doubted.get(key, 0) | 1 << self._place(label)
+        self._store.review(list(doubted), list(doubted.values()), who=who or self._who, holder=self._holder)
 
     def undo(self, *, who: str | None = None, holder: str | None = None) -> Undone | None:
         """Undo the last answer or skip; its row is asked for again, unless it corrected an answer.

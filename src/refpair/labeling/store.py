@@ -1,7 +1,8 @@
 """The answers of a labeling session in one SQLite file.
 
-Answers, skips and undos are events that are only ever added: what a row's labels are follows from them, and
-nothing that a person has said is overwritten. An event is on the disk when the call that adds it returns.
+Answers, skips, undos and wishes to review are events that are only ever added: what a row's labels are
+follows from them, and nothing that a person has said is overwritten. An event is on the disk when the call
+that adds it returns.
 
 A set of labels is an integer here, whose bit 0 is the first label: rows may be many, and labels too.
 """
@@ -49,7 +50,7 @@ class Event(NamedTuple):
 
     number: int
     row: str  # the id as JSON
-    kind: Literal["labels", "skip", "undo"]
+    kind: Literal["labels", "skip", "review", "undo"]
     labels: tuple[int, ...]  # the places of the labels that the row has
     asked: int  # the labels that it is about: ALL if the row was skipped
     undone: int | None  # the event that an undo takes back
@@ -60,11 +61,15 @@ class Event(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """What is known of a row: the labels that it has, those that it does not have, and those skipped."""
+    """What is known of a row: the labels that it has, those that it does not have, and those skipped.
+
+    Of the labels that are known, some are to be reviewed.
+    """
 
     yes: int = 0
     no: int = 0
     skipped: int = 0
+    review: int = 0
 
     @property
     def known(self) -> int:
@@ -77,12 +82,14 @@ class Cells(NamedTuple):
 
     def after(self, word: Event) -> Cells:
         """Return it after an answer or a skip, which corrects what was said of the same labels."""
-        yes, no, skipped = (one & ~word.asked for one in self)
+        if word.kind == "review":
+            return self._replace(review=self.review | (word.asked & self.known))
+        yes, no, skipped, review = (one & ~word.asked for one in self)
         if word.kind == "skip":
-            return Cells(yes, no, skipped | word.asked)
+            return Cells(yes, no, skipped | word.asked, review)
         # Whoever answers a row that was skipped as a whole finds that it can be answered.
         chosen = labels_of(word.labels)
-        return Cells(yes | chosen, no | (word.asked & ~chosen), max(skipped, 0))
+        return Cells(yes | chosen, no | (word.asked & ~chosen), max(skipped, 0), review)
 
 
 class StoredRound(NamedTuple):
@@ -109,6 +116,7 @@ class AnswerStore:
         self._last_event = 0
         self._words: dict[str, list[Event]] = {}  # what was said of a row and not taken back, in order
         self._cells: dict[str, Cells] = {}  # what follows
+        self._to_review: dict[str, None] = {}  # the rows that are to be reviewed, in order
         self._lock = threading.RLock()  # threads share the connection
         self._connection = open_tables(
             path, _TABLES, _VERSION, what="labeling session of refpair", otherwise="choose another file",
@@ -154,6 +162,10 @@ class AnswerStore:
                 self._last_event = event.number
             for row in dict.fromkeys(event.row for event in heard):
                 self._cells[row] = reduce(Cells.after, self._words[row], Cells())
+                if self._cells[row].review:
+                    self._to_review.setdefault(row)
+                else:
+                    self._to_review.pop(row, None)
             found = self._connection.execute("SELECT name FROM labels ORDER BY place")
             self.names = [name for (name,) in found]  # not before: answers may have new ones
 
@@ -163,16 +175,12 @@ class AnswerStore:
             found = self._connection.execute("SELECT * FROM events WHERE number > ? ORDER BY number", [after])
             return [_event(one) for one in found]
 
-    def last_word(self, row: str) -> Event | None:
-        """Return the last word on a row, as far as it is known: an answer, a skip, or None."""
-        words = self._words.get(row)
-        return words[-1] if words else None
-
     def last_words(self) -> list[Event]:
-        """Return the last words on all rows that have one, whoever said them."""
+        """Return the last answers or skips of all rows that have one, whoever said them."""
         with self._lock:
             self.read()
-            return [words[-1] for words in self._words.values() if words]
+            said = ([word for word in words if word.kind != "review"] for words in self._words.values())
+            return [words[-1] for words in said if words]
 
     def cells(self, row: str) -> Cells:
         """Return what is known of a row."""
@@ -188,6 +196,11 @@ class AnswerStore:
         """Whether a row may be asked for: a label is neither answered nor skipped, or this one is not."""
         labels = self.cells(row).open(len(self.names))
         return labels != 0 if place == ROW else bool(labels >> place & 1)
+
+    def to_review(self) -> list[Cell]:
+        """Return the rows that are to be reviewed, and which of their labels, in order."""
+        with self._lock:
+            return [(row, self._cells[row].review) for row in self._to_review]
 
     def matrix(
         self, rows: Iterable[str]
@@ -228,11 +241,11 @@ class AnswerStore:
         """
         with self._writing() as connection:
             self.read()
-            last = {row: self.last_word(row) for row in rows}
+            last = {row: words[-1] for row in rows if (words := self._words.get(row))}
             before = {
                 row: (word.kind, word.labels, word.asked)
                 for row, word in last.items()
-                if word is not None and word.who == who and said_in in (None, word.holder)
+                if word.who == who and said_in in (None, word.holder)
             }
             every = (1 << len(self.names)) - 1
             for row, places, about in zip(rows, labels, asked, strict=True):
@@ -249,6 +262,20 @@ class AnswerStore:
                     ],
                 )  # fmt: skip
 
+    def review(self, rows: Sequence[str], asked: Sequence[int], *, who: str, holder: str) -> None:
+        """Note that labels of rows are to be reviewed, but for those that are not known or were so before."""
+        with self._writing() as connection:
+            self.read()
+            for row, labels in zip(rows, asked, strict=True):
+                before = (word.asked for word in self._words.get(row, []) if word.kind == "review")
+                new = labels & self.cells(row).known & ~reduce(int.__or__, before, 0)
+                if new:
+                    connection.execute(
+                        "INSERT INTO events (row, kind, asked, who, holder, at, model) "
+                        "VALUES (?, 'review', ?, ?, ?, ?, '')",
+                        [row, f"{new:x}", who, holder, _now()],
+                    )
+
     def undo(self, *, who: str, said_in: str | None, holder: str, lease: float) -> Event | None:
         """Take back what a person said last, in one session object or page if it is given, and return it.
 
@@ -257,7 +284,8 @@ class AnswerStore:
         with self._writing() as connection:
             last = connection.execute(
                 "SELECT * FROM events WHERE who = ? AND holder = coalesce(?, holder) "
-                "AND kind != 'undo' AND number NOT IN (SELECT undone FROM events WHERE kind = 'undo') "
+                "AND kind IN ('labels', 'skip') "
+                "AND number NOT IN (SELECT undone FROM events WHERE kind = 'undo') "
                 "ORDER BY number DESC LIMIT 1",
                 [who, said_in],
             ).fetchone()
@@ -296,7 +324,7 @@ class AnswerStore:
             connection.execute("DELETE FROM leases WHERE until <= ?", [now])
             held = connection.execute("SELECT row, place, holder FROM leases ORDER BY rowid").fetchall()
             own = [(row, place) for row, place, owner in held if owner == holder and place in among]
-            given = [cell for cell in own if cell[0] in rows and self.is_open(*cell)][:n]
+            given = [cell for cell in own if cell[0] in rows and self._may_ask(*cell)][:n]
             others = [(row, place) for row, place, owner in held if owner != holder]
             whole = {row for row, place in others if place == ROW}
             taken = {*given, *others, *((row, ROW) for row, _ in others)}
@@ -307,7 +335,7 @@ class AnswerStore:
             for cell in order:
                 if len(given) == n:
                     break
-                if cell not in taken and cell[0] not in whole and self.is_open(*cell):
+                if cell not in taken and cell[0] not in whole and self._may_ask(*cell):
                     _lease(connection, cell, holder, now + seconds, model)
                     given.append(cell)
                     taken.add(cell)
@@ -335,6 +363,10 @@ class AnswerStore:
                 "SELECT event, n_labeled, expected_cost, sample, predictions FROM rounds ORDER BY number"
             )
             return [StoredRound(*one) for one in found]
+
+    def _may_ask(self, row: str, place: int) -> bool:
+        review = self.cells(row).review
+        return self.is_open(row, place) or bool(review if place == ROW else review >> place & 1)
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
