@@ -116,7 +116,7 @@ def table(tmp_path, monkeypatch):
         (9, "joy", 0, 0.9, 1.0),
         (4, "calm", 1, 0.8, 1.0),
         (9, "calm", 0, 0.6, 1.0),
-        (2, "joy", 1, 0.5, 1.0),
+        (2, "joy", 1, 0.05, 1.0),
     ]
     suspects = pd.DataFrame(cells, columns=["row", "label", "given", "wrong", "cost"])
     suspects.to_csv("suspects.csv", index=False)
@@ -149,5 +149,7 @@ def test_tables_that_check_did_not_write(table):
     for row in ([9, 31, 9, 2], [9, 1.5, 9, 2], "x"):
         table.assign(row=row).to_csv("suspects.csv", index=False)
         assert "suspects.csv is not of this table: 'row' is to be from 1 to 30" in refuses(*REVIEW)
+    table.assign(wrong=0.09).to_csv("suspects.csv", index=False)
+    assert "suspects.csv: no label is wrong with a probability of 10% or more" in refuses(*REVIEW)
     table.assign(wrong="much").to_csv("suspects.csv", index=False)
     assert "suspects.csv: the column 'wrong' has cells that are no numbers" in refuses(*REVIEW)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from refpair.labeling import Session
 
 _ENDINGS = (".gz", ".csv", ".tsv", ".jsonl", ".parquet", ".pq", ".xlsx", ".arff", ".svm", ".libsvm", ".txt")
-_LIKELIER = 0.5  # the probability above which a label is likelier wrong than right
+_DOUBTFUL = 0.1  # the probability to be wrong from which on a label is worth a second look
 
 
 def label(
@@ -79,8 +79,8 @@ def label(
     review: Annotated[
         Path | None,
         typer.Option(
-            help="A table that refpair check has written: answered rows with labels that are likelier wrong "
-            "than right are shown first.",
+            help="A table that refpair check has written: rows with labels that are wrong with a probability "
+            f"of {_DOUBTFUL:.0%} or more are shown first, with their labels.",
             metavar="FILE",
         ),
     ] = None,
@@ -299,8 +299,10 @@ def _suspects(path: Path, session: Session) -> list[tuple[str | int, str]]:
         raise ValueError(f"{path}: the column 'wrong' has cells that are no numbers")
     if not (row.between(1, len(session.ids)) & (row % 1 == 0)).all():
         raise ValueError(f"{path} is not of this table: 'row' is to be from 1 to {len(session.ids):,}")
-    likely = (wrong > _LIKELIER).to_numpy()
-    found = zip(row.to_numpy()[likely], table["label"].to_numpy()[likely], strict=True)
+    doubtful = (wrong >= _DOUBTFUL).to_numpy()
+    if not doubtful.any():
+        raise ValueError(f"{path}: no label is wrong with a probability of {_DOUBTFUL:.0%} or more")
+    found = zip(row.to_numpy()[doubtful], table["label"].to_numpy()[doubtful], strict=True)
     return [(session.ids[int(place) - 1], str(name)) for place, name in found]
 
 
