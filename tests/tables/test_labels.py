@@ -277,6 +277,17 @@ def with_gaps(labels, gap):
     return np.where(GAPS, gap, labels if is_nan and labels.dtype.kind in "fi" else labels.astype(object))
 
 
+def test_masked_cells_are_not_taken_for_what_is_below_the_mask():
+    masked = np.ma.MaskedArray(Y, mask=GAPS)
+    _, form = read_labels(Y)
+    for read in (read_labels, form.read_more):
+        with pytest.raises(ValueError, match=r"labels must not be masked: Y\.astype"):
+            read(masked, may_miss=True)
+    np.testing.assert_array_equal(
+        read_labels(masked.astype(float).filled(np.nan), may_miss=True)[0], TRUE_OR_UNKNOWN
+    )
+
+
 @pytest.mark.parametrize("gap", [np.nan, None, pd.NA, "", " "])
 @pytest.mark.parametrize("form", MATRICES)
 def test_empty_cells_are_unknown_labels(form, gap):

@@ -351,6 +351,10 @@ def _read_matrix(Y: Any, kind: Kind, name: str) -> tuple[LabelMatrix, LabelForma
 
 def _as_array(given: Any) -> npt.NDArray[Any]:
     """Return labels as an array, in which NaN among words is not the word "nan"."""
+    if np.ma.is_masked(given):
+        raise ValueError(
+            "labels must not be masked: Y.astype(float).filled(np.nan) has NaN for those that are unknown"
+        )
     array = np.asarray(given)
     if array.dtype.kind == "U" and not isinstance(given, np.ndarray):
         cells = np.asarray(given, object)
