@@ -462,6 +462,16 @@ def test_rows_without_labels():
         "1 of 3 rows has no labels and is left out; "
         "1 of 4 cells in the label columns is empty, and taken as an unknown label"
     )
+    for yes in ("yes", 1, True):
+        _, sentence = labeled_rows(
+            pd.DataFrame({"joy": [yes, None, yes], "calm": ["", yes, yes]}, dtype=object)
+        )
+        assert sentence == (
+            "2 of 6 cells in the label columns are empty, which is taken as unknown labels; "
+            "no cell says that a label is absent: if empty ones do, write 0 or no into them"
+        )
+    lists = pd.DataFrame({"joy": [["a"], None], "calm": [None, ["b"]]})
+    assert "absent" not in labeled_rows(lists)[1]
     table = pd.DataFrame({"joy": ["yes", None, " "], "calm": ["no", None, ""]})
     with pytest.raises(ValueError, match="no row has labels in joy, calm"):
         labeled_rows(table[1:])

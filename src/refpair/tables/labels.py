@@ -207,7 +207,14 @@ def labeled_rows(Y: pd.DataFrame) -> tuple[npt.NDArray[np.bool_], str]:
             else "is empty, and taken as an unknown label"
         )
         sentences.append(f"{m:,} of {unknown.size:,} cells in the label columns {is_one}")
+    if sentences and all(_only_present(Y.iloc[:, i][~empty[:, i]]) for i in range(Y.shape[1])):
+        sentences.append("no cell says that a label is absent: if empty ones do, write 0 or no into them")
     return ~without, "; ".join(sentences)
+
+
+def _only_present(cells: pd.Series) -> bool:
+    values = truth_values(cells)
+    return values is not None and all(is_present(cell, values) for cell in cells)
 
 
 def read_labels(
