@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
@@ -119,6 +120,24 @@ def test_the_consensus_is_the_posterior_over_all_label_vectors(n_labels, seed):
         np.testing.assert_allclose(q[one], sums / total, atol=0.01)
 
 
+def test_answers_come_in_all_forms(answered):
+    polars = pytest.importorskip("polars")
+    X, _, said = answered
+    names = ["joy", "calm", "anger"]
+    frames = {name: pd.DataFrame(labels, columns=names) for name, labels in said.items()}
+    expected = FromAnnotators(MODEL).fit(X, frames).consensus_
+    lines = in_lines(said, names)
+    for same in (
+        {"Ann": frames["Ann"], "Bob": frames["Bob"][names[::-1]]},
+        {"Ann": polars.DataFrame(frames["Ann"]), "Bob": polars.DataFrame(frames["Bob"][names[::-1]])},
+        lines,
+        polars.DataFrame(lines),
+    ):
+        pd.testing.assert_frame_equal(FromAnnotators(MODEL).fit(X, same).consensus_, expected)
+    found = FromAnnotators(MODEL).fit(X, {name: sp.csr_array(labels) for name, labels in said.items()})
+    np.testing.assert_array_equal(found.consensus_, expected)
+
+
 def test_bad_answers_are_refused(answered):
     X, _, said = answered
     learn = FromAnnotators(MODEL)
@@ -131,6 +150,9 @@ def test_bad_answers_are_refused(answered):
         (lines.assign(annotator=None), "an empty cell in the column 'annotator'"),
         (lines.assign(row=lines["row"] + 100), "answers has row 5.., which X has not"),
         (pd.concat([lines, lines.tail(1)]), "two lines of annotator 'Bob' for row 479"),
+        (lines.iloc[:0], "answers has no lines"),
+        ({"Ann": [["joy"], ["joy", "calm"]] * 250}, "answers must have a matrix for each annotator"),
+        ({"Ann": said["Ann"], "Bob": said["Bob"][:, :2]}, "all with a column for each label"),
     ):
         with pytest.raises(ValueError, match=told):
             learn.fit(X, wrong)

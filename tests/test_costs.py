@@ -4,6 +4,7 @@ from dataclasses import FrozenInstanceError
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -201,6 +202,17 @@ def test_unknown_truths_have_no_price(pair, data):
     check_unknown(
         cost, lambda known: Cost.per_label(false_positive=fp[known], false_negative=fn[known]), Y, Z
     )
+
+
+@pytest.mark.parametrize("missing", [None, pd.NA, np.nan])
+def test_truths_of_any_type_may_be_unknown(missing):
+    Z = [[1, 1], [0, 1]]
+    expected = get_cost("f1").rows([[1, np.nan], [0, 1]], Z)
+    truths = pd.DataFrame([[1, missing], [0, 1]], dtype=object)
+    for Y in (truths, truths.astype("Int64"), truths.astype("boolean"), truths.to_numpy().tolist()):
+        np.testing.assert_array_equal(get_cost("f1").rows(Y, Z), expected)
+    with pytest.raises(ValueError, match="got values of dtype"):
+        get_cost("f1").rows([["a", missing]], [[1, 0]])
 
 
 def check_unknown(cost, cost_of, Y, Z):

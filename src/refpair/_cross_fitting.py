@@ -59,7 +59,8 @@ def cross_fit(
     few = np.flatnonzero((labels != UNKNOWN).sum(axis=0) < 2 * n_folds)
     if len(few):
         raise ValueError(
-            f"label {names[few[0]]} is known in fewer than {2 * n_folds} rows, too few for {n_folds} folds"
+            f"label {names[few[0]]} is known in fewer than {2 * n_folds} rows, too few for {n_folds} folds: "
+            "fill in more of it, leave it out, or use fewer folds"
         )
     Y = pd.DataFrame(with_gaps(labels), columns=names)
     p = np.empty(labels.shape)

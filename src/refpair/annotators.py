@@ -19,6 +19,7 @@ from sklearn.utils.validation import _num_samples
 
 from refpair._cross_fitting import Bytes, Floats, cross_fit, given_others
 from refpair._extras import is_dataframe, pd
+from refpair.tables._cells import dense, from_polars
 from refpair.tables.labels import UNKNOWN, LabelFormat, read_labels, with_gaps
 
 __all__ = ["FromAnnotators"]
@@ -136,10 +137,13 @@ class FromAnnotators:
 
 def read_answers(answers: Any, index: pd.Index) -> tuple[Places, Places, pd.Index, Bytes, LabelFormat]:
     """Return the row and the annotator of each answer, the annotators, and the labels with their form."""
+    answers = from_polars(answers)
     if is_dataframe(answers):
         missing = [name for name in ("row", "annotator") if name not in answers.columns]
         if missing:
             raise ValueError(f"answers has no column {missing[0]!r}; it must have row, annotator and labels")
+        if answers.empty:
+            raise ValueError("answers has no lines; it must have one for each answer")
         if answers["annotator"].isna().any():
             raise ValueError("answers has an empty cell in the column 'annotator'")
         row = index.get_indexer(pd.Index(answers["row"]))
@@ -156,11 +160,16 @@ def read_answers(answers: Any, index: pd.Index) -> tuple[Places, Places, pd.Inde
         if not isinstance(answers, dict) or not answers:
             raise ValueError("answers must be a DataFrame with a line for each answer, or a dict of labels")
         for name, one in answers.items():
-            if len(one) != len(index):
-                raise ValueError(f"{name} has answers to {len(one)} rows, but X has {len(index)}")
-        parts = list(answers.values())
+            if (n := _num_samples(one)) != len(index):
+                raise ValueError(f"{name} has answers to {n} rows, but X has {len(index)}")
+        parts = [from_polars(one) for one in answers.values()]
         frames = all(map(is_dataframe, parts))
-        Y = pd.concat(parts, ignore_index=True) if frames else np.concatenate([*map(np.asarray, parts)])
+        try:
+            Y = pd.concat(parts, ignore_index=True) if frames else np.concatenate([*map(dense, parts)])
+        except ValueError as error:
+            raise ValueError(
+                "answers must have a matrix for each annotator, all with a column for each label"
+            ) from error
         people = pd.Index(list(answers))
         row, who = np.tile(np.arange(len(index)), len(people)), np.repeat(np.arange(len(people)), len(index))
     given, form = read_labels(Y, "answers", may_miss=True)

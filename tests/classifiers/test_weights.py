@@ -188,6 +188,8 @@ def test_wrong_weights_are_named(weighted, name):
         ),
         (np.where(weight == 2, np.inf, 1), "sample_weight must be finite"),
         (weight - 1, "sample_weight must be finite and not negative, but is -1.0 in row"),
+        (weight * 1e300, "the largest sample_weight must be from 1e-12 to 1e[+]12, but is .*: scale all"),
+        (weight * 1e-300, "the largest sample_weight must be"),
         (np.zeros(n), "sample_weight is zero for all rows"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -61,6 +61,9 @@ def test_mistakes_end_in_a_sentence(folder):
     assert "which columns are the labels?" in refuses("check", "songs.csv")
     assert "nothing" in refuses("check", "songs.csv", "--labels", "joy", "--id", "nothing")
     assert ".csv" in refuses("check", "songs.csv", "--labels", "joy", "-o", "found.doc")
+    (folder / "costs.csv").write_text("cost,size,one\n" + "1,2,0\n2,1,1\n" * 6)
+    told = refuses("check", "costs.csv", "--labels", "one", "--id", "cost")
+    assert "--id cost: the list has a column of this name, too; rename that column" in told
     (folder / "few.csv").write_text("a,one,two\n" + "1,0,1\n2,1,\n" * 6)
     result = refpair_("check", "few.csv", "--labels", "one,two")
     assert result.exit_code == 2

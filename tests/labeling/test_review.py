@@ -100,6 +100,11 @@ def test_mistakes(session):
         session.review([(99, "joy")])
     with pytest.raises(ValueError, match="unknown label 'joi'"):
         session.review([(1, "joi")])
+    with pytest.raises(ValueError, match="a label is called by its name, such as 'joy', not 1"):
+        session.review([(1, 1)])
+    for wrong in ([(1, "joy", 1)], [1], pd.DataFrame({"row": [1], "label": ["joy"]})):
+        with pytest.raises(ValueError, match=r"pairs of a row's id and a label, such as \(0, 'joy'\)"):
+            session.review(wrong)
     session.review([])
     assert session.to_review() == {}
 
@@ -141,6 +146,19 @@ def test_the_command_reads_what_check_wrote(table):
     with Session.open("rows.labels.sqlite", pd.read_csv("rows.csv")) as session:
         ids = [session.ids[8], session.ids[3]]
         assert session.to_review() == {ids[0]: ["joy", "calm"], ids[1]: ["calm"]}
+
+
+def test_a_table_that_was_sorted_since(table):
+    rows = pd.read_csv("rows.csv")
+    rows.insert(0, "ticket", [f"T{i}" for i in range(1, 31)])
+    rows.to_csv("rows.csv", index=False)
+    table.insert(1, "ticket", "T" + table["row"].astype(str))
+    table.to_csv("suspects.csv", index=False)
+    assert "2 rows are to be reviewed" in refpair_(*REVIEW).stderr
+    rows[::-1].to_csv("rows.csv", index=False)
+    assert (
+        "suspects.csv is not of this table: 'ticket' of row 9 is 'T22', not 'T9'; run refpair check again"
+    ) in refuses(*REVIEW)
 
 
 def test_tables_that_check_did_not_write(table):

@@ -277,6 +277,17 @@ def with_gaps(labels, gap):
     return np.where(GAPS, gap, labels if is_nan and labels.dtype.kind in "fi" else labels.astype(object))
 
 
+def test_masked_cells_are_not_taken_for_what_is_below_the_mask():
+    masked = np.ma.MaskedArray(Y, mask=GAPS)
+    _, form = read_labels(Y)
+    for read in (read_labels, form.read_more):
+        with pytest.raises(ValueError, match=r"labels must not be masked: Y\.astype"):
+            read(masked, may_miss=True)
+    np.testing.assert_array_equal(
+        read_labels(masked.astype(float).filled(np.nan), may_miss=True)[0], TRUE_OR_UNKNOWN
+    )
+
+
 @pytest.mark.parametrize("gap", [np.nan, None, pd.NA, "", " "])
 @pytest.mark.parametrize("form", MATRICES)
 def test_empty_cells_are_unknown_labels(form, gap):
@@ -451,6 +462,16 @@ def test_rows_without_labels():
         "1 of 3 rows has no labels and is left out; "
         "1 of 4 cells in the label columns is empty, and taken as an unknown label"
     )
+    for yes in ("yes", 1, True):
+        _, sentence = labeled_rows(
+            pd.DataFrame({"joy": [yes, None, yes], "calm": ["", yes, yes]}, dtype=object)
+        )
+        assert sentence == (
+            "2 of 6 cells in the label columns are empty, which is taken as unknown labels; "
+            "no cell says that a label is absent: if empty ones do, write 0 or no into them"
+        )
+    lists = pd.DataFrame({"joy": [["a"], None], "calm": [None, ["b"]]})
+    assert "absent" not in labeled_rows(lists)[1]
     table = pd.DataFrame({"joy": ["yes", None, " "], "calm": ["no", None, ""]})
     with pytest.raises(ValueError, match="no row has labels in joy, calm"):
         labeled_rows(table[1:])

@@ -15,6 +15,8 @@ from refpair.on_disk import RowsOnDisk
 
 Floats = npt.NDArray[np.float64]
 
+_LARGE = 1e12  # beyond, and below its inverse, sums of weights and their squares are not exact
+
 
 def weigh(X: Any, Y: Any, sample_weight: Any) -> tuple[Any, Any, Floats | None]:
     """Return the rows that have a weight other than 0, their labels and weights; None if all weights are 1.
@@ -45,6 +47,11 @@ def read_weights(given: Any, n_rows: int) -> Floats:
         )
     if not weight.any():
         raise ValueError("sample_weight is zero for all rows: nothing is left to learn from")
+    if not 1.0 / _LARGE <= weight.max() <= _LARGE:
+        raise ValueError(
+            f"the largest sample_weight must be from {1.0 / _LARGE:g} to {_LARGE:g}, but is "
+            f"{weight.max():g}: scale all of them"
+        )
     return weight
 
 

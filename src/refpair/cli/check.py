@@ -23,6 +23,8 @@ from refpair.cli.options import (
 )
 from refpair.cli.printing import Output, new_table
 
+_COLUMNS = ("row", "label", "given", "wrong", "cost")  # of the list that is written
+
 
 def check(
     data: Data,
@@ -89,6 +91,8 @@ def check(
     X = table.X
     if id_column is not None:
         check_known([id_column], list(X.columns), table.name)
+        if id_column in _COLUMNS:
+            raise ValueError(f"--id {id_column}: the list has a column of this name, too; rename that column")
         X = X.drop(columns=id_column)
     _, form = read_labels(table.Y, f"{table.name}: the labels", may_miss=True)
     vectorizer = TableVectorizer(dict(options.kinds), folder=table.folder)

@@ -204,7 +204,7 @@ def label(
         if from_label_studio is not None:
             n_new += import_annotations(opened, from_label_studio)
         if review is not None:
-            opened.review(_suspects(review, opened))
+            opened.review(_suspects(review, opened, X))
         _tell(console, opened, table.name, n_new)
         if export is not None:
             opened.export(export, for_spreadsheets=for_spreadsheets)
@@ -287,7 +287,7 @@ def _tell(console: Console, session: Session, name: str, n_new: int) -> None:
     console.print(f"Answers are stored in {session.path}", markup=False)
 
 
-def _suspects(path: Path, session: Session) -> list[tuple[str | int, str]]:
+def _suspects(path: Path, session: Session, X: pd.DataFrame) -> list[tuple[str | int, str]]:
     """Return the labels that a table of ``refpair check`` takes for wrong, each with the id of its row."""
     from refpair.tables import read_table
 
@@ -299,6 +299,18 @@ def _suspects(path: Path, session: Session) -> list[tuple[str | int, str]]:
         raise ValueError(f"{path}: the column 'wrong' has cells that are no numbers")
     if not (row.between(1, len(session.ids)) & (row % 1 == 0)).all():
         raise ValueError(f"{path} is not of this table: 'row' is to be from 1 to {len(session.ids):,}")
+    name = table.columns[1]  # that of --id, if there was one
+    if name != "label" and name in X.columns:
+        told, there = (
+            one.astype(str).reset_index(drop=True) for one in (table[name], X[name].iloc[row.astype(int) - 1])
+        )
+        number, other = (pd.to_numeric(one, errors="coerce") for one in (told, there))  # 1 is 1.0
+        if (moved := (told != there) & (number != other)).any():
+            first = int(moved.argmax())
+            raise ValueError(
+                f"{path} is not of this table: {name!r} of row {row[first]} is {there[first]!r}, not "
+                f"{told[first]!r}; run refpair check again"
+            )
     doubtful = (wrong >= _DOUBTFUL).to_numpy()
     if not doubtful.any():
         raise ValueError(f"{path}: no label is wrong with a probability of {_DOUBTFUL:.0%} or more")

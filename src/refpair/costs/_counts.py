@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from refpair._extras import pd
 from refpair._sparse import check_sparse
 from refpair.tables._names import unknown_name
 
@@ -73,8 +74,10 @@ def split_unknown(Y: Any) -> tuple[Labels, Known | None]:
     if type(Y) is np.ndarray and Y.dtype == np.uint8:
         return Y, None  # as nearly always
     if not sp.issparse(Y):
-        with contextlib.suppress(ValueError):  # `check_labels` tells it
+        with contextlib.suppress(TypeError, ValueError):  # `check_labels` tells it
             array = np.asarray(Y)
+            if array.dtype == object:  # None or pd.NA among numbers
+                array = np.where(pd.isna(array), np.nan, array).astype(np.float64)
             if array.dtype.kind == "f" and np.isnan(array).any():
                 return np.where(np.isnan(array), 0.0, array), ~np.isnan(array)
     elif Y.dtype.kind == "f" and np.isnan(Y.data).any():

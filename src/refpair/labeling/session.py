@@ -370,7 +370,12 @@ class Session(SessionResults):
         who : str, optional
             Who wishes so.
         """
-        ids, labels = zip(*found, strict=True) if (found := list(cells)) else ((), ())
+        try:
+            ids, labels = zip(*found, strict=True) if (found := list(cells)) else ((), ())
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"cells must be pairs of a row's id and a label, such as {(0, self.labels[0])!r}"
+            ) from error
         doubted: dict[str, int] = {}
         for key, label in zip(self.rows.keys_of(ids), labels, strict=True):
             if key in self.rows:

@@ -386,6 +386,8 @@ def _by_place(answer: Any, labels: Sequence[str]) -> list[Any]:
 
 def label_place(name: str, labels: Sequence[str]) -> int:
     """Return which label a name is of."""
+    if not isinstance(name, str):
+        raise ValueError(f"a label is called by its name, such as {labels[0]!r}, not {name!r}")
     if name not in labels:
         raise ValueError(unknown_name("label", name, labels))
     return labels.index(name)

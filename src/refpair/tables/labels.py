@@ -207,7 +207,14 @@ def labeled_rows(Y: pd.DataFrame) -> tuple[npt.NDArray[np.bool_], str]:
             else "is empty, and taken as an unknown label"
         )
         sentences.append(f"{m:,} of {unknown.size:,} cells in the label columns {is_one}")
+    if sentences and all(_only_present(Y.iloc[:, i][~empty[:, i]]) for i in range(Y.shape[1])):
+        sentences.append("no cell says that a label is absent: if empty ones do, write 0 or no into them")
     return ~without, "; ".join(sentences)
+
+
+def _only_present(cells: pd.Series) -> bool:
+    values = truth_values(cells)
+    return values is not None and all(is_present(cell, values) for cell in cells)
 
 
 def read_labels(
@@ -351,6 +358,10 @@ def _read_matrix(Y: Any, kind: Kind, name: str) -> tuple[LabelMatrix, LabelForma
 
 def _as_array(given: Any) -> npt.NDArray[Any]:
     """Return labels as an array, in which NaN among words is not the word "nan"."""
+    if np.ma.is_masked(given):
+        raise ValueError(
+            "labels must not be masked: Y.astype(float).filled(np.nan) has NaN for those that are unknown"
+        )
     array = np.asarray(given)
     if array.dtype.kind == "U" and not isinstance(given, np.ndarray):
         cells = np.asarray(given, object)
