@@ -72,6 +72,7 @@ forest = RandomForestClassifier(5, random_state=0)
 assert BayesDecisionClassifier(forest, cost="f1").fit(X, Y).score(X, Y) > 0.8
 from refpair.active import CostSensitiveUncertainty, RandomQuery, learning_curve
 asked = np.where(np.arange(60)[:, None] < 20, Y, np.nan)
+assert get_cost("f1").mean(np.where(np.isnan(asked), None, asked), Y) == 1.0
 assert CostSensitiveUncertainty(n_bits=30, random_state=0).query(X, asked).shape == (1,)
 curve = learning_curve(RandomQuery(random_state=0), forest, X, Y, X, Y, start=range(20), n_queries=2)
 assert curve["n_labeled"].tolist() == [20, 21, 22]

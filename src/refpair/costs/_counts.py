@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from refpair._extras import pd
 from refpair._sparse import check_sparse
+from refpair.tables._cells import is_empty
 from refpair.tables._names import unknown_name
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -77,7 +77,8 @@ def split_unknown(Y: Any) -> tuple[Labels, Known | None]:
         with contextlib.suppress(TypeError, ValueError):  # `check_labels` tells it
             array = np.asarray(Y)
             if array.dtype == object:  # None or pd.NA among numbers
-                array = np.where(pd.isna(array), np.nan, array).astype(np.float64)
+                missing = np.vectorize(is_empty, otypes=[bool])(array)
+                Y = array = np.where(missing, np.nan, array).astype(np.float64)
             if array.dtype.kind == "f" and np.isnan(array).any():
                 return np.where(np.isnan(array), 0.0, array), ~np.isnan(array)
     elif Y.dtype.kind == "f" and np.isnan(Y.data).any():
