@@ -62,7 +62,8 @@ class Model:
             if one.about is None:
                 known, is_skipped = {}, True
             elif one.kind == "skip":
-                known.update(dict.fromkeys(one.about, "skipped"))
+                if not is_skipped:  # as a whole, until it is answered
+                    known.update(dict.fromkeys(one.about, "skipped"))
             else:
                 known.update({name: int(name in one.labels) for name in one.about})
                 is_skipped = False
