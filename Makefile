@@ -33,7 +33,7 @@ test: $(VENV)/installed-dev  ## all tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 test-fast: $(VENV)/installed-dev  ## the first case of each test that is not slow, for less than a minute
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --seconds 1 --durations 5 --durations-min 3 tests
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --seconds 0.3 --durations 5 --durations-min 3 tests
 
 coverage: $(VENV)/installed-dev  ## all tests, and which lines of Python they run; kernels are not counted
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report term:skip-covered

@@ -81,6 +81,7 @@ def test_a_fit_is_the_same_as_at_home(client, data, learner):
         assert_same_model(home, clone(model).fit(*data), data[0])
 
 
+@pytest.mark.slow
 def test_workers_open_rows_on_disk_by_themselves(client, data, tmp_path):
     np.save(tmp_path / "X.npy", data[0])
     sources = ("code", "labels")

@@ -44,6 +44,7 @@ def test_compare_writes_store_tables_figures_and_report(folder):
     assert again == said
 
 
+@pytest.mark.slow
 def test_results_of_other_sources_are_shown_but_not_taken(folder):
     how = (*SONGS, "--cost", "f1", "--algorithm", "BR", "--splits", 1, "--quick", "--out", "x", "--jobs", 1)
     works("compare", *how)

@@ -60,6 +60,7 @@ def test_all_points_of_all_curves_are_stored(study):
     assert (one_c == 1).all()
 
 
+@pytest.mark.slow
 def test_a_curve_is_that_of_the_function(study):
     digits = make_overlaid_digits()
     pool, test = half_split(len(digits.Y), 1, 80)

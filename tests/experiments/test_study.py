@@ -111,6 +111,7 @@ def test_a_second_run_only_adds_what_is_missing(tmp_path, table):
     assert (after["run"] == 2).sum() == 8  # a split more, and the other algorithm
 
 
+@pytest.mark.slow
 def test_other_settings_or_other_data_are_other_results(tmp_path, table):
     make_study(tmp_path, table).run()
     changed = tmp_path / "songs.csv"

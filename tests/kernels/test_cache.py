@@ -92,6 +92,7 @@ def test_a_change_in_another_file_is_seen(package):
     assert run(package) == [9, 1]
 
 
+@pytest.mark.slow
 def test_code_for_a_class_that_is_gone_is_not_read(package):
     for name in ("Place", "Spot"):
         pair = f"from typing import NamedTuple\n\nclass {name}(NamedTuple):\n    at: int\n\n"

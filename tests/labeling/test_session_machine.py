@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -259,5 +260,5 @@ class SessionMachine(RuleBasedStateMachine):
             self.folder.cleanup()
 
 
-TestSessions = SessionMachine.TestCase
+TestSessions = pytest.mark.slow(SessionMachine.TestCase)
 TestSessions.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)

@@ -107,6 +107,7 @@ def fitted_or_none(frame):
         return None
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(frames(), st.data())
 def test_features_are_finite_and_those_of_parts_are_those_of_the_whole(frame, data):
