@@ -85,6 +85,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "startup-predict": partial(startup.show_compiling, "load, first predict"),
     "unknown-labels": unknown_labels.show,
     "unknown-labels-summary": unknown_labels.show_summary,
+    "unknown-labels-whole-rows": unknown_labels.show_whole_rows,
     "unknown-labels-times": unknown_labels.show_times,
     "wrong-labels": wrong_labels.show,
     "wrong-labels-gain": wrong_labels.show_gain,

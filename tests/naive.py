@@ -444,11 +444,14 @@ def complete(observed, marginals, drawn, weights, n_rounds=4, least=0.01, kept=0
             rows * 2, marginals.tolist() * 2, [[0.5] * len(rows[0])] * len(rows) + drawn.tolist(), strict=True
         )
     ]
+
+    def clip(p):
+        return min(max(p, least), 1 - least)
+
     vectors = sorted(set(filled))
     counts = {v: sum(w for u, w in zip(filled, [*weights] * 2, strict=True) if u == v) / 2 for v in vectors}
     for _ in range(n_rounds):
         total = sum(counts.values())
-        clip = lambda p: min(max(p, least), 1 - least)  # noqa: E731
         f = [clip(sum(n * v[k] for v, n in counts.items()) / total) for k in range(len(rows[0]))]
         shares = []
         for row, ps in zip(rows, marginals.tolist(), strict=True):

@@ -173,7 +173,7 @@ def read_answers(answers: Any, index: pd.Index) -> tuple[Places, Places, pd.Inde
         people = pd.Index(list(answers))
         row, who = np.tile(np.arange(len(index)), len(people)), np.repeat(np.arange(len(people)), len(index))
     given, form = read_labels(Y, "answers", may_miss=True)
-    given = np.asarray(given.toarray() if hasattr(given, "toarray") else given, np.uint8)
+    given = dense(given)
     some = (given != UNKNOWN).any(axis=1)
     return row[some], who[some], people.rename("annotator"), given[some], form
 

@@ -81,6 +81,18 @@ class Cells:
         return chosen
 
 
+def fitted_to(
+    pool: Pool, estimator: Any, rng: np.random.Generator, *, as_it_is: bool, cost: Any = "f1"
+) -> Any:
+    """Fit a clone of an estimator, or Bayes decisions over it unless it is to stay as it is."""
+    model = clone(BinaryRelevance("logistic") if estimator is None else estimator)
+    if not as_it_is:
+        model = BayesDecisionClassifier(model, cost=cost, calibrate=False)  # few rows are labeled
+    if model.get_params().get("random_state", 0) is None:
+        model.set_params(random_state=int(rng.integers(2**31)))
+    return model.fit(pool.rows(pool.labeled), pool.labels_for(model))
+
+
 def valued_cells(
     cells: Cells, estimator: Any, cost: Any, n: int, rng: np.random.Generator
 ) -> tuple[Cells, Floats]:
@@ -105,12 +117,8 @@ def label_probabilities(estimator: Any, pool: Pool, rng: np.random.Generator) ->
     A label that is there in all m rows where it is known, or in none, has the probability 1 / (m + 2) to be
     otherwise in the next one.
     """
-    model = clone(BinaryRelevance("logistic") if estimator is None else estimator)
-    if not (isinstance(model, MultiLabelClassifier) and hasattr(model, "predict_set_proba")):
-        model = BayesDecisionClassifier(model, calibrate=False)
-    if model.get_params().get("random_state", 0) is None:
-        model.set_params(random_state=int(rng.integers(2**31)))
-    model.fit(pool.rows(pool.labeled), pool.labels_for(model))
+    knows = isinstance(estimator, MultiLabelClassifier) and hasattr(estimator, "predict_set_proba")
+    model = fitted_to(pool, estimator, rng, as_it_is=knows)
     there, absent = ((pool.known == value).sum(axis=0) for value in (1, 0))
     least = np.where((there > 0) & (absent > 0), _SURE, 1.0 / (there + absent + 2.0))
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from refpair.active._cells import Cells, valued_cells
+from refpair.active._cells import Cells, fitted_to, valued_cells
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import LearningStrategy, spread_cells
-from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance
 from refpair.costs import get_cost
 
 
@@ -61,13 +59,9 @@ class BayesRisk(LearningStrategy):
 
     def utilities(self, pool: Pool, rng: np.random.Generator) -> Floats:
         """Return the utility of each candidate."""
-        model = clone(BinaryRelevance("logistic") if self.estimator is None else self.estimator)
-        if not hasattr(model, "expected_cost"):
-            cost = get_cost(self.cost).for_labels(pool.label_names)
-            model = BayesDecisionClassifier(model, cost=cost, calibrate=False)  # few rows are labeled
-        if model.get_params().get("random_state", 0) is None:
-            model.set_params(random_state=int(rng.integers(2**31)))
-        model.fit(pool.rows(pool.labeled), pool.labels_for(model))
+        cost = get_cost(self.cost).for_labels(pool.label_names)
+        knows = hasattr(self.estimator, "expected_cost")
+        model = fitted_to(pool, self.estimator, rng, as_it_is=knows, cost=cost)
 
         def worth(which: Indices) -> Floats:
             return np.asarray(model.expected_cost(pool.rows(which)), np.float64)

@@ -34,6 +34,7 @@ from refpair.decision.decide import decide, decide_blocks
 from refpair.decision.expected import expected_cost
 from refpair.on_disk import RowsOnDisk
 from refpair.posterior.distribution import Bytes, Floats
+from refpair.tables._cells import dense
 from refpair.tables.labels import UNKNOWN, LabelFormat, LabelMatrix, has_unknown, read_labels
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -299,7 +300,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         read = self._read_features(in_memory(X), reset=False)
         labels = self._label_format.read_more(in_memory(Y), may_miss=True)
         check_consistent_length(read, labels)
-        observed = labels.toarray() if sp.issparse(labels) else labels
+        observed = dense(labels)
         # For the zero-one loss, distributions are of whole label vectors.
         blocks = self._distributions(read, get_cost("zero_one"))
         marginals = np.concatenate([p.given(observed[rows]).marginals() for rows, p in blocks])

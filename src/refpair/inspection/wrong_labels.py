@@ -12,6 +12,7 @@ from refpair._cross_fitting import Bytes, Floats, cross_fit, given_others
 from refpair._extras import is_dataframe, is_series, pd
 from refpair.classifiers._base import check_count
 from refpair.costs import Cost, get_cost
+from refpair.tables._cells import dense
 from refpair.tables.labels import UNKNOWN, label_format_of, read_labels, with_gaps
 
 __all__ = ["suspicious_labels"]
@@ -80,7 +81,7 @@ def suspicious_labels(
     check_count("n_folds", n_folds, low=2)
     check_consistent_length(X, Y)
     labels, form = read_labels(Y, may_miss=True)
-    labels = np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels, np.uint8)
+    labels = dense(labels)
     names = form.label_names
     p, fitted = cross_fit(
         model, X, labels, names, n_folds=n_folds, random_state=random_state, verbose=verbose

@@ -378,8 +378,7 @@ class Session(SessionResults):
             ) from error
         doubted: dict[str, int] = {}
         for key, label in zip(self.rows.keys_of(ids), labels, strict=True):
-            if key in self.rows:
-                doubted[key] = doubted.get(key, 0) | 1 << self._place(label)
+            doubted[key] = doubted.get(key, 0) | 1 << self._place(label)
         self._store.review(list(doubted), list(doubted.values()), who=who or self._who, holder=self._holder)
 
     def undo(self, *, who: str | None = None, holder: str | None = None) -> Undone | None:
