@@ -195,8 +195,11 @@ def show_whole_rows() -> str:
     """Compare a third of the labels of all rows with all labels of a third of the rows."""
     kept = cells()["kept"]
     some, whole = (kept.loc[hiding] for hiding in (HIDINGS[1], WHOLE))
-    told = (f"{100 * one.mean():.0f} % on average and {100 * one.median():.0f} %" for one in (some, whole))
-    return "{} in the median; with whole rows {}".format(*told)
+    told = [
+        f"{100 * one.mean():.0f} % on average ({100 * one.median():.0f} % in the median)"
+        for one in (some, whole)
+    ]
+    return " against ".join(told)
 
 
 def show_times() -> str:
