@@ -18,7 +18,7 @@ from refpair._parallel import chunks_of, run_chunks
 from refpair.costs import Cost, get_cost
 from refpair.datasets.load import read_data
 from refpair.tables import Table, TableOptions, TableVectorizer
-from refpair.tables._cells import dense, strings_of
+from refpair.tables._cells import strings_of
 from refpair.tables._names import unknown_name
 from refpair.tables.columns import Kind
 from refpair.tables.label_names import names_matrix, split_rows
@@ -186,9 +186,9 @@ class TableModel:
         if form.kind == "names":
             answers = pd.DataFrame({form.name or "labels": predicted})
         else:
-            matrix = dense(predicted)
-            matrix = matrix.astype(int) if matrix.dtype.kind == "f" else matrix  # ARFF files have no integers
-            answers = pd.DataFrame(matrix, columns=self.labels).infer_objects()
+            dense = np.asarray(predicted.toarray() if hasattr(predicted, "toarray") else predicted)
+            dense = dense.astype(int) if dense.dtype.kind == "f" else dense  # ARFF files have no integers
+            answers = pd.DataFrame(dense, columns=self.labels).infer_objects()
         if proba:
             found = np.concatenate(self._ask("predict_proba", table)).round(6)
             names = [f"{name}_probability" for name in self.labels]
@@ -210,7 +210,8 @@ class TableModel:
 
     def _predict(self, table: Table) -> Any:
         """Return the predicted labels, 0 and 1."""
-        return np.concatenate([self.form.read_more(dense(part)) for part in self._ask("predict", table)])
+        parts = [part.toarray() if hasattr(part, "toarray") else part for part in self._ask("predict", table)]
+        return np.concatenate([self.form.read_more(part) for part in parts])
 
     def _ask(self, method: str, table: Table, *more: Any) -> list[Any]:
         """Return what a method of the model says of a table, by parts of some rows."""
