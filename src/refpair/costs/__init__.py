@@ -16,6 +16,11 @@ per label          Σₖ fnₖ·yₖ(1−zₖ) + fpₖ·(1−yₖ)zₖ    the co
 any function       f(tp, fp, fn, tn) or f(Y, Z)      as defined
 =================  ================================  ==============================
 
+A :class:`Measure` is one of a whole table: ``macro_f1``, ``micro_f1``, ``macro_jaccard``, ``micro_jaccard``,
+``balanced_accuracy`` (the mean over labels), ``macro_f2``, ``micro_f0.5`` and so on, and any function of the
+counts of labels. scikit-learn's ``f1_macro``, ``f1_micro``, ``jaccard_macro`` and ``jaccard_micro`` are
+accepted. A label that is in no row, and predicted in none, is right: it counts 1 under F-beta and Jaccard.
+
 ``accuracy`` is another name of ``jaccard``, and scikit-learn's ``f1_samples`` and ``jaccard_samples`` are
 accepted. An empty prediction of an empty truth is right: it costs 0 under F-beta and Jaccard.
 """
@@ -25,5 +30,7 @@ from refpair.costs._counts import check_labels as check_labels
 from refpair.costs.cost import Cost, cost_names, get_cost
 from refpair.costs.cost import CountCost as CountCost
 from refpair.costs.cost import PerLabelCost as PerLabelCost
+from refpair.costs.cost import vector_cost as vector_cost
+from refpair.costs.measure import Measure
 
-__all__ = ["Cost", "Labels", "cost_names", "get_cost"]
+__all__ = ["Cost", "Labels", "Measure", "cost_names", "get_cost"]

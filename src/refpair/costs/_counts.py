@@ -10,7 +10,7 @@ import contextlib
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 Labels: TypeAlias = npt.ArrayLike | sp.sparray | sp.spmatrix
 Known: TypeAlias = npt.NDArray[np.bool_]
 LabelMatrix: TypeAlias = Any  # an ndarray of uint8 or a csr_array, which carries no types
+
+F = TypeVar("F")
 
 _LARGEST_COST = 1e100  # up to here, no sum and no square of costs overflows: nobody else has to think of it
 _BLOCK = 1 << 18  # numbers in a temporary array: 2 MB as float64, so a chain of them stays in cache
@@ -137,17 +139,25 @@ def mean_over_rows(costs: FloatArray, sample_weight: npt.ArrayLike | None) -> fl
         raise ValueError("Y has no label that is known: there is nothing to score")
     if sample_weight is None:
         return float(costs[counts].mean())
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != costs.shape:
-        raise ValueError(
-            f"sample_weight must hold one number for each of {costs.size} rows; its shape is {weights.shape}"
-        )
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-        raise ValueError("sample_weight must be finite, not negative, and not zero for all rows")
+    weights = check_row_weights(sample_weight, costs.size)
     costs, weights = costs[counts], weights[counts]
     if not weights.any():
         raise ValueError("sample_weight must not be zero for all rows that have labels that are known")
     return float(np.average(costs, weights=weights / weights.max()))
+
+
+def check_row_weights(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray:
+    """Return a weight for each row, 1 by default."""
+    if sample_weight is None:
+        return np.ones(n)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n,):
+        raise ValueError(
+            f"sample_weight must hold one number for each of {n} rows; its shape is {weights.shape}"
+        )
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ValueError("sample_weight must be finite, not negative, and not zero for all rows")
+    return weights
 
 
 def hamming(tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatArray) -> FloatArray:
@@ -182,6 +192,18 @@ class FBeta:
         wrong = fp + square * fn
         # A denominator that is not 0 is at least min(1, β²): the bound only makes 0/0 a right answer, 0.
         return wrong / np.maximum((1 + square) * tp + wrong, min(1.0, square))
+
+
+def check_function(f: F) -> F:
+    """Return what is a function; refuse all else."""
+    if not callable(f):
+        raise TypeError(f"f must be a function, not {type(f).__name__}")
+    return f
+
+
+def name_of(f: object) -> str:
+    """Return the name of a function, or the class of what is called like one."""
+    return str(getattr(f, "__name__", type(f).__name__))
 
 
 def ask(function: Callable[..., npt.ArrayLike], name: str, *arrays: npt.NDArray[Any]) -> npt.ArrayLike:

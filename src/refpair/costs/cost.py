@@ -1,4 +1,4 @@
-"""The cost object, its three kinds, and their lookup by name."""
+"""Costs of label vectors, their three kinds, and the lookup of costs by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ from refpair.costs._counts import FloatArray, LabelMatrix, Labels, NamedPrices, 
 from refpair.tables.labels import read_predictions, with_gaps
 
 CountFunction: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], npt.ArrayLike]
-F = TypeVar("F")
 LabelFunction: TypeAlias = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], npt.ArrayLike]
 
 
@@ -30,6 +29,10 @@ class Cost(ABC):
     or sparse, with one label vector in each row. Truths may have NaN in :meth:`rows` and :meth:`mean`: labels
     that are not known do not count. A cost is also a scorer, as in
     ``GridSearchCV(model, grid, scoring=cost)``; see :meth:`scorer`.
+
+    What else a model may be judged by is a cost, too: a :class:`Measure` of a whole table, such as macro-F1,
+    and a :class:`RankedCost` of lists of labels, such as precision@3. Of a measure :meth:`rows` and
+    :meth:`matrix` raise a ValueError, since no row has a cost of its own.
 
     Parameters
     ----------
@@ -50,6 +53,11 @@ class Cost(ABC):
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise TypeError(f"name must be a string, not {type(self.name).__name__}")
+
+    @property
+    def compares_vectors(self) -> bool:
+        """Whether it is a cost of predicting one label vector when another one is right."""
+        return True
 
     def matrix(self, Y: Labels, Z: Labels) -> FloatArray:
         """Return the (n, m) costs of predicting Z[j] when the truth is Y[i].
@@ -131,20 +139,23 @@ class Cost(ABC):
         self, estimator: Any, X: Any = None, y: Any = None, sample_weight: npt.ArrayLike | None = None
     ) -> float:
         """Score a fitted model; see :meth:`scorer`."""
+        self._check_called_with(estimator)
+        truths, predictions, names = read_predictions(estimator, estimator.predict(X), y, may_miss=True)
+        return self.for_labels(names)._score(truths, predictions, sample_weight)
+
+    def _check_called_with(self, estimator: Any) -> None:
         if not hasattr(estimator, "predict"):
             raise TypeError(
                 "a cost is called with a fitted model, X and y, as scikit-learn's scorers are: for true and "
                 f"predicted labels use {self!r}.mean(Y, Z), or .rows(Y, Z) for the cost of each row"
             )
-        truths, predictions, names = read_predictions(estimator, estimator.predict(X), y, may_miss=True)
-        return self.for_labels(names)._score(truths, predictions, sample_weight)
 
     def _score(self, Y: LabelMatrix, Z: Labels, sample_weight: npt.ArrayLike | None) -> float:
         """Return the mean as a number of which the greater is the better, by labels as they were read."""
         mean = self.mean(with_gaps(Y), Z, sample_weight)
         if self.greater_is_better:
             return mean
-        return 1.0 - mean if self == _NAMED["zero_one"] else -mean
+        return 1.0 - mean if self == NAMED["zero_one"] else -mean
 
     def for_labels(self, names: Iterable[Hashable]) -> Cost:
         """Return the cost for labels with these names, in this order; ``fit`` calls it.
@@ -209,7 +220,7 @@ class Cost(ABC):
         >>> missed_twice.rows([[1, 1, 0]], [[0, 0, 1]])
         array([5.])
         """
-        return CountCost(name or _name_of(f), greater_is_better, _function(f))
+        return CountCost(name or _counts.name_of(f), greater_is_better, _counts.check_function(f))
 
     @staticmethod
     def from_function(f: LabelFunction, name: str | None = None, greater_is_better: bool = False) -> Cost:
@@ -230,7 +241,7 @@ class Cost(ABC):
         array([[0., 1., 1.],
                [1., 0., 0.]])
         """
-        return FunctionCost(name or _name_of(f), greater_is_better, _function(f))
+        return FunctionCost(name or _counts.name_of(f), greater_is_better, _counts.check_function(f))
 
     @staticmethod
     def per_label(
@@ -284,6 +295,12 @@ class Cost(ABC):
         named = [matrix.columns for matrix in labels if hasattr(matrix, "columns")]
         return self.for_labels(named[0]) if named else self
 
+    def _is_named(self) -> bool:
+        try:
+            return get_cost(self.name) == self
+        except ValueError:
+            return False
+
     @abstractmethod
     def _matrix(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray: ...
 
@@ -301,17 +318,11 @@ class CountCost(Cost):
     def __repr__(self) -> str:
         if self._is_named():
             return f"get_cost({self.name!r})"
-        return f"Cost.from_counts({_name_of(self.counts)}, name={self.name!r})"
+        return f"Cost.from_counts({_counts.name_of(self.counts)}, name={self.name!r})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the name, if the cost has one that is known."""
         return {"name": self.name} if self._is_named() else super().to_dict()
-
-    def _is_named(self) -> bool:
-        try:
-            return get_cost(self.name) == self
-        except ValueError:
-            return False
 
     def _matrix(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
         overlap = _counts.intersections(Y, Z)
@@ -351,7 +362,7 @@ class FunctionCost(Cost):
     function: LabelFunction
 
     def __repr__(self) -> str:
-        return f"Cost.from_function({_name_of(self.function)}, name={self.name!r})"
+        return f"Cost.from_function({_counts.name_of(self.function)}, name={self.name!r})"
 
     def _matrix(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
         Y, Z = _counts.dense(Y), _counts.dense(Z)
@@ -443,7 +454,7 @@ class PerLabelCost(Cost):
         return np.asarray((Y > Z) @ fn + (Z > Y) @ fp)
 
 
-_NAMED = {
+NAMED: dict[str, Cost] = {
     cost.name: cost
     for cost in (
         CountCost("hamming", False, _counts.hamming),
@@ -453,20 +464,25 @@ _NAMED = {
         CountCost("jaccard", True, _counts.jaccard),
     )
 }
-_ALIASES = {"accuracy": "jaccard", "f1_samples": "f1", "jaccard_samples": "jaccard"}
-_F_BETA = re.compile(r"f(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+ALIASES = {"accuracy": "jaccard", "f1_samples": "f1", "jaccard_samples": "jaccard"}
+NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"  # float() takes much more: 1_0, NaN, digits of any script
+FAMILIES: dict[str, tuple[re.Pattern[str], Callable[[str], Cost]]] = {
+    "f<beta>": (re.compile(f"f({NUMBER})", re.ASCII), lambda beta: Cost.f_beta(float(beta)))
+}
 _STORED = {"name", "false_positive", "false_negative", "default"}
 
 
 def cost_names() -> list[str]:
-    """Return the names that :func:`get_cost` knows, besides F-beta as ``f0.5``, ``f2`` and so on.
+    """Return the names that :func:`get_cost` knows, besides those with a number in them.
+
+    These are F-beta as ``f0.5``, ``f2`` and so on, and costs of lists such as ``precision@3``.
 
     Examples
     --------
-    >>> cost_names()
-    ['hamming', 'zero_one', 'rank', 'f1', 'jaccard', 'accuracy', 'f1_samples', 'jaccard_samples']
+    >>> cost_names()[:8]
+    ['hamming', 'zero_one', 'rank', 'f1', 'jaccard', 'macro_f1', 'macro_jaccard', 'micro_f1']
     """
-    return [*_NAMED, *_ALIASES]
+    return [*NAMED, *ALIASES]
 
 
 def get_cost(cost: str | Cost | LabelFunction) -> Cost:
@@ -478,7 +494,7 @@ def get_cost(cost: str | Cost | LabelFunction) -> Cost:
     get_cost('f0.5')
     >>> get_cost("haming")
     Traceback (most recent call last):
-    ValueError: unknown cost 'haming', did you mean 'hamming'? Known: hamming, ..., f<beta>
+    ValueError: unknown cost 'haming', did you mean 'hamming'? Known: hamming, ..., f<beta>, ...
     """
     if isinstance(cost, Cost):
         return cost
@@ -486,22 +502,28 @@ def get_cost(cost: str | Cost | LabelFunction) -> Cost:
         if not callable(cost):
             raise TypeError(f"a cost is a name, a Cost or a function, not {type(cost).__name__}")
         return Cost.from_function(cost)
-    name = _ALIASES.get(cost, cost)
-    if name in _NAMED:
-        return _NAMED[name]
-    if _F_BETA.fullmatch(name):  # float() takes much more: 1_0, NaN, digits of any script
-        with contextlib.suppress(ValueError):
-            return Cost.f_beta(float(name[1:]))
+    name = ALIASES.get(cost, cost)
+    if name in NAMED:
+        return NAMED[name]
+    for pattern, make in FAMILIES.values():
+        if found := pattern.fullmatch(name):
+            with contextlib.suppress(ValueError):
+                return make(found[1])
     near = difflib.get_close_matches(cost.lower(), cost_names(), n=1)
     hint = f", did you mean {near[0]!r}?" if near else "."
-    raise ValueError(f"unknown cost {cost!r}{hint} Known: {', '.join([*cost_names(), 'f<beta>'])}")
+    raise ValueError(f"unknown cost {cost!r}{hint} Known: {', '.join([*cost_names(), *FAMILIES])}")
 
 
-def _function(f: F) -> F:
-    if not callable(f):
-        raise TypeError(f"f must be a function, not {type(f).__name__}")
-    return f
+def vector_cost(cost: str | Cost | LabelFunction, needed_by: str) -> Cost:
+    """Return a cost that compares label vectors; for others the error says what needs one.
 
-
-def _name_of(f: object) -> str:
-    return str(getattr(f, "__name__", type(f).__name__))
+    Examples
+    --------
+    >>> vector_cost("macro_f1", "BayesRisk")
+    Traceback (most recent call last):
+    ValueError: BayesRisk needs a cost of label vectors, such as "f1", not 'macro_f1'
+    """
+    found = get_cost(cost)
+    if not found.compares_vectors:
+        raise ValueError(f'{needed_by} needs a cost of label vectors, such as "f1", not {found.name!r}')
+    return found
