@@ -28,10 +28,11 @@ from refpair._sparse import check_sparse
 from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._hints import refuse_texts, warn_of_own_scores
 from refpair.classifiers._weights import take_rows, weigh
-from refpair.costs import Cost, get_cost
+from refpair.costs import Cost, Measure, PerLabelCost, get_cost
 from refpair.costs._probe import check_probe, is_function, probe
 from refpair.decision.decide import decide, decide_blocks
 from refpair.decision.expected import expected_cost
+from refpair.decision.thresholds import HeldOut
 from refpair.on_disk import RowsOnDisk
 from refpair.posterior.distribution import Bytes, Floats
 from refpair.tables._cells import dense
@@ -59,12 +60,17 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
     a cost, the probability of each label must be right. One that knows but these probabilities has
     ``_marginals(X)`` instead, and one that answers in another way than by decisions ``_predict_labels(X)``.
     All of them take X as ``_read_features`` returns it.
+
+    Decisions for a measure of a whole table need what the model says of samples that it did not learn:
+    ``fit`` gives these to ``_keep_held_out``.
     """
 
     cost_: IfThere[Cost]
     classes_: IfThere[npt.NDArray[Any]]
     n_features_in_: IfThere[int]
     feature_names_in_: IfThere[npt.NDArray[Any]]
+    _held_out: IfThere[HeldOut]
+    _prices: IfThere[Cost]  # by which it decides, if its cost is a measure of a whole table
     _label_format: LabelFormat
     _doc_page = "other-classifiers"
     _needs_n_features: ClassVar[bool] = True
@@ -81,7 +87,38 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         return self._decide(X, self.cost_)
 
     def _decide(self, X: Any, cost: Cost) -> Bytes:
+        cost = self._in_prices(cost)
         return decide_blocks(self._distributions(X, cost), cost, n_jobs=self.n_jobs)
+
+    def _in_prices(self, cost: Cost) -> Cost:
+        """Return a cost of label vectors to decide by: for a measure of a table, prices that stand for it."""
+        if not isinstance(cost, Measure):
+            return cost
+        if hasattr(self, "_prices") and cost == self.cost_:
+            return self._prices
+        if not hasattr(self, "_held_out"):
+            raise ValueError(
+                f"the thresholds for {cost.name!r} are found in fit, on samples that are kept from the model, "
+                f"and this {type(self).__name__} was fitted without: fit it with cost={cost.name!r}"
+            )
+        return self._held_out.prices(cost)
+
+    def _keep_held_out(self, held_out: HeldOut | None) -> None:
+        """Keep what the model says of samples that it did not learn, and find thresholds if it needs any."""
+        for name in ("_held_out", "_prices"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if held_out is not None:
+            self._held_out = held_out
+            if isinstance(self.cost_, Measure):
+                self._prices = held_out.prices(self.cost_)
+
+    @property
+    def thresholds_(self) -> Floats:
+        """The probability above which each label is predicted, if the cost is a measure of a whole table."""
+        if not hasattr(self, "_prices"):
+            raise AttributeError("there are thresholds_ after a fit for a measure of a whole table only")
+        false_positive, false_negative = cast(PerLabelCost, self._prices).prices(self._label_format.n_labels)
+        return false_positive / (false_positive + false_negative)
 
     def _read(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Any, LabelMatrix, Floats | None]:
         """Validate the training data; note the features' and labels' names and how Y was given.
@@ -188,7 +225,14 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
             self._check_cost(self.cost)
         require(hasattr(self, "cost_"), "the cost is missing")
         self._check_cost(self.cost_)
-        self._check_learnt(n_features, self._label_format.n_labels)
+        n_labels = self._label_format.n_labels
+        if hasattr(self, "_held_out"):
+            fits = self._held_out.probabilities.shape[1] == n_labels
+            require(fits, "the samples that were held out have other labels")
+        if hasattr(self, "_prices"):
+            require(isinstance(self._prices, PerLabelCost), "the thresholds are none")
+            self._prices.for_labels(self._label_format.label_names)
+        self._check_learnt(n_features, n_labels)
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         """Raise a ValueError unless what was learned is of so many features and labels."""
@@ -334,6 +378,11 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
 
     def _expected_cost(self, X: Any, labels: Any) -> Floats:
         """Return the expected cost of labels, or of the own answer if they are None."""
+        if isinstance(self.cost_, Measure):
+            raise ValueError(
+                f"{self.cost_.name!r} is a measure of a whole table, in which no row has a cost of its own: "
+                "expected_score(X) is what it is expected to be for the table"
+            )
         costs = []
         for rows, p in self._distributions(X, self.cost_):
             answer = labels[rows] if labels is not None else decide(p, self.cost_, n_jobs=self.n_jobs)
@@ -361,6 +410,33 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         if is_lazy(X):
             return answer_lazily(self, "decide", X, cost=cost)
         return self._label_format.write(self._decide(self._read_features(X, reset=False), cost), X)
+
+    @_if_knows("_distributions")
+    def expected_score(self, X: Any) -> float:
+        """Return what :meth:`score` is expected to be, without the labels.
+
+        For a measure of a whole table, it is that of the expected counts of its labels.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+
+        Returns
+        -------
+        score : float
+        """
+        check_is_fitted(self)
+        X, cost = self._read_features(in_memory(X), reset=False), self.cost_
+        if not isinstance(cost, Measure):
+            return cost.as_score(float(self._expected_cost(X, None).mean()))
+        tp, said, there = np.zeros((3, self._label_format.n_labels))
+        for _, p in self._distributions(X, self._prices):
+            answer, marginals = decide(p, self._prices, n_jobs=self.n_jobs), p.marginals()
+            tp += (answer * marginals).sum(axis=0)
+            said += answer.sum(axis=0)
+            there += marginals.sum(axis=0)
+        value = cost.of_counts(tp, said - tp, there - tp, X.shape[0] - said - there + tp)
+        return value if cost.greater_is_better else -value
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the score of the predictions under the model's own cost.

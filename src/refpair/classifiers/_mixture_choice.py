@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from refpair.costs import PerLabelCost
+from refpair.costs import Measure, PerLabelCost
 from refpair.decision.decide import decide
+from refpair.decision.thresholds import HeldOut
 from refpair.posterior.calibrate import LogOddsPool, log_loss
 from refpair.posterior.distribution import Floats
 from refpair.posterior.mixture import Mixture, Told, labels_of, likeliest_weights, new_share
@@ -23,11 +24,12 @@ _CLEAR = 2.0  # standard errors that independent labels must be better by
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The mixture that was chosen, all that were tried, and what its decisions cost out of bag."""
+    """The mixture that was chosen, all that were tried, and what it says and costs out of bag."""
 
     mixture: Mixture
     search: dict[str, Floats]
     cost: float
+    held_out: HeldOut
 
 
 SEARCH = ("new_share", "cost", "log_loss")
@@ -38,41 +40,55 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
 
     The weights of vectors and the pool have the largest likelihood. One choice is by the cost: if vectors
     `may_be_new`, all labels are taken as independent where that is cheaper by more than two standard errors.
-    Each half of the rows measures a pool that was fitted to the other half.
+    Each half of the rows measures a pool, and thresholds, that were fitted to the other half. A measure of a
+    whole table depends on the probabilities of labels alone: there is nothing to choose.
     """
     vectors, truths, cost = training.vectors, training.truths, training.cost
-    scale = 1.0 if training.row_weight is None else training.row_weight
+    row_weight = training.row_weight
     weights = likeliest_weights([one for one, tells_vectors in told if tells_vectors], training)
     everything = np.arange(len(truths))
     halves = [part for part in (everything[::2], everything[1::2]) if len(part)]
-    pools = [_fit_pool(told, training, rows) for rows in halves[::-1]]  # a single row judges itself
+    parts = [_Part(told, training, rows) for rows in halves[::-1]]  # a single row judges itself
     shares = list(dict.fromkeys((new_share(training), 1.0) if may_be_new else (0.0,)))
+    if isinstance(cost, Measure):
+        shares = shares[:1]
     costs, losses = np.empty((2, len(shares), len(truths)))
     for place, share in enumerate(shares):
-        for judged, pool in zip(halves, pools, strict=True):
-            p = Mixture(weights, pool, share).mix(_of_rows(told, judged), vectors)
-            answers = decide(p, cost, n_jobs=training.n_jobs)
-            costs[place, judged] = cost.rows(with_gaps(truths[judged]), answers)
+        answers = np.empty_like(truths)
+        for judged, part in zip(halves, parts, strict=True):
+            p = Mixture(weights, part.pool, share).mix(_of_rows(told, judged), vectors)
+            decided_by = part.held_out.prices(cost) if isinstance(cost, Measure) else cost
+            answers[judged] = decide(p, decided_by, n_jobs=training.n_jobs)
             losses[place, judged] = log_loss(p.marginals(), truths[judged])
+        if isinstance(cost, Measure):
+            value = cost.mean(with_gaps(truths), answers, row_weight)
+            costs[place] = 1.0 - value if cost.greater_is_better else value
+        else:
+            costs[place] = cost.rows(with_gaps(truths), answers)
+    scale = 1.0 if row_weight is None else row_weight
     costs, losses = costs * scale, losses * scale
     best = int(len(shares) > 1 and _is_clear(costs[0] - costs[1]))
     columns = (np.array(shares), costs.mean(axis=1), losses.mean(axis=1))
     search = dict(zip(SEARCH, columns, strict=True))
-    mixture = Mixture(weights, _fit_pool(told, training, everything), shares[best])
-    return Choice(mixture, search, float(costs[best].mean()))
+    whole = _Part(told, training, everything)
+    mixture = Mixture(weights, whole.pool, shares[best])
+    return Choice(mixture, search, float(costs[best].mean()), whole.held_out)
+
+
+class _Part:
+    """Some of the rows: the pool that was fitted to them, and the table that they are."""
+
+    def __init__(self, told: Sequence[Told], training: Training, rows: npt.NDArray[np.intp]) -> None:
+        labels = [labels_of(one, training.vectors) for one in _of_rows(told, rows)]
+        row_weight = None if training.row_weight is None else training.row_weight[rows]
+        least = _LEAST_PRICED if isinstance(training.cost, PerLabelCost) else _LEAST
+        pool = LogOddsPool.fit(labels, training.truths[rows], least, row_weight)
+        self.pool = pool.fit_labels(labels, training.truths[rows], row_weight)
+        self.held_out = HeldOut.of(self.pool(labels), training.X.shape[0], row_weight)
 
 
 def _of_rows(told: Sequence[Told], rows: npt.NDArray[np.intp]) -> list[Told]:
     return [(answer[rows], tells_vectors) for answer, tells_vectors in told]
-
-
-def _fit_pool(told: Sequence[Told], training: Training, rows: npt.NDArray[np.intp]) -> LogOddsPool:
-    labels = [labels_of(one, training.vectors) for one in _of_rows(told, rows)]
-    truths = training.truths[rows]
-    row_weight = None if training.row_weight is None else training.row_weight[rows]
-    least = _LEAST_PRICED if isinstance(training.cost, PerLabelCost) else _LEAST
-    pool = LogOddsPool.fit(labels, truths, least, row_weight)
-    return pool.fit_labels(labels, truths, row_weight)
 
 
 def _is_clear(gains: Floats) -> bool:

@@ -23,8 +23,8 @@ from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._estimator_source import EstimatorSource
 from refpair.classifiers._mixture_choice import choose_mixture
 from refpair.coding import ReferencePairCode, draw_code
-from refpair.costs import Cost, CountCost, get_cost
-from refpair.decision.decide import decide_blocks
+from refpair.costs import Cost, CountCost, get_cost, vector_cost
+from refpair.decision.thresholds import HeldOut
 from refpair.on_disk import RowsOnDisk
 from refpair.posterior.calibrate import LogOddsPool
 from refpair.posterior.code import BATCHES, CodeSource
@@ -253,6 +253,8 @@ class CSRPEClassifier(SavableCSRPE):
         relevant = self._relevant(distinct)
 
         posterior = self.decoder == "posterior"
+        if not posterior:
+            vector_cost(cost, 'decoder="nearest"')
         codes = [
             self._draw_code(one, distinct, for_pairs) for one in (code_costs(cost) if posterior else [cost])
         ]
@@ -266,6 +268,8 @@ class CSRPEClassifier(SavableCSRPE):
             self._fit_posterior(codes, training, for_sources)
         else:
             (code, *_) = codes
+            constant = HeldOut.of(self.relevant_set_[:1].astype(np.float64), X.shape[0])
+            self._keep_held_out(constant if posterior else None)
             seeds = for_sources.integers(2**63, size=len(code), dtype=np.uint64)
             self.code_ = code
             shares, row_weight = distinct.shares, distinct.row_weight
@@ -325,6 +329,7 @@ class CSRPEClassifier(SavableCSRPE):
         used = tuple(one.source for one in learners)
         self.posterior_ = Posterior(training.vectors, used, chosen.mixture)
         self.oob_search_, self.oob_cost_ = chosen.search, chosen.cost
+        self._keep_held_out(chosen.held_out)
 
     def _wanted_sources(self, training: Training) -> tuple[Any, ...]:
         """Return the sources to learn besides the code: names, or classifiers of the user's own."""
@@ -443,7 +448,7 @@ class CSRPEClassifier(SavableCSRPE):
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         if hasattr(self, "posterior_"):
-            return decide_blocks(self._distributions(X, self.cost_), self.cost_, n_jobs=self.n_jobs)
+            return self._decide(X, self.cost_)
         if len(self.code_) == 0:  # a single label vector: nothing to tell apart
             return np.repeat(self.relevant_set_[:1], X.shape[0], axis=0)
         return self.relevant_set_[self._code_book.decode(in_threads(self.bits_, self.n_jobs).predict(X))]
@@ -499,4 +504,5 @@ def code_costs(cost: Cost) -> list[Cost]:
     functions may need other pairs.
     """
     jaccard = get_cost("jaccard")
-    return [jaccard, get_cost("rank")] if isinstance(cost, CountCost) else [cost, jaccard]
+    alike = isinstance(cost, CountCost) or not cost.compares_vectors
+    return [jaccard, get_cost("rank")] if alike else [cost, jaccard]

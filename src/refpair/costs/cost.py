@@ -153,9 +153,11 @@ class Cost(ABC):
     def _score(self, Y: LabelMatrix, Z: Labels, sample_weight: npt.ArrayLike | None) -> float:
         """Return the mean as a number of which the greater is the better, by labels as they were read."""
         mean = self.mean(with_gaps(Y), Z, sample_weight)
-        if self.greater_is_better:
-            return mean
-        return 1.0 - mean if self == NAMED["zero_one"] else -mean
+        return mean if self.greater_is_better else self.as_score(mean)
+
+    def as_score(self, mean_cost: float) -> float:
+        """Return a mean cost as a number of which the greater is the better; see :meth:`scorer`."""
+        return 1.0 - mean_cost if self.greater_is_better or self == NAMED["zero_one"] else -mean_cost
 
     def for_labels(self, names: Iterable[Hashable]) -> Cost:
         """Return the cost for labels with these names, in this order; ``fit`` calls it.
