@@ -98,8 +98,8 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
             return self._prices
         if not hasattr(self, "_held_out"):
             raise ValueError(
-                f"the thresholds for {cost.name!r} are found in fit, on samples that are kept from the model, "
-                f"and this {type(self).__name__} was fitted without: fit it with cost={cost.name!r}"
+                f"thresholds for {cost.name!r} are found in fit, on samples that are kept from the model; "
+                f"this {type(self).__name__} was fitted without such: fit it with cost={cost.name!r}"
             )
         return self._held_out.prices(cost)
 

@@ -35,12 +35,14 @@ from refpair.classifiers._base_learners import Bytes, Floats, Number, Rows, chec
 from refpair.classifiers._chain_search import ChainSamples, with_rows
 from refpair.classifiers._leaf_vectors import LeafVectors, read_leaves
 from refpair.classifiers._links import EstimatorLinks
-from refpair.costs import Cost
+from refpair.costs import Cost, Measure
+from refpair.decision.thresholds import HeldOut
 from refpair.posterior import IndependentLabels, LabelDistribution
 from refpair.posterior.calibrate import LogOddsPool
 from refpair.posterior.distinct_labels import distinct_labels
 from refpair.tables.labels import UNKNOWN, LabelMatrix, has_unknown, with_gaps
 
+Bools: TypeAlias = npt.NDArray[np.bool_]
 Distribution: TypeAlias = LabelDistribution | IndependentLabels
 
 _FORESTS = (RandomForestClassifier, ExtraTreesClassifier, DecisionTreeClassifier)
@@ -126,19 +128,17 @@ class LabelModel(Savable):
             for drawn in reading.distributions(X):
                 yield replace(drawn, vectors=self._with_constants(drawn.vectors))
 
-    def told_and_true(self, told: Distribution, labels: LabelMatrix) -> tuple[Floats, Bytes]:
-        """Return the probabilities, NaN where calibration learns nothing, and which labels are there.
+    def told_and_true(self, told: Distribution, labels: LabelMatrix) -> tuple[Floats, Bools, Bytes]:
+        """Return the probabilities, where calibration may change them, and which labels are there.
 
-        That is where labels are unknown. The labels that were kept from the model stay as they are. So do
-        those that all label vectors of a row have, or none: no weights of these would have any other
-        probability.
+        The labels that were kept from the model stay as they are. So do those that all label vectors of a row
+        have, or none: no weights of these would have any other probability.
         """
         p = told.marginals()
         changes = np.tile(self.fitted, (len(p), 1))
         if not told.is_independent:
             changes &= (p > _ROUNDING) & (p < 1.0 - _ROUNDING)
-        truths = np.asarray(labels.toarray() if sp.issparse(labels) else labels, dtype=np.uint8)
-        return np.where(changes & (truths != UNKNOWN), p, np.nan), truths
+        return p, changes, np.asarray(labels.toarray() if sp.issparse(labels) else labels, dtype=np.uint8)
 
     def _with_constants(self, varying: npt.NDArray[Number]) -> npt.NDArray[Number]:
         values = np.tile(self.constant.astype(varying.dtype), (len(varying), 1))
@@ -280,12 +280,14 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
             _seed(estimator, state)
         rng = np.random.default_rng(state.randint(2**31, size=4, dtype=np.int64))
         learnt = self._fit_label_model(estimator, X, labels, weight, rng, self.verbose)
-        if self.calibrate:
-            learnt = replace(learnt, pool=self._fit_pool(estimator, learnt, X, labels, weight, rng))
+        held_out = None
+        if self.calibrate or isinstance(self.cost_, Measure):
+            learnt, held_out = self._calibrate(estimator, learnt, X, labels, weight, rng)
         self._label_model, self.estimator_ = learnt, learnt.model
+        self._keep_held_out(held_out)
         return self
 
-    def _fit_pool(
+    def _calibrate(
         self,
         estimator: Any,
         learnt: LabelModel,
@@ -293,8 +295,33 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         labels: LabelMatrix,
         row_weight: Floats | None,
         rng: np.random.Generator,
-    ) -> LogOddsPool | None:
-        """Return the calibration of a model, from its predictions on rows that it was not fitted on."""
+    ) -> tuple[LabelModel, HeldOut]:
+        """Return a model with its calibration, if it is to have one, and samples that it did not learn."""
+        n = labels.shape[0]
+        told = self._told_out_of_sample(estimator, learnt, X, labels, row_weight, rng)
+        if told is None:  # there are no better ones than those that it did learn
+            blocks = learnt.distributions(_safe_indexing(X, np.arange(min(n, _MOST_ROWS))), self.n_jobs)
+            return learnt, HeldOut.of(np.concatenate([block.marginals() for block in blocks]), n, None)
+        p, changes, truths, rows = told
+        weight = None if row_weight is None else row_weight[rows]
+        if not self.calibrate:
+            return learnt, HeldOut.of(p, n, weight, truths)
+        if (changes & (truths != UNKNOWN)).any():
+            counts = np.where(changes, p, np.nan)
+            pool = LogOddsPool.fit([counts], truths, row_weight=weight).fit_labels([counts], truths, weight)
+            learnt, p = replace(learnt, pool=pool), np.where(changes, pool([p]), p)
+        return learnt, HeldOut.of(p, n, weight)
+
+    def _told_out_of_sample(
+        self,
+        estimator: Any,
+        learnt: LabelModel,
+        X: Any,
+        labels: LabelMatrix,
+        row_weight: Floats | None,
+        rng: np.random.Generator,
+    ) -> tuple[Floats, Bools, Bytes, Rows] | None:
+        """Return what :meth:`LabelModel.told_and_true` says of rows that were not learned, and these rows."""
         if learnt.model is None or labels.shape[0] < _FEWEST_ROWS:
             return None
         rows, forest = rng.permutation(labels.shape[0]), _last_step(learnt.model)
@@ -307,22 +334,18 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
             drawn = np.column_stack(times) > 0
             rows, drawn = rows[~drawn.all(axis=1)], drawn[~drawn.all(axis=1)]
             told = reading.out_of_bag(_before_last_step(learnt.model, _safe_indexing(X, rows)), drawn)
-            parts = [(*learnt.told_and_true(told, labels[rows]), rows)]
-        else:
-            try:
-                parts = self._cross_fit(estimator, X, labels, row_weight, np.array_split(rows, _FOLDS), rng)
-            except Exception as error:  # whatever a classifier raises
-                warn_caller(
-                    "the probabilities are not calibrated, since the estimator cannot learn from four fifths "
-                    f"of the rows ({error}); calibrate=False does not try",
-                    FitFailedWarning,
-                )
-                return None
-        p, truths, rows = (np.concatenate(cells) for cells in zip(*parts, strict=True))
-        if not np.isfinite(p).any():
+            return (*learnt.told_and_true(told, labels[rows]), rows)
+        try:
+            parts = self._cross_fit(estimator, X, labels, row_weight, np.array_split(rows, _FOLDS), rng)
+        except Exception as error:  # whatever a classifier raises
+            warn_caller(
+                "the probabilities are not calibrated, since the estimator cannot learn from four fifths "
+                f"of the rows ({error}); calibrate=False does not try",
+                FitFailedWarning,
+            )
             return None
-        how: dict[str, Any] = {} if row_weight is None else {"row_weight": row_weight[rows]}
-        return LogOddsPool.fit([p], truths, **how).fit_labels([p], truths, **how)
+        p, changes, truths, asked = (np.concatenate(cells) for cells in zip(*parts, strict=True))
+        return p, changes, truths, asked
 
     def _cross_fit(
         self,
@@ -332,10 +355,10 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         row_weight: Floats | None,
         folds: list[Rows],
         rng: np.random.Generator,
-    ) -> list[tuple[Floats, Bytes, Rows]]:
-        """Return what clones say of rows they were not fitted on, what is true, and which rows these are."""
+    ) -> list[tuple[Floats, Bools, Bytes, Rows]]:
+        """Return the same of clones and rows that they were not fitted on."""
 
-        def ask(fold: slice) -> list[tuple[Floats, Bytes, Rows]]:
+        def ask(fold: slice) -> list[tuple[Floats, Bools, Bytes, Rows]]:
             others = np.concatenate([*folds[: fold.start], *folds[fold.stop :]])
             weight = None if row_weight is None else row_weight[others]
             learnt = self._fit_label_model(

@@ -23,7 +23,7 @@ from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._estimator_source import EstimatorSource
 from refpair.classifiers._mixture_choice import choose_mixture
 from refpair.coding import ReferencePairCode, draw_code
-from refpair.costs import Cost, CountCost, get_cost, vector_cost
+from refpair.costs import Cost, CountCost, Measure, get_cost, vector_cost
 from refpair.decision.thresholds import HeldOut
 from refpair.on_disk import RowsOnDisk
 from refpair.posterior.calibrate import LogOddsPool
@@ -41,6 +41,7 @@ from refpair.tables.labels import has_unknown
 
 SOURCES = ("code", "labels", "leaves", "linear")
 _MOST_ROWS = 1000  # whose answers out of bag are looked at
+_MOST_ROWS_OF_TABLE = 5000  # to find thresholds by: that of a rare label is a matter of few samples
 MOST_VECTORS = 20_000  # that a posterior weighs: each sample is compared with all of them
 
 _PAIRS = ("auto", "uniform", "density", "mixed", "observed")
@@ -263,12 +264,13 @@ class CSRPEClassifier(SavableCSRPE):
         self.cost_ = cost
         self.relevant_set_, self.relevant_counts_ = relevant
         if posterior and len(codes[0]) > 0:  # of a single vector there is nothing to learn
-            rows = for_rows.permutation(X.shape[0])[:_MOST_ROWS]
+            n_rows = _MOST_ROWS_OF_TABLE if isinstance(cost, Measure) else _MOST_ROWS
+            rows = for_rows.permutation(X.shape[0])[:n_rows]
             training = Training(X, distinct, *relevant, rows, cost, learn, self.n_jobs, self.verbose)
             self._fit_posterior(codes, training, for_sources)
         else:
             (code, *_) = codes
-            constant = HeldOut.of(self.relevant_set_[:1].astype(np.float64), X.shape[0])
+            constant = HeldOut.of(self.relevant_set_[:1].astype(np.float64), X.shape[0], None)
             self._keep_held_out(constant if posterior else None)
             seeds = for_sources.integers(2**63, size=len(code), dtype=np.uint64)
             self.code_ = code

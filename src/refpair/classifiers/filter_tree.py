@@ -25,6 +25,7 @@ from refpair.classifiers._filter_levels import Levels, Words, bit_of, levels_of
 from refpair.classifiers._links import Links, check_chain, read_order
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.base_estimators import Forest
+from refpair.costs import vector_cost
 from refpair.decision.expected import needs_only_marginals
 from refpair.tables.labels import LabelMatrix
 
@@ -126,6 +127,7 @@ class CondensedFilterTree(ReductionClassifier):
     def _learn(
         self, X: Any, labels: LabelMatrix, row_weight: Floats | None, rng: np.random.Generator
     ) -> None:
+        vector_cost(self.cost_, "CondensedFilterTree")
         truth = labels.toarray() if sp.issparse(labels) else labels
         self.order_ = read_order(self.order, truth.shape[1], rng)
         levels = levels_of(self.estimator, X, truth.shape[1], rng, self.n_jobs, row_weight)

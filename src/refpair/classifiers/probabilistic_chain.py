@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,13 +23,15 @@ from refpair.classifiers._chain_search import (
 from refpair.classifiers._links import Links, check_chain, fit_links, read_order
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.base_estimators import Forest
-from refpair.costs import Cost, CountCost, _counts
+from refpair.costs import Cost, CountCost, Measure, _counts
+from refpair.decision.thresholds import HeldOut
 from refpair.posterior.distinct_labels import distinct_labels
 from refpair.posterior.distribution import MOST_ENUMERATED, LabelDistribution
 from refpair.tables.labels import LabelMatrix
 
 _INFERENCES = ("sample", "beam", "exact")
 _SELDOM = 64
+_FOLDS = 5
 
 
 class ProbabilisticChain(ReductionClassifier):
@@ -142,6 +145,27 @@ class ProbabilisticChain(ReductionClassifier):
         self.order_ = read_order(self.order, labels.shape[1], rng)
         self.links_ = fit_links(self.estimator, X, distinct, self.order_, rng, row_weight, **self._running())
         self._uniforms = rng.random(len(self.order_))
+        is_measure = isinstance(self.cost_, Measure)
+        self._keep_held_out(self._hold_out(X, labels, row_weight, rng) if is_measure else None)
+
+    def _hold_out(
+        self, X: Any, labels: LabelMatrix, row_weight: Floats | None, rng: np.random.Generator
+    ) -> HeldOut:
+        """Return what chains say of samples that they were learned without, one part after the other."""
+        n = X.shape[0]
+        order = rng.permutation(n)
+        told = []
+        for out in np.array_split(order, _FOLDS) if n >= 2 * _FOLDS else [order[:0]]:
+            rest = np.setdiff1d(order, out)
+            weight = None if row_weight is None else row_weight[rest]
+            distinct = distinct_labels(labels[rest])
+            links = fit_links(self.estimator, X[rest], distinct, self.order_, rng, weight, **self._running())
+            chain = replace(self._samples, links=links)
+            asked = out if len(out) else order  # so few samples are not divided
+            told += [block.marginals() for block in chain.distributions(X[asked])]
+        p = np.concatenate(told)
+        truths = np.asarray(labels[order].toarray() if sp.issparse(labels) else labels[order], np.uint8)
+        return HeldOut.of(p, n, None if row_weight is None else row_weight[order], truths)
 
     @property
     def _samples(self) -> ChainSamples:

@@ -19,7 +19,7 @@ any function       f(tp, fp, fn, tn) or f(Y, Z)      as defined
 A :class:`Measure` is one of a whole table: ``macro_f1``, ``micro_f1``, ``macro_jaccard``, ``micro_jaccard``,
 ``balanced_accuracy`` (the mean over labels), ``macro_f2``, ``micro_f0.5`` and so on, and any function of the
 counts of labels. scikit-learn's ``f1_macro``, ``f1_micro``, ``jaccard_macro`` and ``jaccard_micro`` are
-accepted. A label that is in no row, and predicted in none, is right: it counts 1 under F-beta and Jaccard.
+accepted. They are scikit-learn's scores: a label that is in no row, and predicted in none, counts 0.
 
 ``accuracy`` is another name of ``jaccard``, and scikit-learn's ``f1_samples`` and ``jaccard_samples`` are
 accepted. An empty prediction of an empty truth is right: it costs 0 under F-beta and Jaccard.

@@ -162,7 +162,7 @@ class Measure(Cost):
 
 @dataclass(frozen=True)
 class FScore:
-    """The F-beta score of counts: 1 where there is nothing to find and nothing was predicted."""
+    """The F-beta score of counts: 0 where there is nothing to find and nothing was predicted."""
 
     beta: float
 
@@ -173,7 +173,7 @@ class FScore:
 
 
 def jaccard(tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatArray) -> FloatArray:
-    """Return the Jaccard score: 1 where there is nothing to find and nothing was predicted."""
+    """Return the Jaccard score: 0 where there is nothing to find and nothing was predicted."""
     return _share(tp, tp + fp + fn)
 
 
@@ -185,7 +185,7 @@ def balanced_accuracy(tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatA
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 1.0)
+    return np.asarray(part / np.where(whole > 0, whole, 1.0))
 
 
 def _weighted_sums(labels: LabelMatrix, weights: FloatArray) -> FloatArray:
