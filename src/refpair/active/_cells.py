@@ -14,7 +14,7 @@ from refpair.active._coverage import squared_distances, usual_distance
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance
 from refpair.classifiers._base import MultiLabelClassifier
-from refpair.costs import get_cost
+from refpair.costs import vector_cost
 from refpair.decision.value import least_expected_cost, values_of_labels
 from refpair.posterior import IndependentLabels
 from refpair.tables.labels import UNKNOWN
@@ -101,7 +101,7 @@ def valued_cells(
     That is how much less the answer for the row is expected to cost, by what an estimator says, fitted to all
     that is known. Labels are independent, given the features and what is known of a row.
     """
-    cost = get_cost(cost).for_labels(cells.pool.label_names)
+    cost = vector_cost(cost, "a query of single labels").for_labels(cells.pool.label_names)
     p = label_probabilities(estimator, cells.pool, rng)
     if len(p) > _LOOKED_AT:
         ranked = np.argsort(-least_expected_cost(IndependentLabels(p), cost), kind="stable")

@@ -9,7 +9,7 @@ import numpy as np
 from refpair.active._cells import Cells, fitted_to, valued_cells
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import LearningStrategy, spread_cells
-from refpair.costs import get_cost
+from refpair.costs import get_cost, vector_cost
 
 
 class BayesRisk(LearningStrategy):
@@ -49,7 +49,7 @@ class BayesRisk(LearningStrategy):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        get_cost(self.cost)
+        vector_cost(self.cost, type(self).__name__)
         estimator = self.estimator
         tells = hasattr(estimator, "expected_cost") or hasattr(estimator, "predict_proba")
         if isinstance(estimator, type) or (estimator is not None and not tells):

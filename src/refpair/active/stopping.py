@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from refpair.costs import get_cost
+from refpair.costs import get_cost, vector_cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class StablePredictions:
     n_rounds: int = field(default=10, kw_only=True)
 
     def __post_init__(self) -> None:
-        get_cost(self.cost)
+        vector_cost(self.cost, type(self).__name__)
         _check(self.tolerance, self.n_rounds)
 
     def reason(self, rounds: Sequence[Round]) -> str | None:

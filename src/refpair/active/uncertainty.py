@@ -22,7 +22,7 @@ from refpair.classifiers._base_learners import as_base_learner
 from refpair.classifiers._code_bits import check_bit_learner, make_bank
 from refpair.coding import ReferencePairCode, draw_code
 from refpair.coding.nearest import CodeBook
-from refpair.costs import get_cost
+from refpair.costs import get_cost, vector_cost
 from refpair.posterior.distinct_labels import distinct_labels
 
 _ROWS_A_CALL = 512
@@ -98,7 +98,7 @@ class CostSensitiveUncertainty(LearningStrategy):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        get_cost(self.cost)
+        vector_cost(self.cost, type(self).__name__)
         check_count("n_bits", self.n_bits)
         check_bit_learner(self.bit_estimator)
         if self.part not in ("both", "estimation", "utility"):

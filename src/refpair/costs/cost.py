@@ -55,6 +55,11 @@ class Cost(ABC):
             raise TypeError(f"name must be a string, not {type(self.name).__name__}")
 
     @property
+    def sign(self) -> int:
+        """1 if greater is better in what :meth:`mean` reports, −1 otherwise."""
+        return 1 if self.greater_is_better else -1
+
+    @property
     def compares_vectors(self) -> bool:
         """Whether it is a cost of predicting one label vector when another one is right."""
         return True

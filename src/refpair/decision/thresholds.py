@@ -98,12 +98,11 @@ def _prices(measure: Measure, p: Floats, chances: Floats, weight: Floats) -> tup
     cuts = np.flatnonzero(np.concatenate([[True], p[1:] < p[:-1], [True]]))
     fp, fn = np.maximum(said - tp, 0.0), tp[-1] - tp
     counts = np.stack([tp, fp, fn, np.maximum(said[-1] - said - fn, 0.0)])[:, cuts]
-    sign = 1.0 if measure.greater_is_better else -1.0
-    best = int((sign * measure.of_each(*counts)).argmax())
+    best = int((measure.sign * measure.of_each(*counts)).argmax())
     # What one more sample with the label adds if it is predicted, and one without it takes away.
     moves = _STEP * np.array([[0, 0, 0, 0], [1, 0, -1, 0], [0, 1, 0, -1]]).T
     at = np.maximum(counts[:, [best]], _STEP)
-    now, right, wrong = sign * measure.of_each(*(at + moves)) / _STEP
+    now, right, wrong = measure.sign * measure.of_each(*(at + moves)) / _STEP
     gain, loss = max(right - now, 0.0), max(now - wrong, 0.0)
     above, below = p[cuts[best] - 1] if best > 0 else 1.0, p[cuts[best]] if cuts[best] < len(p) else 0.0
     # A sample at the threshold brings nothing: gain · threshold = loss · (1 − threshold).

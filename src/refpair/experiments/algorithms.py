@@ -29,7 +29,7 @@ from refpair.classifiers import (
     RAkEL,
 )
 from refpair.classifiers._base import MultiLabelClassifier
-from refpair.costs import Cost
+from refpair.costs import Cost, get_cost
 from refpair.experiments.names import call_with, find_known
 from refpair.experiments.settings import LABELS_TIMES_ROUNDS, Settings
 
@@ -100,13 +100,18 @@ def _of_forests(make: Callable[..., Any], *, knows_cost: bool = False) -> Algori
     return Algorithm(make_model, _forest_grid, draft={"estimator__n_trees": _DRAFT_TREES}, one_fit=True)
 
 
+def _of_vectors(cost: Cost) -> Cost:
+    """Return what an algorithm that compares label vectors is made for if it is judged by a cost."""
+    return cost if cost.compares_vectors else get_cost("f1")
+
+
 def _make_filter_tree(cost: Cost, settings: Settings, n_labels: int) -> CondensedFilterTree:
     n_rounds = min(settings.n_rounds, max(2, LABELS_TIMES_ROUNDS // n_labels))
-    return CondensedFilterTree(Forest(settings.n_trees), cost=cost, n_rounds=n_rounds)
+    return CondensedFilterTree(Forest(settings.n_trees), cost=_of_vectors(cost), n_rounds=n_rounds)
 
 
 def _make_nearest(cost: Cost, settings: Settings, n_labels: int) -> CSRPEClassifier:
-    return CSRPEClassifier(cost, n_bits=settings.most_bits, decoder="nearest")
+    return CSRPEClassifier(_of_vectors(cost), n_bits=settings.most_bits, decoder="nearest")
 
 
 def _make_posterior(cost: Cost, settings: Settings, n_labels: int) -> CSRPEClassifier:

@@ -65,7 +65,7 @@ def choose_parameters(
         for place, fitted in enumerate(algorithm.fit_each(model, grid, X_train, Y_train)):
             for name, cost in costs.items():
                 answers = algorithm.answer(fitted, X_test, cost)
-                totals[name][place] += cost.rows(Y_test, answers).sum()
+                totals[name][place] -= cost.mean(Y_test, answers) * cost.sign * len(test)
     return {name: grid[int(np.argmin(total))] for name, total in totals.items()}
 
 

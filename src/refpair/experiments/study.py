@@ -10,7 +10,7 @@ from refpair._extras import pd
 from refpair.costs import get_cost
 from refpair.experiments.algorithms import ALGORITHMS, find_algorithm
 from refpair.experiments.data import Source, find_sources
-from refpair.experiments.names import name_cost
+from refpair.experiments.names import find_cost, name_cost
 from refpair.experiments.report.comparison import compare_section
 from refpair.experiments.report.pages import write_report
 from refpair.experiments.report.sections import About, Section, describe_missing, describe_runs
@@ -221,13 +221,19 @@ def plan_tasks(part: Part, sources: Sequence[Source], costs: Sequence[str], sett
             for algorithm in part.names():
                 if number >= (part.splits if algorithm in EXTENDED else fewer):
                     continue
-                together = [tuple(costs)] if fits_once[algorithm] else [(name,) for name in costs]
-                for group in together:
+                for group in _together(costs) if fits_once[algorithm] else [(name,) for name in costs]:
                     known = source.digest, part.experiment, algorithm
                     marks = tuple(fingerprint(*known, cost, settings) for cost in group)
                     what = part.experiment, source, group, algorithm, split, settings, marks
                     tasks.append(Task(*what, source_digest()))
     return tasks
+
+
+def _together(costs: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return groups of costs that one fitted model answers for; thresholds for a measure are found in fit."""
+    of_vectors = tuple(name for name in costs if find_cost(name).compares_vectors)
+    groups = [of_vectors, *((name,) for name in costs if name not in of_vectors)]
+    return [group for group in groups if group]
 
 
 def _fits_once(experiment: Experiment, name: str) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair._extras import from_extra, pd
-from refpair.costs import Cost
+from refpair.costs import Cost, Measure
 from refpair.tables.labels import LabelMatrix, read_predictions
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def mean_and_error(values: npt.ArrayLike) -> tuple[Floats, Floats]:
 
 
 def score_and_error(cost: Cost, truths: LabelMatrix, predicted: LabelMatrix) -> tuple[float, float]:
-    """Return the score of predictions and its standard error over the rows."""
+    """Return the score of predictions and its standard error over the rows, NaN if rows have no score."""
+    if isinstance(cost, Measure):
+        return cost.mean(truths, predicted), np.nan
     costs = cost.rows(truths, predicted)
     mean, error = mean_and_error(1.0 - costs if cost.greater_is_better else costs)
     return float(mean), float(error)

@@ -134,7 +134,7 @@ def _cost_of(fitted: Any) -> Cost:
     while label_format_of(fitted) is not None and not hasattr(fitted, "_label_format"):
         fitted = fitted[-1] if hasattr(fitted, "steps") else fitted.best_estimator_
     cost: Cost = fitted.cost_ if hasattr(fitted, "cost") else get_cost("hamming")
-    return cost
+    return cost if cost.compares_vectors else get_cost("hamming")
 
 
 def _costs(labels: Bytes, cost: Cost) -> Floats:

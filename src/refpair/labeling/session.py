@@ -15,7 +15,7 @@ from refpair._files import make_private_folder
 from refpair.active._strategy import QueryStrategy
 from refpair.active.stopping import LowGain, StablePredictions, StoppingRule
 from refpair.classifiers._base import check_count, check_positive
-from refpair.costs import Cost, get_cost
+from refpair.costs import Cost, get_cost, vector_cost
 from refpair.labeling.model import SessionModel
 from refpair.labeling.results import SessionResults
 from refpair.labeling.rows import Id, id_of_key
@@ -431,7 +431,7 @@ def _cost_of(cost: Any, store: AnswerStore | None, labels: Sequence[str]) -> Cos
         if store is not None and noted == _OWN:
             raise ValueError(f"{store.path} has a cost that is a Python function: give cost= again")
         found = get_cost("f1") if noted is None else Cost.from_dict(noted)
-    found.for_labels(labels)  # raises if there are prices of other labels
+    vector_cost(found, "a session").for_labels(labels)  # raises if there are prices of other labels
     return found
 
 
