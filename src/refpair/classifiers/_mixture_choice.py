@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from refpair.costs import PerLabelCost
+from refpair.costs import PerLabelCost, RankedCost
 from refpair.decision.decide import decide
+from refpair.decision.ranked import top_labels
 from refpair.posterior.calibrate import LogOddsPool, log_loss
 from refpair.posterior.distribution import Floats
 from refpair.posterior.mixture import Mixture, Told, labels_of, likeliest_weights, new_share
@@ -51,7 +52,10 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
     for place, share in enumerate(shares):
         for judged, pool in zip(halves, pools, strict=True):
             p = Mixture(weights, pool, share).mix(_of_rows(told, judged), vectors)
-            answers = decide(p, cost, n_jobs=training.n_jobs)
+            if isinstance(cost, RankedCost):  # all labels in order: some of a row may be unknown
+                answers = top_labels(p, cost, training.n_labels, n_jobs=training.n_jobs)
+            else:
+                answers = decide(p, cost, n_jobs=training.n_jobs)
             costs[place, judged] = cost.rows(with_gaps(truths[judged]), answers)
             losses[place, judged] = log_loss(p.marginals(), truths[judged])
     costs, losses = costs * scale, losses * scale

@@ -23,7 +23,7 @@ from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._estimator_source import EstimatorSource
 from refpair.classifiers._mixture_choice import choose_mixture
 from refpair.coding import ReferencePairCode, draw_code
-from refpair.costs import Cost, CountCost, get_cost
+from refpair.costs import Cost, CountCost, RankedCost, get_cost, vector_cost
 from refpair.decision.decide import decide_blocks
 from refpair.on_disk import RowsOnDisk
 from refpair.posterior.calibrate import LogOddsPool
@@ -242,6 +242,8 @@ class CSRPEClassifier(SavableCSRPE):
         self._check_parameters()
         X, labels, row_weight = self._read(X, y, sample_weight)
         cost = self._check_cost(self.cost)
+        if self.decoder == "nearest":
+            vector_cost(cost, 'decoder="nearest"')
         drawn = check_random_state(self.random_state).randint(2**31, size=4, dtype=np.int64)
         for_pairs, for_sources, for_rows, for_unknown = map(
             np.random.default_rng, np.random.SeedSequence(drawn).spawn(4)
@@ -499,4 +501,4 @@ def code_costs(cost: Cost) -> list[Cost]:
     functions may need other pairs.
     """
     jaccard = get_cost("jaccard")
-    return [jaccard, get_cost("rank")] if isinstance(cost, CountCost) else [cost, jaccard]
+    return [jaccard, get_cost("rank")] if isinstance(cost, CountCost | RankedCost) else [cost, jaccard]
