@@ -20,9 +20,17 @@ from sklearn.tree import DecisionTreeClassifier
 from refpair import BayesDecisionClassifier, CSRPEClassifier
 from tests.classifiers.common import CLASSES, make
 
-HOW = {"decide": {"cost": "f1"}, "predict_set_proba": {"k": 3}}
+HOW = {"decide": {"cost": "f1"}, "predict_set_proba": {"k": 3}, "predict_top": {"k": 3, "cost": "recall@2"}}
 N_FIT = 80
-BY_BLOCKS = ("predict", "predict_proba", "predict_set_proba", "expected_cost", "decide", "predict_code")
+BY_BLOCKS = (
+    "predict",
+    "predict_proba",
+    "predict_top",
+    "predict_set_proba",
+    "expected_cost",
+    "decide",
+    "predict_code",
+)
 
 
 @pytest.fixture(autouse=True)
