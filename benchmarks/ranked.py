@@ -85,7 +85,11 @@ def run(given: argparse.Namespace) -> None:
     options = TableOptions(labels=tuple(given.labels or ()) or None, drop=tuple(given.drop))
     results = Results(TABLE, go_on=True)
     for word in given.data:
-        data = make_posts() if word == POSTS else read_numeric(word, options if Path(word).suffix else TableOptions())
+        data = (
+            make_posts()
+            if word == POSTS
+            else read_numeric(word, options if Path(word).suffix else TableOptions())
+        )
         name = data.name.partition(".")[0]
         Y = np.asarray(sp.csr_array(data.Y).toarray(), np.uint8)
         for split in range(given.first_split, given.first_split + given.splits):

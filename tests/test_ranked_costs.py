@@ -121,7 +121,9 @@ def test_names_and_files():
         cost.matrix([[0, 1]], [[0, 1]])
 
 
-@pytest.mark.parametrize("name", ["precision@0", "recall@-1", "ndcg@1.5", "ndcg@", "ndcg", "recall@1e3", "f1@2"])
+@pytest.mark.parametrize(
+    "name", ["precision@0", "recall@-1", "ndcg@1.5", "ndcg@", "ndcg", "recall@1e3", "f1@2"]
+)
 def test_other_names_are_unknown(name):
     with pytest.raises(ValueError, match=r"unknown cost .*precision@<k>, recall@<k>, ndcg@<k>"):
         get_cost(name)

@@ -24,7 +24,9 @@ def expected_gains(vectors, weights, gain, k):
     """Return the expected gain of every list."""
     total = float(sum(weights))
     return {
-        z: sum(float(w) * float(naive.gain_of_list(y, z, gain)) for y, w in zip(vectors, weights, strict=True))
+        z: sum(
+            float(w) * float(naive.gain_of_list(y, z, gain)) for y, w in zip(vectors, weights, strict=True)
+        )
         / total
         for z in naive.all_lists(len(vectors[0]), k)
     }

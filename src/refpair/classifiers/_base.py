@@ -283,7 +283,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
             blocks: Any = [IndependentLabels(np.clip(self._marginals(read), 0.0, 1.0))]
         else:
             blocks = (p for _, p in self._distributions(read, cost))
-        numbers, probabilities = top_of(blocks, k, cost, self.n_jobs)
+        numbers, probabilities = top_of(blocks, k, cost)
         return numbers, np.clip(probabilities, _NEVER, 1.0 - _NEVER)
 
     @_if_knows("_distributions")

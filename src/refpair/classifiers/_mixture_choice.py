@@ -53,7 +53,7 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
         for judged, pool in zip(halves, pools, strict=True):
             p = Mixture(weights, pool, share).mix(_of_rows(told, judged), vectors)
             if isinstance(cost, RankedCost):  # all labels in order: some of a row may be unknown
-                answers = top_labels(p, cost, training.n_labels, n_jobs=training.n_jobs)
+                answers = top_labels(p, cost, training.n_labels)
             else:
                 answers = decide(p, cost, n_jobs=training.n_jobs)
             costs[place, judged] = cost.rows(with_gaps(truths[judged]), answers)

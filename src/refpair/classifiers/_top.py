@@ -25,12 +25,10 @@ def list_cost(cost: Any) -> RankedCost:
     return found
 
 
-def top_of(
-    blocks: Iterable[Distribution], k: int, cost: RankedCost, n_jobs: int | None
-) -> tuple[npt.NDArray[np.int64], Floats]:
+def top_of(blocks: Iterable[Distribution], k: int, cost: RankedCost) -> tuple[npt.NDArray[np.int64], Floats]:
     """Return the numbers of the k best labels of each row, in order, and their probabilities."""
     numbers, probabilities = [], []
     for p in blocks:
-        numbers.append(top_labels(p, cost, k, n_jobs=n_jobs))
+        numbers.append(top_labels(p, cost, k))
         probabilities.append(np.take_along_axis(p.marginals(), numbers[-1], axis=1))
     return np.concatenate(numbers), np.concatenate(probabilities)

@@ -57,13 +57,15 @@ def _numbers_of(lists: npt.NDArray[Any], names: list[Any]) -> LabelNumbers:
     return np.array(found, np.int64).reshape(lists.shape)
 
 
-def lists_of(estimator: Any, X: Any, cost: OfLists, n_labels: int, k: int) -> LabelNumbers:
+def lists_of(estimator: Any, X: Any, cost: OfLists, k: int, *, of_one: bool = False) -> LabelNumbers:
     """Return the k labels that a fitted classifier puts first for each row, in the best order for a cost.
 
-    One of another library than this one is asked for the probability of each label.
+    One of another library than this one is asked for the probability of each label; those of classes are that
+    `of_one` label.
     """
     if label_format_of(estimator) is None:
-        p = _probabilities(estimator, X, cost, n_labels)
+        p = _probabilities(estimator, X, cost)
+        p = p[:, -1:] if of_one else p
         return np.argsort(-p, axis=1, kind="stable")[:, :k]
     model = estimator
     while not hasattr(model, "_label_format"):
@@ -77,22 +79,15 @@ def lists_of(estimator: Any, X: Any, cost: OfLists, n_labels: int, k: int) -> La
     return numbers
 
 
-def _probabilities(model: Any, X: Any, cost: OfLists, n_labels: int) -> FloatArray:
+def _probabilities(model: Any, X: Any, cost: OfLists) -> FloatArray:
     if not hasattr(model, "predict_proba"):
         raise _no_order(model, cost)
     told = model.predict_proba(X)
     if isinstance(told, list):  # one array a label, which has a column for each of its classes
         is_there = [len(classes) > 1 or classes[-1] == 1 for classes in model.classes_]
         columns = [np.asarray(one)[:, -1] * there for one, there in zip(told, is_there, strict=True)]
-        p = np.column_stack(columns)
-    else:
-        p = np.asarray(told.toarray() if sp.issparse(told) else told, dtype=np.float64)
-    p = p[:, -1:] if n_labels == 1 else p
-    if p.shape[1] != n_labels:
-        raise ValueError(
-            f"predict_proba of {type(model).__name__} tells of {p.shape[1]} labels, and y has {n_labels}"
-        )
-    return p
+        return np.column_stack(columns)
+    return np.asarray(told.toarray() if sp.issparse(told) else told, dtype=np.float64)
 
 
 def _no_order(model: Any, cost: OfLists) -> ValueError:

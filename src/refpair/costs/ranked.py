@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair.costs import _counts
-from refpair.costs._counts import FloatArray, Labels, LabelMatrix
+from refpair.costs._counts import FloatArray, LabelMatrix, Labels
 from refpair.costs._lists import LabelNumbers, lists_of, read_lists
 from refpair.costs.cost import FAMILIES, Cost
 from refpair.tables.labels import has_unknown, read_truths, with_gaps
@@ -166,7 +166,24 @@ class RankedCost(Cost):
         truths = read_truths(estimator, y)
         n_labels = truths.shape[1]
         k = n_labels if has_unknown(truths) else self.length(n_labels)
-        return self.mean(with_gaps(truths), lists_of(estimator, X, self, n_labels, k), sample_weight)
+        lists = lists_of(estimator, X, self, k, of_one=n_labels == 1)
+        return self.mean(with_gaps(truths), lists, sample_weight)
+
+    def lists_of(self, estimator: Any, X: Any) -> LabelNumbers:
+        """Return the lists of a fitted classifier, as numbers of labels: for each row the best that it knows.
+
+        A classifier without ``predict_top`` lists labels by their probabilities, those of ``predict_proba``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> model = KNeighborsClassifier(2).fit([[0], [1], [9]], [[1, 1, 0], [0, 1, 0], [0, 0, 1]])
+        >>> RankedCost("recall", 2).lists_of(model, [[0.2], [9]])
+        array([[1, 0],
+               [1, 2]])
+        """
+        return lists_of(estimator, X, self, self.k)
 
 
 def _ranked(gain: Gain, k: str) -> RankedCost:

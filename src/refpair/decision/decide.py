@@ -76,7 +76,7 @@ def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None)
     array([[1, 0, 0, 0]], dtype=uint8)
     """
     if isinstance(cost, RankedCost):
-        return best_sets(distribution, cost, n_jobs=n_jobs)
+        return best_sets(distribution, cost)
     if needs_only_marginals(cost):
         return _by_thresholds(distribution.marginals(), cost)
     rule = exact_decision(distribution, cost) if distribution.is_independent else None

@@ -46,8 +46,8 @@ def expected_cost(distribution: Distribution, labels: Labels, cost: Cost) -> Flo
     """Return the expected cost of predicting labels[i] for row i.
 
     It is exact, except for more than 10 independent labels under a cost of any function: there it is the mean
-    over 1000 label vectors drawn for each row, always with the same random numbers. Under a cost of lists, it is
-    that of the best list of exactly these labels.
+    over 1000 label vectors drawn for each row, always with the same random numbers. Under a cost of lists, it
+    is that of the best list of exactly these labels.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """The best list of labels for each row, given a distribution over label vectors.
 
-The gain of a list z is Σ_i d_i · y_{z_i} · v(|y|): d_i are the discounts of its places, which do not rise, and
-v(s) is what one of s labels is worth. Its mean is Σ_i d_i r_{z_i} with r_j = E[y_j v(|y|)], so the best list has
-the labels of largest r, in this order.
+The gain of a list z is Σ_i d_i · y_{z_i} · v(|y|): d_i are the discounts of its places, which do not rise,
+and v(s) is what one of s labels is worth. Its mean is Σ_i d_i r_{z_i} with r_j = E[y_j v(|y|)], so the best
+list has the labels of largest r, in this order. Of independent labels these are the most probable ones: with
+n others there, r_i − r_j is the mean of (P_i − P_j) v(n + 1).
 """
 
 from __future__ import annotations
@@ -14,18 +15,14 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._kernels.ranked import mean_values_of_independent
-from refpair._parallel import even_chunks, run_chunks
 from refpair.costs import RankedCost
 from refpair.posterior.distribution import Bytes, Distribution, Floats, LabelDistribution
 
 _DIGITS = 12  # that tell two means apart
-_ROWS = 256  # at a time
 _TAIL = 40.0  # sizes beyond one with a smaller probability than exp(−40) are left out
 
 
-def top_labels(
-    distribution: Distribution, cost: RankedCost, k: int | None = None, *, n_jobs: int | None = None
-) -> npt.NDArray[np.int64]:
+def top_labels(distribution: Distribution, cost: RankedCost, k: int | None = None) -> npt.NDArray[np.int64]:
     """Return the list of labels of least expected cost for each row, out of all lists.
 
     It is exact. Of labels that are worth the same, the more probable ones come first, then those of lower
@@ -39,8 +36,6 @@ def top_labels(
         The cost of a list.
     k : int, optional
         The number of labels to list, by default that of the cost; at most all.
-    n_jobs : int, optional
-        Number of threads, as in joblib. The lists do not depend on it.
 
     Returns
     -------
@@ -57,16 +52,17 @@ def top_labels(
     >>> top_labels(p, get_cost("precision@1")), top_labels(p, get_cost("recall@1"))
     (array([[1]]), array([[0]]))
     """
-    marginals = distribution.marginals()
-    values = mean_values(distribution, cost, n_jobs=n_jobs)
-    order = np.lexsort((-marginals, -values.round(_DIGITS)), axis=1)
+    order = np.argsort(-distribution.marginals(), axis=1, kind="stable")
+    if isinstance(distribution, LabelDistribution) and cost.gain != "precision":
+        values = np.take_along_axis(mean_values(distribution, cost), order, axis=1).round(_DIGITS)
+        order = np.take_along_axis(order, np.argsort(-values, axis=1, kind="stable"), axis=1)
     return order[:, : cost.k if k is None else k]
 
 
-def best_sets(distribution: Distribution, cost: RankedCost, *, n_jobs: int | None = None) -> Bytes:
+def best_sets(distribution: Distribution, cost: RankedCost) -> Bytes:
     """Return the labels of the best list of each row, as label vectors."""
     labels = np.zeros((len(distribution), distribution.n_labels), np.uint8)
-    np.put_along_axis(labels, top_labels(distribution, cost, n_jobs=n_jobs), 1, axis=1)
+    np.put_along_axis(labels, top_labels(distribution, cost), 1, axis=1)
     return labels
 
 
@@ -83,7 +79,7 @@ def expected_cost_of_sets(distribution: Distribution, labels: Bytes, cost: Ranke
     return np.asarray(np.maximum(1.0 - gains, 0.0))  # less only by rounding
 
 
-def mean_values(distribution: Distribution, cost: RankedCost, *, n_jobs: int | None = None) -> Floats:
+def mean_values(distribution: Distribution, cost: RankedCost) -> Floats:
     """Return what each label is worth on average: what a list gains by it in the first place."""
     length = cost.length(distribution.n_labels)
     if cost.gain == "precision":
@@ -94,12 +90,7 @@ def mean_values(distribution: Distribution, cost: RankedCost, *, n_jobs: int | N
         return np.asarray((distribution.weights() @ of_vectors).toarray())
     marginals = distribution.marginals()
     value_of_size = cost.value_of_size(np.arange(_largest_size(marginals) + 1), length)
-
-    def some(rows: slice) -> Floats:
-        return np.asarray(mean_values_of_independent(marginals[rows], value_of_size))
-
-    chunks = even_chunks(len(marginals), _ROWS, n_jobs)
-    return np.concatenate(run_chunks(some, chunks, n_jobs=n_jobs, title="ranking", in_place=True))
+    return np.asarray(mean_values_of_independent(marginals, value_of_size))
 
 
 def _largest_size(marginals: Floats) -> int:
