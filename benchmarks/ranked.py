@@ -57,7 +57,8 @@ def make_posts(n: int = 4000, n_labels: int = 300, n_topics: int = 25, seed: int
         X[row] = share @ features[topics] + rng.normal(scale=1.2, size=60)
         size = rng.poisson(rng.gamma(2.0, share @ size_of_topic[topics] / 2.0)) + 1
         likely = share @ label_of_topic[topics]
-        Y[row, rng.choice(n_labels, min(size, np.count_nonzero(likely)), replace=False, p=likely)] = 1
+        n_there = min(int(size), int(np.count_nonzero(likely)))
+        Y[row, rng.choice(n_labels, n_there, replace=False, p=likely)] = 1
     used = Y.any(axis=0)
     names = [f"label {label}" for label in np.flatnonzero(used)]
     return MultiLabelData(POSTS, X, Y[:, used], [f"x{i}" for i in range(60)], names)

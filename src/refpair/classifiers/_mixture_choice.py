@@ -52,6 +52,7 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
     for place, share in enumerate(shares):
         for judged, pool in zip(halves, pools, strict=True):
             p = Mixture(weights, pool, share).mix(_of_rows(told, judged), vectors)
+            answers: npt.NDArray[np.integer]
             if isinstance(cost, RankedCost):  # all labels in order: some of a row may be unknown
                 answers = top_labels(p, cost, training.n_labels)
             else:

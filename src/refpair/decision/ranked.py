@@ -96,7 +96,8 @@ def mean_values(distribution: Distribution, cost: RankedCost) -> Floats:
 def _largest_size(marginals: Floats) -> int:
     """Return a size that is exceeded as good as never, by Bernstein's inequality."""
     mean, step = float(marginals.sum(axis=1).max(initial=0.0)), _TAIL / 3
-    return min(marginals.shape[1], math.ceil(mean + step + math.sqrt(step**2 + 2 * _TAIL * mean)))
+    n_labels: int = marginals.shape[1]
+    return min(n_labels, math.ceil(mean + step + math.sqrt(step**2 + 2 * _TAIL * mean)))
 
 
 def _chance_of_nothing(distribution: Distribution) -> Floats:
