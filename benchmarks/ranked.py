@@ -1,9 +1,9 @@
 """Is a list better in the order of lowest expected cost than in that of the labels' probabilities?
 
-Both lists are of the same fitted model, on the other half of the rows: a row gains what its list by r_j gains
-beyond that by P_j. The mean gain of all rows and splits is compared with its standard error. `independent` is
-the list by the r_j that labels of the same probabilities would have if they were independent. `posts` is made
-here: topics differ in how many labels come with them, as tags of bookmarks do.
+Both lists are of the same model, fitted for the cost, on the other half of the rows: a row gains what its list
+by r_j is better than that by P_j. The mean gain over all rows and splits is compared with its standard error.
+`joint` is the share of splits in which the model uses label vectors; with independent labels both lists are
+the same. `posts` is made here: as with tags of bookmarks, topics differ in how many labels come with them.
 
     python -m benchmarks.ranked bibtex Corel5k posts debtags.csv.gz --labels tags --drop package
 """
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,63 +20,63 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 from scipy.stats import norm
+from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.common import Results, find_data, half_split, markdown_table, read_table, records
-from benchmarks.rivals import forest
-from refpair import CSRPEClassifier
+from refpair import BayesDecisionClassifier, CSRPEClassifier
 from refpair.costs import RankedCost
 from refpair.datasets import MultiLabelData
 from refpair.decision import top_labels
 from refpair.experiments.data import read_numeric
-from refpair.posterior import IndependentLabels
 from refpair.tables import TableOptions
 
 TABLE = "ranked.csv"
 K = 5
 COSTS = (RankedCost("recall", K), RankedCost("ndcg", K))
 POSTS = "posts"
-BY_RISK, BY_PROBABILITY, INDEPENDENT = "by r", "by P", "independent"
-MODELS: dict[str, Callable[..., Any]] = {
-    "refpair": lambda seed, n_jobs: CSRPEClassifier("ndcg@5", n_jobs=n_jobs, random_state=seed),
-    "RF-500": lambda seed, n_jobs: forest(seed).set_params(n_jobs=n_jobs, estimator__n_jobs=n_jobs),
-}
+BY_RISK, BY_PROBABILITY, JOINT = "by r", "by P", "joint"
+N_TREES = 200
+OURS, FOREST = "refpair", f"RF-{N_TREES}"
 
 
-def make_posts(n: int = 4000, n_labels: int = 300, n_topics: int = 25, seed: int = 0) -> MultiLabelData:
-    """Draw posts of one or two topics: some topics come with a few labels, others with many."""
+def make_model(name: str, cost: RankedCost, seed: int, n_jobs: int) -> Any:
+    """Return an unfitted model."""
+    if name == OURS:
+        return CSRPEClassifier(cost, n_jobs=n_jobs, random_state=seed)
+    forest = RandomForestClassifier(N_TREES, n_jobs=n_jobs, random_state=seed)
+    return BayesDecisionClassifier(forest, cost=cost, n_jobs=n_jobs, random_state=seed)
+
+
+def make_posts(n: int = 4000, n_labels: int = 300, n_topics: int = 40, seed: int = 0) -> MultiLabelData:
+    """Draw posts of topics that the features hardly tell, with few labels or with many."""
     rng = np.random.default_rng(seed)
-    label_of_topic = rng.dirichlet(np.full(n_labels, 0.08), n_topics)
-    size_of_topic = np.exp(rng.normal(np.log(9), 0.8, n_topics))
-    features = rng.normal(size=(n_topics, 60))
+    of_topic = rng.dirichlet(np.full(n_labels, 0.05), n_topics)
+    n_drawn = np.exp(rng.normal(np.log(20.0), 1.0, n_topics))
+    features = rng.normal(size=(n_topics, 40))
+    topic = rng.integers(n_topics, size=n)
+    X = features[topic] + rng.normal(scale=3.5, size=(n, 40))
     Y = np.zeros((n, n_labels), np.uint8)
-    X = np.empty((n, 60))
-    for row in range(n):
-        topics = rng.choice(n_topics, rng.integers(1, 3), replace=False)
-        share = rng.dirichlet(np.ones(len(topics)))
-        X[row] = share @ features[topics] + rng.normal(scale=1.2, size=60)
-        size = rng.poisson(rng.gamma(2.0, share @ size_of_topic[topics] / 2.0)) + 1
-        likely = share @ label_of_topic[topics]
-        n_there = min(int(size), int(np.count_nonzero(likely)))
-        Y[row, rng.choice(n_labels, n_there, replace=False, p=likely)] = 1
-    used = Y.any(axis=0)
-    names = [f"label {label}" for label in np.flatnonzero(used)]
-    return MultiLabelData(POSTS, X, Y[:, used], [f"x{i}" for i in range(60)], names)
+    for row, times in enumerate(1 + rng.poisson(rng.gamma(4.0, n_drawn[topic] / 4.0))):
+        Y[row, rng.choice(n_labels, times, p=of_topic[topic[row]])] = 1
+    names = [f"x{i}" for i in range(40)], [f"label {label}" for label in np.flatnonzero(Y.any(axis=0))]
+    return MultiLabelData(POSTS, X, Y[:, Y.any(axis=0)], *names)
 
 
 def gains_of(
     model: Any, X: Any, Y: npt.NDArray[np.uint8], cost: RankedCost
-) -> dict[str, npt.NDArray[np.float64]]:
-    """Return the gain of each row by each order."""
+) -> tuple[dict[str, npt.NDArray[np.float64]], bool]:
+    """Return the gain of each row by each order, and whether labels depend on each other."""
     gains: dict[str, list[npt.NDArray[np.float64]]] = {}
+    is_joint = False
     for rows, p in model._distributions(model._read_features(X, reset=False), cost):
         lists = {
             BY_RISK: top_labels(p, cost),
             BY_PROBABILITY: top_labels(p, RankedCost("precision", cost.k)),
-            INDEPENDENT: top_labels(IndependentLabels(p.marginals()), cost),
         }
         for name, chosen in lists.items():
             gains.setdefault(name, []).append(1.0 - cost.rows(Y[rows], chosen))
-    return {name: np.concatenate(parts) for name, parts in gains.items()}
+        is_joint |= not p.is_independent
+    return {name: np.concatenate(parts) for name, parts in gains.items()}, is_joint
 
 
 def run(given: argparse.Namespace) -> None:
@@ -95,14 +94,14 @@ def run(given: argparse.Namespace) -> None:
         Y = np.asarray(sp.csr_array(data.Y).toarray(), np.uint8)
         for split in range(given.first_split, given.first_split + given.splits):
             for who in given.models:
-                if results.has(data=name, model=who, split=split):
-                    continue
                 train, test = half_split(len(Y), split)
-                begin = time.perf_counter()
-                model = MODELS[who](split, given.jobs).fit(data.X[train], Y[train])
-                seconds = time.perf_counter() - begin
                 for cost in COSTS:
-                    gains = gains_of(model, data.X[test], Y[test], cost)
+                    if results.has(data=name, model=who, cost=cost.name, split=split):
+                        continue
+                    begin = time.perf_counter()
+                    model = make_model(who, cost, split, given.jobs).fit(data.X[train], Y[train])
+                    seconds = time.perf_counter() - begin
+                    gains, is_joint = gains_of(model, data.X[test], Y[test], cost)
                     gain = gains[BY_RISK] - gains[BY_PROBABILITY]
                     results.add(
                         data=name,
@@ -113,6 +112,7 @@ def run(given: argparse.Namespace) -> None:
                         **{key: one.mean() for key, one in gains.items()},
                         gain=gain.mean(),
                         deviation=gain.std(),
+                        joint=int(is_joint),
                         seconds_fit=seconds,
                     )
                     print(name, who, split, cost.name, gain.mean(), gain.std() / len(test) ** 0.5, flush=True)
@@ -126,7 +126,7 @@ def pooled() -> pd.DataFrame:
     """
     results = read_table(TABLE)
     keys = ["data", "model", "cost"]
-    found = results.groupby(keys, sort=False)[[BY_PROBABILITY, INDEPENDENT, BY_RISK, "gain"]].mean()
+    found = results.groupby(keys, sort=False)[[BY_PROBABILITY, BY_RISK, "gain", JOINT]].mean()
     squares = (results["rows"] * (results["deviation"] ** 2 + results["gain"] ** 2)).groupby(
         [results[key] for key in keys], sort=False
     )
@@ -138,15 +138,16 @@ def pooled() -> pd.DataFrame:
 
 def show() -> str:
     """Return the table of means."""
-    header = ["data", "model", "cost", BY_PROBABILITY, INDEPENDENT, BY_RISK, "gain", "z"]
+    header = ["data", "model", "cost", BY_PROBABILITY, BY_RISK, "gain", "z", JOINT]
     rows = [
         [
             row["data"],
             row["model"],
             row["cost"],
-            *(f"{row[name]:.4f}" for name in (BY_PROBABILITY, INDEPENDENT, BY_RISK)),
+            *(f"{row[name]:.4f}" for name in (BY_PROBABILITY, BY_RISK)),
             f"{row['gain']:+.4f}",
             f"{row['z']:+.1f}",
+            f"{row[JOINT]:.2f}",
         ]
         for row in records(pooled())
     ]
@@ -159,7 +160,7 @@ def main() -> None:
     parser.add_argument("data", nargs="*", help=f"data sets by name, tables, or {POSTS}")
     parser.add_argument("--labels", nargs="+")
     parser.add_argument("--drop", nargs="+", default=())
-    parser.add_argument("--models", nargs="+", default=list(MODELS))
+    parser.add_argument("--models", nargs="+", default=[OURS, FOREST])
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--first-split", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=1)

@@ -20,6 +20,7 @@ from refpair.tables.labels import with_gaps
 _LEAST = 3e-3  # what probabilities are taken as at least
 _LEAST_PRICED = 1e-3  # under prices of labels: they may ask for what is seldom
 _CLEAR = 2.0  # standard errors that independent labels must be better by
+_LIKELY = 1.0  # and that label vectors must be, for lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,8 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
 
     The weights of vectors and the pool have the largest likelihood. One choice is by the cost: if vectors
     `may_be_new`, all labels are taken as independent where that is cheaper by more than two standard errors.
+    For lists, they are independent unless vectors are cheaper by more than one: independent labels are listed
+    by their probabilities, which is seldom far from best, and vectors say of rare labels what few rows say.
     Each half of the rows measures a pool that was fitted to the other half.
     """
     vectors, truths, cost = training.vectors, training.truths, training.cost
@@ -47,7 +50,7 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
     everything = np.arange(len(truths))
     halves = [part for part in (everything[::2], everything[1::2]) if len(part)]
     pools = [_fit_pool(told, training, rows) for rows in halves[::-1]]  # a single row judges itself
-    shares = list(dict.fromkeys((new_share(training), 1.0) if may_be_new else (0.0,)))
+    shares = _shares(training) if may_be_new else [0.0]
     costs, losses = np.empty((2, len(shares), len(truths)))
     for place, share in enumerate(shares):
         for judged, pool in zip(halves, pools, strict=True):
@@ -60,11 +63,20 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
             costs[place, judged] = cost.rows(with_gaps(truths[judged]), answers)
             losses[place, judged] = log_loss(p.marginals(), truths[judged])
     costs, losses = costs * scale, losses * scale
-    best = int(len(shares) > 1 and _is_clear(costs[0] - costs[1]))
+    errors = _LIKELY if isinstance(cost, RankedCost) else _CLEAR
+    best = int(len(shares) > 1 and _is_lower(costs[0] - costs[1], errors))
     columns = (np.array(shares), costs.mean(axis=1), losses.mean(axis=1))
     search = dict(zip(SEARCH, columns, strict=True))
     mixture = Mixture(weights, _fit_pool(told, training, everything), shares[best])
     return Choice(mixture, search, float(costs[best].mean()))
+
+
+def _shares(training: Training) -> list[float]:
+    """Return the shares of new label vectors to try, first the one that is taken in doubt."""
+    share = new_share(training)
+    if isinstance(training.cost, RankedCost):
+        return [1.0, share if share < 1.0 else 0.0]
+    return list(dict.fromkeys((share, 1.0)))
 
 
 def _of_rows(told: Sequence[Told], rows: npt.NDArray[np.intp]) -> list[Told]:
@@ -80,10 +92,10 @@ def _fit_pool(told: Sequence[Told], training: Training, rows: npt.NDArray[np.int
     return pool.fit_labels(labels, truths, row_weight)
 
 
-def _is_clear(gains: Floats) -> bool:
-    """Whether costs are lower by more than two standard errors."""
+def _is_lower(gains: Floats, errors: float) -> bool:
+    """Whether costs are lower by more than some standard errors."""
     n, largest = len(gains), np.abs(gains).max(initial=0.0)
     if n < 2 or largest == 0:
         return False
     gains = gains / largest  # squares of tiny costs are 0
-    return bool(gains.mean() > _CLEAR * gains.std(ddof=1) / n**0.5)
+    return bool(gains.mean() > errors * gains.std(ddof=1) / n**0.5)
