@@ -1,7 +1,7 @@
 """Is a list better in the order of lowest expected cost than in that of the labels' probabilities?
 
-Both lists are of the same model, fitted for the cost, on the other half of the rows: a row gains what its list
-by r_j is better than that by P_j. The mean gain over all rows and splits is compared with its standard error.
+Both lists are of the same model, fitted for the cost, on the other half of the rows: a row gains what its
+list by r_j is better than that by P_j. The mean gain over all rows and splits is compared with its error.
 `joint` is the share of splits in which the model uses label vectors; with independent labels both lists are
 the same. `posts` is made here: as with tags of bookmarks, topics differ in how many labels come with them.
 

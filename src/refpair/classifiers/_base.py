@@ -420,8 +420,8 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         -------
         score : float
             By ``cost_``, and greater is better: the mean of 1 − cost for F-beta, Jaccard and zero-one loss
-            (there it is subset accuracy, as in scikit-learn); minus the mean cost for all others.
-            ``cost_.mean`` has the number as papers report it.
+            (there it is subset accuracy, as in scikit-learn); for costs of lists, of those of ``predict_top``;
+            minus the mean cost for all others. ``cost_.mean`` has the number as papers report it.
 
         Notes
         -----
@@ -431,7 +431,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         """
         check_is_fitted(self)
         if isinstance(self.cost_, RankedCost):
-            return self.cost_(self, X, y, in_memory(sample_weight))
+            return self.cost_(self, X, in_memory(y), in_memory(sample_weight))
         predicted = self._predict_labels(self._read_features(X, reset=False))
         truths = self._label_format.read_more(in_memory(y), may_miss=True)
         return self.cost_._score(truths, predicted, in_memory(sample_weight))
