@@ -420,7 +420,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         -------
         score : float
             By ``cost_``, and greater is better: the mean of 1 − cost for F-beta, Jaccard and zero-one loss
-            (there it is subset accuracy, as in scikit-learn); for costs of lists, of those of ``predict_top``;
+            (there it is subset accuracy, as in scikit-learn) and for the lists of ``predict_top``;
             minus the mean cost for all others. ``cost_.mean`` has the number as papers report it.
 
         Notes
