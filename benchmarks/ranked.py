@@ -160,7 +160,7 @@ def main() -> None:
     parser.add_argument("data", nargs="*", help=f"data sets by name, tables, or {POSTS}")
     parser.add_argument("--labels", nargs="+")
     parser.add_argument("--drop", nargs="+", default=())
-    parser.add_argument("--models", nargs="+", default=[OURS, FOREST])
+    parser.add_argument("--models", nargs="+", choices=[OURS, FOREST], default=[OURS])
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--first-split", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=1)
