@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from fuzz.choices import Choices
 from fuzz.plugins import LARGEST, Plugin
 from refpair import CSRPEClassifier
-from refpair.costs import Cost, get_cost
+from refpair.costs import Cost, RankedCost, get_cost
 
 INSTRUMENTED = ("refpair.costs", "fuzz.plugins")
 SEEDS = (
@@ -24,6 +24,7 @@ SEEDS = (
     b"\2f0.5",
     b"\2jaccard",
     b"\2f1e-200",
+    b"\2ndcg@10",
     b"\3" + b'{"name": "f2"}',
     b"\3" + b'{"name": "fraud", "false_positive": [1, 2.5], "false_negative": 0}',
     b"\3" + b'{"name": "fraud", "false_positive": 1, "false_negative": [["spam", 5], [3, 2]], "default": 2}',
@@ -31,8 +32,8 @@ SEEDS = (
 )
 WORDS = (
     "f0.5", "f2", "f1", "fnan", "finf", "f-1", "f1_0", "f1e-300", "f1e400", "hamming", "zero_one", "rank",
-    "jaccard", '"name"', '"false_positive"', '"false_negative"', "[1, 2]", '[["a", 2]]', '"default"',
-    "1e308", "1e400", "NaN", "Infinity", "null", "true", "-1",
+    "jaccard", "recall@3", "@0", '"name"', '"false_positive"', '"false_negative"', "[1, 2]",
+    '[["a", 2]]', '"default"', "1e308", "1e400", "NaN", "Infinity", "null", "true", "-1",
 )  # fmt: skip
 
 _FORMS: tuple[Callable[[npt.NDArray[np.uint8]], Any], ...] = (
@@ -177,6 +178,11 @@ def _check_name(data: bytes) -> None:
         return
     assert get_cost(cost.name) == cost
     assert Cost.from_dict(json.loads(json.dumps(cost.to_dict()))) == cost
+    if isinstance(cost, RankedCost):
+        right, wrong = cost.rows([[0, 0, 1], [1, 0, 0]], [[2, 1, 0], [1, 2, 0]])
+        assert 0 <= right <= wrong <= 1
+    if not cost.compares_vectors:
+        return
     costs = cost.matrix([[0, 0, 1], [0, 0, 0]], [[1, 0, 0], [0, 1, 1], [0, 0, 1]])
     assert np.isfinite(costs).all()
     assert costs[0, 2] == 0 < costs[0, 0]

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, pairwise, product
-from math import exp
+from itertools import combinations, pairwise, permutations, product
+from math import exp, log2
 
 Vector = Sequence[int]
 HALF = Fraction(1, 2)
@@ -73,6 +73,27 @@ def per_label(
         if z[k] and not y[k]:
             cost += false_positive[k]
     return cost
+
+
+def all_lists(n_labels: int, k: int) -> list[tuple[int, ...]]:
+    return list(permutations(range(n_labels), min(k, n_labels)))
+
+
+def gain_of_list(y: Vector, z: Sequence[int], gain: str) -> Fraction | float:
+    """Precision, recall or nDCG of a list of labels, of which none is as good as any other for no label."""
+    right = [y[label] for label in z]
+    if gain == "precision":
+        return Fraction(sum(right), len(z))
+    if not any(y):
+        return Fraction(1)
+    if gain == "recall":
+        return Fraction(sum(right), sum(y))
+    best = sorted(y, reverse=True)[: len(z)]
+    return _discounted(right) / _discounted(best)
+
+
+def _discounted(right: Sequence[int]) -> float:
+    return sum(there / log2(place + 1) for place, there in enumerate(right, 1))
 
 
 COSTS = {"hamming": hamming, "zero_one": zero_one, "rank": rank, "f1": f1, "accuracy": accuracy}
@@ -379,6 +400,13 @@ def independent_weights(marginals: Sequence[Fraction]) -> list[Fraction]:
             weight *= p if label else 1 - p
         weights.append(weight)
     return weights
+
+
+def mean_values(marginals: Sequence[Fraction], value_of_size: Sequence[float]) -> list[float]:
+    """The mean of y_j · v(|y|) for each of some independent labels."""
+    vectors, weights = all_vectors(len(marginals)), independent_weights(marginals)
+    worth = [float(weight) * value_of_size[sum(y)] for y, weight in zip(vectors, weights, strict=True)]
+    return [sum(w for y, w in zip(vectors, worth, strict=True) if y[j]) for j in range(len(marginals))]
 
 
 def neighbours(z: Vector) -> list[tuple[int, ...]]:

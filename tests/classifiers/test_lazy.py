@@ -20,9 +20,17 @@ from sklearn.tree import DecisionTreeClassifier
 from refpair import BayesDecisionClassifier, CSRPEClassifier
 from tests.classifiers.common import CLASSES, make
 
-HOW = {"decide": {"cost": "f1"}, "predict_set_proba": {"k": 3}}
+HOW = {"decide": {"cost": "f1"}, "predict_set_proba": {"k": 3}, "predict_top": {"k": 3, "cost": "recall@2"}}
 N_FIT = 80
-BY_BLOCKS = ("predict", "predict_proba", "predict_set_proba", "expected_cost", "decide", "predict_code")
+BY_BLOCKS = (
+    "predict",
+    "predict_proba",
+    "predict_top",
+    "predict_set_proba",
+    "expected_cost",
+    "decide",
+    "predict_code",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +94,7 @@ def test_all_that_classifiers_tell_of_rows(fitted, small, name, form):
         how = HOW.get(method, {})
         answer = getattr(model, method)(lazy, **how)
         assert_same(answer, getattr(model, method)(X, **how))
-        if form is cut and method != "predict_set_proba":
+        if form is cut and method not in ("predict_set_proba", "predict_top"):
             assert answer.chunks[0] == (50, 50, 20)
 
 

@@ -31,6 +31,21 @@ def test_evaluate_reports_the_costs_asked_for(model, songs):
     assert costs == ["f1 *", "f2", "jaccard"]
 
 
+def test_evaluate_lists_of_labels(folder, songs):
+    train, test = songs[:60], songs[60:].astype(dict.fromkeys(LABELS, float))
+    test.loc[63:66, "joy"] = np.nan
+    train.to_csv("train.csv", index=False)
+    test.to_csv("test.csv", index=False)
+    fitted = works("fit", "train.csv", *FIT, "--cost", "ndcg@2", "--test", "test.csv")
+    model = same_in_python(train, cost="ndcg@2")
+    own = model.score(test[FEATURES], test[LABELS])
+    assert f"measured on 20 other rows: ndcg@2 {own:.4f} (higher is better)" in fitted
+    other = get_cost("precision@1")(model, test[FEATURES], test[LABELS])
+    printed = works("evaluate", "model", "test.csv", "--cost", "precision@1", "--cost", "f1")
+    assert f"│ ndcg@2 * │ {own:.4f} │ higher │" in " ".join(printed.split())
+    assert f"│ precision@1 │ {other:.4f} │ higher │" in " ".join(printed.split())
+
+
 def test_evaluate_label_by_label(folder):
     (folder / "train.csv").write_text("a,one,two,[b]\n" + "0,0,0,0\n1,1,0,0\n2,0,1,0\n" * 10)
     works("fit", "train.csv", "--labels", "one,two,[b]", "--cost", "hamming", "--n-bits", 28, "-o", "model")

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 import refpair
 from refpair import CSRPEClassifier, TableVectorizer, get_cost
 from refpair.datasets import load_dataset
-from tests.cli.running import FEATURES, LABELS, refpair_, same_in_python, works
+from tests.cli.running import FEATURES, FIT, LABELS, refpair_, same_in_python, works
 
 
 def test_predictions_go_to_the_terminal_as_csv(model, songs):
@@ -35,6 +35,22 @@ def test_predictions_go_to_a_file_with_the_id_as_it_is_written(model, songs):
     assert written["id"].tolist() == songs["id"].tolist()
     pd.testing.assert_frame_equal(
         written[LABELS], pd.read_csv(io.StringIO(printed))[LABELS], check_dtype=False
+    )
+
+
+def test_lists_of_labels(folder, songs):
+    works("fit", "songs.csv", *FIT, "--cost", "recall@2")
+    model = same_in_python(songs, cost="recall@2")
+    printed = pd.read_csv(io.StringIO(works("predict", "model", "songs.csv", "--top", 3)))
+    scaled = model[:-1].transform(songs[FEATURES])
+    labels, probabilities = model[-1].predict_top(scaled, 3)
+    columns = ["label_1", "label_2", "label_3"]
+    assert printed[columns].to_numpy().tolist() == labels.tolist()
+    found = printed[[f"{name}_probability" for name in columns]]
+    np.testing.assert_allclose(found, probabilities, atol=1e-6)
+    assert (printed[LABELS].sum(axis=1) == 2).all()
+    assert works("predict", "model", "songs.csv", "--top", 9) == works(
+        "predict", "model", "songs.csv", "--top", 3
     )
 
 

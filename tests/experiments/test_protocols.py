@@ -13,7 +13,7 @@ from refpair.datasets import MultiLabelData
 from refpair.experiments import algorithms
 from refpair.experiments.algorithms import Algorithm
 from refpair.experiments.data import Source
-from refpair.experiments.protocols import run_task
+from refpair.experiments.protocols import make_model, run_task
 from refpair.experiments.settings import Settings, half_split
 from refpair.experiments.tasks import Task
 
@@ -68,6 +68,24 @@ def test_the_test_half_is_only_predicted_and_only_at_the_end(table, monkeypatch)
     for _ in run_task(task, table, task.result_keys()):
         seen.append((set(Watching.learnt), set(Watching.predicted)))
     assert seen == [(train, train | test)] * 2, "searched and learned in one half, judged on the other"
+
+
+@pytest.mark.parametrize("algorithm", ["BR", algorithms.POSTERIOR])
+def test_lists_of_labels_are_judged_by_their_order(table, algorithm):
+    task = make_task("compare", algorithm, ("recall@2",), n_trees=2, n_bits=20)
+    ((_, result),) = run(task, table).items()
+    train, test = half_split(61, task.split)
+    settings, cost = task.settings, get_cost("recall@2")
+    model = make_model(algorithms.ALGORITHMS[algorithm], cost, settings, 3, task.split)
+    model.set_params(**{name: value for name, value in json.loads(result.chosen).items() if "__" in name})
+    lists, _ = model.fit(table.X[train], table.Y[train]).predict_top(table.X[test], cost=cost)
+    assert result.score == cost.mean(table.Y[test], lists)
+
+
+def test_an_algorithm_without_an_order_of_labels_is_told(table):
+    task = make_task("compare", algorithms.NEAREST, ("recall@2",), search=False)
+    with pytest.raises(ValueError, match='decoder="nearest" needs a cost of label vectors'):
+        run(task, table)
 
 
 def test_only_what_is_missing_is_given(table):

@@ -27,14 +27,15 @@ from refpair._saved import IfThere, Savable, require
 from refpair._sparse import check_sparse
 from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._hints import refuse_texts, warn_of_own_scores
+from refpair.classifiers._top import list_cost, top_of
 from refpair.classifiers._weights import take_rows, weigh
-from refpair.costs import Cost, Measure, PerLabelCost, get_cost
+from refpair.costs import Cost, Measure, PerLabelCost, RankedCost, get_cost
 from refpair.costs._probe import check_probe, is_function, probe
 from refpair.decision.decide import decide, decide_blocks
 from refpair.decision.expected import expected_cost
 from refpair.decision.thresholds import HeldOut
 from refpair.on_disk import RowsOnDisk
-from refpair.posterior.distribution import Bytes, Floats
+from refpair.posterior.distribution import Bytes, Floats, IndependentLabels
 from refpair.tables._cells import dense
 from refpair.tables.labels import UNKNOWN, LabelFormat, LabelMatrix, has_unknown, read_labels
 
@@ -287,6 +288,48 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         index = X.index if is_dataframe(X) else None
         return pd.DataFrame(told, index, self.classes_) if as_frame else told
 
+    @_if_knows("_marginals", "_distributions")
+    def predict_top(self, X: Any, k: int | None = None, cost: Any = None) -> tuple[Any, Floats]:
+        """Return a list of labels for each sample, the best ones first, and the probability of each.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+            For Dask, the results are Dask arrays.
+        k : int, optional
+            Number of labels in a list, by default that of the cost, or 5; at most all labels.
+        cost : str or RankedCost, optional
+            What a list costs, such as "precision@3", "recall@5" or "ndcg@10"; by default the model's own cost
+            if it is one of lists. Without one, labels are in the order of their probabilities, which is best
+            for precision. The other orders use what the model knows of how many labels come together.
+
+        Returns
+        -------
+        labels : ndarray of shape (n, k)
+            The names of the labels, as in ``classes_``.
+        probabilities : ndarray of float64, shape (n, k)
+            As from ``predict_proba``; in another order than the probabilities' own if the cost is not
+            precision.
+        """
+        check_is_fitted(self)
+        own = cost is None and isinstance(self.cost_, RankedCost)
+        listed = list_cost(self.cost_ if own else cost)
+        k = listed.k if k is None else k
+        check_count("k", k)
+        if is_lazy(X):
+            return cast(tuple[Any, Floats], answer_lazily(self, "predict_top", X, k=k, cost=listed))
+        numbers, probabilities = self._top(X, k, listed)
+        return self.classes_[-self._label_format.n_labels :][numbers], probabilities
+
+    def _top(self, X: Any, k: int, cost: RankedCost) -> tuple[npt.NDArray[np.int64], Floats]:
+        read = self._read_features(X, reset=False)
+        if hasattr(self, "_marginals"):
+            blocks: Any = [IndependentLabels(np.clip(self._marginals(read), 0.0, 1.0))]
+        else:
+            blocks = (p for _, p in self._distributions(read, cost))
+        numbers, probabilities = top_of(blocks, k, cost)
+        return numbers, np.clip(probabilities, _NEVER, 1.0 - _NEVER)
+
     @_if_knows("_distributions")
     def predict_set_proba(self, X: Any, k: int = 5) -> tuple[Bytes, Floats]:
         """Return the most probable label vectors of each sample and their probabilities.
@@ -453,8 +496,8 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         -------
         score : float
             By ``cost_``, and greater is better: the mean of 1 − cost for F-beta, Jaccard and zero-one loss
-            (there it is subset accuracy, as in scikit-learn); minus the mean cost for all others.
-            ``cost_.mean`` has the number as papers report it.
+            (there it is subset accuracy, as in scikit-learn) and for the lists of ``predict_top``;
+            minus the mean cost for all others. ``cost_.mean`` has the number as papers report it.
 
         Notes
         -----
@@ -463,6 +506,8 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         loss as ``cost_``.
         """
         check_is_fitted(self)
+        if isinstance(self.cost_, RankedCost):
+            return self.cost_(self, X, in_memory(y), in_memory(sample_weight))
         predicted = self._predict_labels(self._read_features(X, reset=False))
         truths = self._label_format.read_more(in_memory(y), may_miss=True)
         return self.cost_._score(truths, predicted, in_memory(sample_weight))

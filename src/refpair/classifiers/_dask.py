@@ -79,6 +79,10 @@ def _forms(
         if as_frame and not of_frame:
             raise ValueError("as_frame=True is for a Dask DataFrame: the rows of a Dask array have no index")
         return (_Form((len(classes),), np.dtype(np.float64), "frame" if as_frame else "array", classes),)
+    if method == "predict_top":
+        return _Form((min(k, labels.n_labels),), classes.dtype), _Form(
+            (min(k, labels.n_labels),), np.dtype(np.float64)
+        )
     if method == "predict_set_proba":
         return _Form((k, n_labels), np.dtype(np.uint8)), _Form((k,), np.dtype(np.float64))
     if method == "predict_code":

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from refpair.costs import Measure, PerLabelCost
+from refpair.costs import Measure, PerLabelCost, RankedCost
 from refpair.decision.decide import decide
+from refpair.decision.ranked import top_labels
 from refpair.decision.thresholds import HeldOut
 from refpair.posterior.calibrate import LogOddsPool, log_loss
-from refpair.posterior.distribution import Floats
+from refpair.posterior.distribution import Distribution, Floats
 from refpair.posterior.mixture import Mixture, Told, labels_of, likeliest_weights, new_share
 from refpair.posterior.source import Training
 from refpair.tables.labels import with_gaps
@@ -20,6 +21,7 @@ from refpair.tables.labels import with_gaps
 _LEAST = 3e-3  # what probabilities are taken as at least
 _LEAST_PRICED = 1e-3  # under prices of labels: they may ask for what is seldom
 _CLEAR = 2.0  # standard errors that independent labels must be better by
+_LIKELY = 1.0  # and that label vectors must be, for lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +42,10 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
 
     The weights of vectors and the pool have the largest likelihood. One choice is by the cost: if vectors
     `may_be_new`, all labels are taken as independent where that is cheaper by more than two standard errors.
-    Each half of the rows measures a pool, and thresholds, that were fitted to the other half. A measure of a
-    whole table depends on the probabilities of labels alone: there is nothing to choose.
+    For lists, they are independent unless vectors are cheaper by more than one: independent labels are listed
+    by their probabilities, which is seldom far from best, and vectors say of rare labels what few rows say.
+    For a measure of a whole table there is nothing to choose: the probabilities of labels are all it needs.
+    Each half of the rows measures a pool, and thresholds, that were fitted to the other half.
     """
     vectors, truths, cost = training.vectors, training.truths, training.cost
     row_weight = training.row_weight
@@ -49,16 +53,13 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
     everything = np.arange(len(truths))
     halves = [part for part in (everything[::2], everything[1::2]) if len(part)]
     parts = [_Part(told, training, rows) for rows in halves[::-1]]  # a single row judges itself
-    shares = list(dict.fromkeys((new_share(training), 1.0) if may_be_new else (0.0,)))
-    if isinstance(cost, Measure):
-        shares = shares[:1]
+    shares = _shares(training) if may_be_new else [0.0]
     costs, losses = np.empty((2, len(shares), len(truths)))
     for place, share in enumerate(shares):
-        answers = np.empty_like(truths)
+        answers = np.empty(truths.shape, np.int64)
         for judged, part in zip(halves, parts, strict=True):
             p = Mixture(weights, part.pool, share).mix(_of_rows(told, judged), vectors)
-            decided_by = part.held_out.prices(cost) if isinstance(cost, Measure) else cost
-            answers[judged] = decide(p, decided_by, n_jobs=training.n_jobs)
+            answers[judged] = part.answers(p, training)
             losses[place, judged] = log_loss(p.marginals(), truths[judged])
         if isinstance(cost, Measure):
             value = cost.mean(with_gaps(truths), answers, row_weight)
@@ -67,7 +68,8 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
             costs[place] = cost.rows(with_gaps(truths), answers)
     scale = 1.0 if row_weight is None else row_weight
     costs, losses = costs * scale, losses * scale
-    best = int(len(shares) > 1 and _is_clear(costs[0] - costs[1]))
+    errors = _LIKELY if isinstance(cost, RankedCost) else _CLEAR
+    best = int(len(shares) > 1 and _is_lower(costs[0] - costs[1], errors))
     columns = (np.array(shares), costs.mean(axis=1), losses.mean(axis=1))
     search = dict(zip(SEARCH, columns, strict=True))
     whole = _Part(told, training, everything)
@@ -86,15 +88,34 @@ class _Part:
         self.pool = pool.fit_labels(labels, training.truths[rows], row_weight)
         self.held_out = HeldOut.of(self.pool(labels), training.X.shape[0], row_weight)
 
+    def answers(self, p: Distribution, training: Training) -> npt.NDArray[np.integer]:
+        """Return the decisions on other rows; for lists all labels in order, since some may be unknown."""
+        cost = training.cost
+        if isinstance(cost, RankedCost):
+            return top_labels(p, cost, training.n_labels)
+        return decide(
+            p, self.held_out.prices(cost) if isinstance(cost, Measure) else cost, n_jobs=training.n_jobs
+        )
+
+
+def _shares(training: Training) -> list[float]:
+    """Return the shares of new label vectors to try, first the one that is taken in doubt."""
+    share = new_share(training)
+    if isinstance(training.cost, Measure):
+        return [share]
+    if isinstance(training.cost, RankedCost):
+        return [1.0, share if share < 1.0 else 0.0]
+    return list(dict.fromkeys((share, 1.0)))
+
 
 def _of_rows(told: Sequence[Told], rows: npt.NDArray[np.intp]) -> list[Told]:
     return [(answer[rows], tells_vectors) for answer, tells_vectors in told]
 
 
-def _is_clear(gains: Floats) -> bool:
-    """Whether costs are lower by more than two standard errors."""
+def _is_lower(gains: Floats, errors: float) -> bool:
+    """Whether costs are lower by more than some standard errors."""
     n, largest = len(gains), np.abs(gains).max(initial=0.0)
     if n < 2 or largest == 0:
         return False
     gains = gains / largest  # squares of tiny costs are 0
-    return bool(gains.mean() > _CLEAR * gains.std(ddof=1) / n**0.5)
+    return bool(gains.mean() > errors * gains.std(ddof=1) / n**0.5)

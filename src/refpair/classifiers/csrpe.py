@@ -62,7 +62,8 @@ class CSRPEClassifier(SavableCSRPE):
     ----------
     cost : str, Cost or callable, default="f1"
         The cost of a prediction: "f1", "jaccard", "hamming", "zero_one", "rank", "f2" and so on, or a custom
-        cost; see :class:`refpair.Cost`.
+        cost; see :class:`refpair.Cost`. With "precision@3", "recall@5" and so on, ``predict`` returns so many
+        labels, and ``predict_top`` has them in order.
     n_bits : int or "auto", default="auto"
         The length of the code. "auto" learns batches of bits, up to 3,000, as long as the
         next one is expected to lower the log loss of labels, out of bag, by at least 0.2 %.
@@ -138,7 +139,7 @@ class CSRPEClassifier(SavableCSRPE):
         ``new_share``, the probability of label vectors that no training row has (1: all labels are
         independent); ``cost``, the mean cost of the decisions on training samples, out of bag; and
         ``log_loss``, that of the labels of these samples. The first one was chosen, unless the second one
-        costs less by more than two standard errors.
+        costs less by more than two standard errors; for costs of lists, more than one.
     oob_cost_ : float
         The mean cost of the decisions of the chosen mixture: an estimate of the cost of predictions on new
         rows.
@@ -243,6 +244,8 @@ class CSRPEClassifier(SavableCSRPE):
         self._check_parameters()
         X, labels, row_weight = self._read(X, y, sample_weight)
         cost = self._check_cost(self.cost)
+        if self.decoder == "nearest":
+            vector_cost(cost, 'decoder="nearest"')
         drawn = check_random_state(self.random_state).randint(2**31, size=4, dtype=np.int64)
         for_pairs, for_sources, for_rows, for_unknown = map(
             np.random.default_rng, np.random.SeedSequence(drawn).spawn(4)

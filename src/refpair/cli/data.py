@@ -15,14 +15,14 @@ from sklearn.pipeline import Pipeline
 
 from refpair._extras import is_dataframe, pd
 from refpair._parallel import chunks_of, run_chunks
-from refpair.costs import Cost, get_cost
+from refpair.costs import Cost, RankedCost, get_cost
 from refpair.datasets.load import read_data
 from refpair.tables import Table, TableOptions, TableVectorizer
 from refpair.tables._cells import strings_of
 from refpair.tables._names import unknown_name
 from refpair.tables.columns import Kind
 from refpair.tables.label_names import names_matrix, split_rows
-from refpair.tables.labels import LabelFormat, label_columns, labeled_rows
+from refpair.tables.labels import LabelFormat, label_columns, labeled_rows, with_gaps
 
 _ROWS_A_CALL = 2000
 
@@ -179,7 +179,15 @@ class TableModel:
         predicted[:, : len(self.labels)] = self._predict(table)
         return names, truth, predicted
 
-    def predict(self, table: Table, *, proba: bool, expected_cost: bool, sets: int) -> pd.DataFrame:
+    def score(self, table: Table, truth: Any, predicted: Any, cost: Cost) -> float:
+        """Return what the answers cost on average; under a cost of lists, they are the best lists for it."""
+        if isinstance(cost, RankedCost):
+            number = {label: place for place, label in enumerate(self.form.classes.tolist())}
+            lists = np.concatenate([part for part, _ in self._ask("predict_top", table, len(number), cost)])
+            predicted = np.vectorize(number.__getitem__, otypes=[np.int64])(lists)
+        return cost.mean(with_gaps(truth), predicted)
+
+    def predict(self, table: Table, *, proba: bool, expected_cost: bool, sets: int, top: int) -> pd.DataFrame:
         """Return the predictions in the form that the labels had, and what else is asked for."""
         form = replace(self.form, within="list")
         predicted = form.write(self._predict(table), None)
@@ -193,6 +201,13 @@ class TableModel:
             found = np.concatenate(self._ask("predict_proba", table)).round(6)
             names = [f"{name}_probability" for name in self.labels]
             answers = pd.concat([answers, pd.DataFrame(found, columns=names)], axis=1)
+        if top:
+            parts = self._ask("predict_top", table, top)
+            lists = np.concatenate([labels for labels, _ in parts])
+            chances = np.concatenate([own for _, own in parts]).round(6)
+            for place in range(lists.shape[1]):
+                answers[f"label_{place + 1}"] = lists[:, place]
+                answers[f"label_{place + 1}_probability"] = chances[:, place]
         if expected_cost:
             answers["expected_cost"] = np.concatenate(self._ask("expected_cost", table)).round(6)
         if sets:

@@ -41,7 +41,8 @@ def fit(
     cost: Annotated[
         str | None,
         typer.Option(
-            help="The cost of a prediction: f1, f2, f0.5, ..., jaccard, hamming, rank or zero_one.",
+            help="The cost of a prediction: f1, f2, f0.5, ..., jaccard, hamming, rank or zero_one; for "
+            "lists of labels precision@3, recall@5, ndcg@10 and so on.",
             show_default="f1",
         ),
     ] = None,
@@ -156,10 +157,11 @@ def fit(
         found = 1 - classifier.oob_cost_ if own.greater_is_better else classifier.oob_cost_
         typer.echo(f"out of bag, on the {len(table.X):,} training rows: {own.name} {found:.4f} ({better})")
     if held_out is not None:
-        _, truth, predicted = TableModel(str(output), model).compare(held_out)
+        fitted = TableModel(str(output), model)
+        _, truth, predicted = fitted.compare(held_out)
         # There are no prices for labels that the model does not know.
         compared = slice(form.n_labels if isinstance(own, PerLabelCost) else None)
-        found = own.mean(with_gaps(truth[:, compared]), predicted[:, compared])
+        found = fitted.score(held_out, truth[:, compared], predicted[:, compared], own)
         typer.echo(f"measured on {len(held_out.X):,} other rows: {own.name} {found:.4f} ({better})")
     vectorizer.set_params(folder=None, verbose=0)
     classifier.set_params(verbose=0)
@@ -190,6 +192,9 @@ def predict(
         bool, typer.Option("--expected-cost", help="Add the expected cost of each answer.")
     ] = False,
     sets: Annotated[int, typer.Option(min=0, help="How many of the most probable label sets to add.")] = 0,
+    top: Annotated[
+        int, typer.Option(min=0, help="How many labels to list, the best ones first, with probabilities.")
+    ] = 0,
     join: Annotated[
         bool, typer.Option("--join", help="Write all columns of DATA before the answers.")
     ] = False,
@@ -207,6 +212,8 @@ def predict(
     refpair predict songs.refpair new.csv
 
     refpair predict songs.refpair new.csv --join --proba --expected-cost -o labels.csv
+
+    refpair predict songs.refpair new.csv --top 3
     """
     from refpair import load
     from refpair.cli.data import TableModel
@@ -221,7 +228,7 @@ def predict(
     table = read_data(data, sep=sep, encoding=encoding)
     if id_column is not None:
         check_known([id_column], list(table.X.columns), table.name)
-    answers = fitted.predict(table, proba=proba, expected_cost=expected_cost, sets=sets)
+    answers = fitted.predict(table, proba=proba, expected_cost=expected_cost, sets=sets, top=top)
     if join or id_column is not None:
         cells = table.X if join else table.X[[id_column]]
         renamed = {name: f"{name}_predicted" for name in answers.columns if name in set(cells.columns)}
@@ -261,7 +268,7 @@ def evaluate(
     from refpair import load
     from refpair.cli.data import TableModel, built_in_cost, table_options
     from refpair.costs import Cost, PerLabelCost, cost_names
-    from refpair.tables.labels import UNKNOWN, with_gaps
+    from refpair.tables.labels import UNKNOWN
 
     asked_for = [built_in_cost(name) for name in cost or cost_names()]
     fitted = TableModel(str(model), load(model))
@@ -281,7 +288,7 @@ def evaluate(
     for one in dict.fromkeys(asked_for if own is None else [own, *asked_for]):
         costs.add_row(
             escape(f"{one.name} *" if one is own else one.name),
-            f"{one.mean(with_gaps(truth), predicted):.4f}",
+            f"{fitted.score(table, truth, predicted, one):.4f}",
             "higher" if one.greater_is_better else "lower",
             style="bold" if one is own else None,
         )

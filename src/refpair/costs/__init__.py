@@ -21,6 +21,8 @@ A :class:`Measure` is one of a whole table: ``macro_f1``, ``micro_f1``, ``macro_
 counts of labels. scikit-learn's ``f1_macro``, ``f1_micro``, ``jaccard_macro`` and ``jaccard_micro`` are
 accepted. They are scikit-learn's scores: a label that is in no row, and predicted in none, counts 0.
 
+A :class:`RankedCost` is one of lists of k labels, in order: ``precision@3``, ``recall@5``, ``ndcg@10``.
+
 ``accuracy`` is another name of ``jaccard``, and scikit-learn's ``f1_samples`` and ``jaccard_samples`` are
 accepted. An empty prediction of an empty truth is right: it costs 0 under F-beta and Jaccard.
 """
@@ -32,5 +34,6 @@ from refpair.costs.cost import CountCost as CountCost
 from refpair.costs.cost import PerLabelCost as PerLabelCost
 from refpair.costs.cost import vector_cost as vector_cost
 from refpair.costs.measure import Measure
+from refpair.costs.ranked import RankedCost
 
-__all__ = ["Cost", "Labels", "Measure", "cost_names", "get_cost"]
+__all__ = ["Cost", "Labels", "Measure", "RankedCost", "cost_names", "get_cost"]

@@ -13,8 +13,9 @@ import scipy.sparse as sp
 from refpair._kernels import local_search
 from refpair._kernels.expected import best_prefixes, best_prefixes_of_independent
 from refpair._parallel import even_chunks, run_chunks
-from refpair.costs import Cost, CountCost, PerLabelCost, _counts
+from refpair.costs import Cost, CountCost, PerLabelCost, RankedCost, _counts
 from refpair.decision.expected import CostTable, bounded_table, is_rank, mean_costs, needs_only_marginals
+from refpair.decision.ranked import best_sets
 from refpair.posterior.distribution import (
     MOST_ENUMERATED,
     Bytes,
@@ -46,6 +47,8 @@ def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None)
     rises with tp for given numbers of true and of predicted labels, such as jaccard. Otherwise the decision
     is for 1000 label vectors that are drawn for each row, always with the same random numbers.
 
+    For a cost of lists, the decision is the labels of the best list, which :func:`top_labels` has in order.
+
     Parameters
     ----------
     distribution : LabelDistribution or IndependentLabels
@@ -72,6 +75,8 @@ def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None)
     >>> decide(p, get_cost("hamming"))
     array([[1, 0, 0, 0]], dtype=uint8)
     """
+    if isinstance(cost, RankedCost):
+        return best_sets(distribution, cost)
     if needs_only_marginals(cost):
         return _by_thresholds(distribution.marginals(), cost)
     rule = exact_decision(distribution, cost) if distribution.is_independent else None

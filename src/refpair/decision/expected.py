@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair._kernels.expected import expected_costs
-from refpair.costs import Cost, CountCost, Labels, PerLabelCost, _counts
+from refpair.costs import Cost, CountCost, Labels, PerLabelCost, RankedCost, _counts
+from refpair.decision.ranked import expected_cost_of_sets
 from refpair.posterior.distribution import Bytes, Distribution, Floats, LabelDistribution, Longs, dense_labels
 
 _NOISE = 1e-12  # of the largest cost
@@ -45,7 +46,8 @@ def expected_cost(distribution: Distribution, labels: Labels, cost: Cost) -> Flo
     """Return the expected cost of predicting labels[i] for row i.
 
     It is exact, except for more than 10 independent labels under a cost of any function: there it is the mean
-    over 1000 label vectors drawn for each row, always with the same random numbers.
+    over 1000 label vectors drawn for each row, always with the same random numbers. Under a cost of lists, it
+    is that of the best list of exactly these labels.
 
     Parameters
     ----------
@@ -73,6 +75,8 @@ def expected_cost(distribution: Distribution, labels: Labels, cost: Cost) -> Flo
         raise ValueError(
             f"labels must have shape {shape} as the distribution has, got shape {predicted.shape}"
         )
+    if isinstance(cost, RankedCost):
+        return expected_cost_of_sets(distribution, predicted, cost)
     if needs_only_marginals(cost):
         return _of_linear(distribution, predicted, cost)
     if isinstance(cost, CountCost) and distribution.is_independent:

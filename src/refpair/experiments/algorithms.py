@@ -29,7 +29,7 @@ from refpair.classifiers import (
     RAkEL,
 )
 from refpair.classifiers._base import MultiLabelClassifier
-from refpair.costs import Cost, get_cost
+from refpair.costs import Cost, RankedCost, get_cost
 from refpair.experiments.names import call_with, find_known
 from refpair.experiments.settings import LABELS_TIMES_ROUNDS, Settings
 
@@ -75,7 +75,9 @@ class Algorithm:
     one_fit: bool = False  # one fitted model answers for all costs
 
     def answer(self, model: Any, X: Any, cost: Cost) -> Any:
-        """Return what a fitted model predicts if it is judged by a cost."""
+        """Return what a fitted model predicts if it is judged by a cost: lists, or label vectors."""
+        if isinstance(cost, RankedCost):
+            return cost.lists_of(model, X)
         # What a model of the user's own calls decide is its own affair.
         if self.one_fit and isinstance(model, MultiLabelClassifier) and hasattr(model, "decide"):
             return model.decide(X, cost)

@@ -307,6 +307,14 @@ def read_predictions(
     return truths, form.read_more(predicted, "the prediction"), form.label_names
 
 
+def read_truths(model: Any, y: Any) -> LabelMatrix:
+    """Return true labels, some of which may be unknown; a model of this package tells their form."""
+    form = label_format_of(model)
+    if form is None:
+        return _read(y, "y", None, None, names_first=True)[0]
+    return form.read_more(y, "y", may_miss=True)
+
+
 def has_unknown(labels: LabelMatrix) -> bool:
     """Whether some labels of a matrix, as it was read, are not known."""
     return not sp.issparse(labels) and bool(labels.max(initial=0) == UNKNOWN)
