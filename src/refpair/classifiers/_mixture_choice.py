@@ -40,7 +40,7 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
     `may_be_new`, all labels are taken as independent where that is cheaper by more than two standard errors.
     Each half of the rows measures a pool that was fitted to the other half.
     """
-    vectors, truths, cost = training.vectors, training.truths, training.cost
+    vectors, truths, cost = training.vectors, training.truths, training.cost.for_rows(training.rows)
     scale = 1.0 if training.row_weight is None else training.row_weight
     weights = likeliest_weights([one for one, tells_vectors in told if tells_vectors], training)
     everything = np.arange(len(truths))
@@ -51,8 +51,9 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
     for place, share in enumerate(shares):
         for judged, pool in zip(halves, pools, strict=True):
             p = Mixture(weights, pool, share).mix(_of_rows(told, judged), vectors)
-            answers = decide(p, cost, n_jobs=training.n_jobs)
-            costs[place, judged] = cost.rows(with_gaps(truths[judged]), answers)
+            own = cost.for_rows(judged)
+            answers = decide(p, own, n_jobs=training.n_jobs)
+            costs[place, judged] = own.rows(with_gaps(truths[judged]), answers)
             losses[place, judged] = log_loss(p.marginals(), truths[judged])
     costs, losses = costs * scale, losses * scale
     best = int(len(shares) > 1 and _is_clear(costs[0] - costs[1]))

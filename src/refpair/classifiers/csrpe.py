@@ -240,8 +240,8 @@ class CSRPEClassifier(SavableCSRPE):
         self
         """
         self._check_parameters()
-        X, labels, row_weight = self._read(X, y, sample_weight)
-        cost = self._check_cost(self.cost)
+        X, labels, row_weight, cost_of_rows = self._read(X, y, sample_weight)
+        cost = cost_of_rows.with_mean_prices(row_weight)
         drawn = check_random_state(self.random_state).randint(2**31, size=4, dtype=np.int64)
         for_pairs, for_sources, for_rows, for_unknown = map(
             np.random.default_rng, np.random.SeedSequence(drawn).spawn(4)
@@ -262,7 +262,7 @@ class CSRPEClassifier(SavableCSRPE):
         self.relevant_set_, self.relevant_counts_ = relevant
         if posterior and len(codes[0]) > 0:  # of a single vector there is nothing to learn
             rows = for_rows.permutation(X.shape[0])[:_MOST_ROWS]
-            training = Training(X, distinct, *relevant, rows, cost, learn, self.n_jobs, self.verbose)
+            training = Training(X, distinct, *relevant, rows, cost_of_rows, learn, self.n_jobs, self.verbose)
             self._fit_posterior(codes, training, for_sources)
         else:
             (code, *_) = codes
