@@ -23,7 +23,7 @@ from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._estimator_source import EstimatorSource
 from refpair.classifiers._mixture_choice import choose_mixture
 from refpair.coding import ReferencePairCode, draw_code
-from refpair.costs import Cost, CountCost, get_cost
+from refpair.costs import Cost, CountCost, PerLabelCost, get_cost
 from refpair.decision.decide import decide_blocks
 from refpair.on_disk import RowsOnDisk
 from refpair.posterior.calibrate import LogOddsPool
@@ -41,6 +41,7 @@ from refpair.tables.labels import has_unknown
 
 SOURCES = ("code", "labels", "leaves", "linear")
 _MOST_ROWS = 1000  # whose answers out of bag are looked at
+_MOST_PRICED, _CELLS = 10_000, 1 << 24  # under prices, which may ask for what is seldom; and with all vectors
 MOST_VECTORS = 20_000  # that a posterior weighs: each sample is compared with all of them
 
 _PAIRS = ("auto", "uniform", "density", "mixed", "observed")
@@ -261,7 +262,10 @@ class CSRPEClassifier(SavableCSRPE):
         self.cost_ = cost
         self.relevant_set_, self.relevant_counts_ = relevant
         if posterior and len(codes[0]) > 0:  # of a single vector there is nothing to learn
-            rows = for_rows.permutation(X.shape[0])[:_MOST_ROWS]
+            n_rows = _MOST_ROWS
+            if isinstance(cost, PerLabelCost):
+                n_rows = max(n_rows, min(_MOST_PRICED, _CELLS // len(relevant[0])))
+            rows = for_rows.permutation(X.shape[0])[:n_rows]
             training = Training(X, distinct, *relevant, rows, cost_of_rows, learn, self.n_jobs, self.verbose)
             self._fit_posterior(codes, training, for_sources)
         else:

@@ -315,7 +315,9 @@ def evaluate(
         )
     console.print(costs)
     if own is not None:
-        console.print(f"* the cost of the {'model' if priced is None else 'options, which the answers are for'}")
+        console.print(
+            f"* the cost of the {'model' if priced is None else 'options, which the answers are for'}"
+        )
     if priced is not None:
         n = len(fitted.labels)
         expected = fitted.expected_cost(table, priced)
