@@ -457,10 +457,17 @@ def label_sums(weights: Sequence[float], vectors: Sequence[Vector]) -> list[floa
     ]
 
 
-def without_small(weights: Sequence[float], part: float) -> list[float]:
-    """Weights of which those below a part of the largest are 0, normed."""
-    kept = [weight if weight >= part * max(weights) else 0.0 for weight in weights]
-    return [weight / sum(kept) for weight in kept]
+def without_small(weights: Sequence[float], part: float, vectors: Sequence[Sequence[int]]) -> list[float]:
+    """Weights of which those below a part of the largest are 0, normed; no label becomes certain by it."""
+    least, everything = part * max(weights), range(len(weights))
+    kept = {i for i in everything if weights[i] >= least and weights[i] > 0}
+    for k in range(len(vectors[0])):
+        for value in (1, 0):
+            others = [i for i in everything if vectors[i][k] == value]
+            if others and not kept & {*others}:
+                kept.add(max(others, key=lambda i: weights[i]))
+    raised = [max(weights[i], part * least) if i in kept else 0.0 for i in everything]
+    return [weight / sum(raised) for weight in raised]
 
 
 def complete(observed, marginals, drawn, weights, n_rounds=4, least=0.01, kept=0.02):

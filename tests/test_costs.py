@@ -333,7 +333,7 @@ def test_rows_must_match():
             get_cost("f1").mean(np.eye(2), np.eye(2), weights)
 
 
-@pytest.mark.parametrize("prices", [[-1, 1], [np.nan, 1], [np.inf, 1], [[1, 1]]])
+@pytest.mark.parametrize("prices", [[-1, 1], [np.nan, 1], [np.inf, 1], [[[1, 1]]]])
 def test_prices_must_be_prices(prices):
     with pytest.raises(ValueError, match="false_negative must be one price or one for each label"):
         Cost.per_label(false_negative=prices)

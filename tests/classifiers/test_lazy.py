@@ -221,7 +221,7 @@ def test_fit_and_score_bring_the_rows_into_memory(fitted, small, name):
 
 def test_methods_are_as_they_were(csrpe, small):
     assert pickle.loads(pickle.dumps(csrpe.predict_proba))(small[0]).shape == (120, 4)
-    assert list(inspect.signature(csrpe.expected_cost).parameters) == ["X", "Y"]
+    assert list(inspect.signature(csrpe.expected_cost).parameters) == ["X", "Y", "cost"]
     assert "probability of each label" in CSRPEClassifier.predict_proba.__doc__
     nearest = CSRPEClassifier(decoder="nearest")
     assert not hasattr(nearest, "predict_proba")

@@ -74,7 +74,7 @@ MISTAKES = {
     "cost before table": (("fit", "nosuch.csv", *FIT, "--cost", "haming"), "did you mean 'hamming'?"),
     "two costs": ((*FIT_SONGS, "--cost", "f1", "--false-positive", "2"), "--cost goes without"),
     "price of no label": ((*FIT_SONGS, "--false-negative", "angr=2"), "did you mean 'anger'?"),
-    "no price": ((*FIT_SONGS, "--false-negative", "anger=much"), "neither a number nor label=number"),
+    "no price": ((*FIT_SONGS, "--false-negative", "anger=much"), "neither a number nor a column"),
     "empty price": ((*FIT_SONGS, "--false-negative", ""), "neither a number nor label=number"),
     "negative price": ((*FIT_SONGS, "--false-positive=-2"), "a price is a number from 0 up, not -2"),
     "NaN price": ((*FIT_SONGS, "--false-positive", "nan"), "a price is a number from 0 up, not nan"),

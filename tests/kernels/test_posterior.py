@@ -146,21 +146,31 @@ def test_label_sums_are_those_of_the_loop(case):
 @settings(deadline=None, max_examples=60)
 @given(weighted_vectors(), st.sampled_from([0.0, 1e-3, 0.25, 1.0]))
 def test_large_weights_are_kept_and_normed(case, part):
-    _, weights, rng = case
+    vectors, weights, rng = case
     weights[0] = rng.permutation(weights[0] ** 4)
-    start, index, kept = keep_large(weights, part)
+    start, index, kept = keep_large(weights, part, vectors)
     dense = np.zeros_like(weights)
     for i in range(len(weights)):
         mine = index[start[i] : start[i + 1]]
         assert sorted(set(mine.tolist())) == mine.tolist()
         dense[i, mine] = kept[start[i] : start[i + 1]]
-    expected = np.array([naive.without_small(row, part) for row in weights])
+    expected = np.array([naive.without_small(row, part, vectors.tolist()) for row in weights.tolist()])
     close(dense, expected)
-    assert start.tolist() == [0, *np.cumsum((expected > 0).sum(axis=1))]
-    assert (kept > 0).all()
+    if part > 0:
+        assert start.tolist() == [0, *np.cumsum((expected > 0).sum(axis=1))]
+        assert (kept > 0).all()
 
 
 def test_a_weight_right_at_the_border_is_kept():
-    _, index, kept = keep_large(np.array([[0.0, 0.5, 0.125, 0.375 / 4, 0.0]]), 0.25)
+    vectors = np.zeros((5, 1), np.uint8)
+    _, index, kept = keep_large(np.array([[0.0, 0.5, 0.125, 0.375 / 4, 0.0]]), 0.25, vectors)
     assert index.tolist() == [1, 2]
     close(kept, [0.8, 0.2])
+
+
+def test_no_label_becomes_certain():
+    vectors = np.array([[0, 1], [1, 1], [1, 0], [1, 0]], np.uint8)
+    weights = np.array([[1.0, 0.0, 1e-3, 1e-2]])
+    _, index, kept = keep_large(weights, 0.1, vectors)
+    assert index.tolist() == [0, 3]
+    close(kept, np.array([1, 0.01]) / 1.01)

@@ -185,11 +185,12 @@ def test_mixed_vectors_are_tilted_ones_of_the_weighted_sources(new_share, monkey
     )
 
 
-def test_vectors_of_next_to_no_weight_are_left_out():
+def test_vectors_of_next_to_no_weight_are_left_out_unless_they_alone_have_a_label():
     p = np.array([[0.9, 0.0995, 0.0004, 0.00005, 0.00005]])
     told = [(p, True), (np.full((1, 3), 0.5), False), (p, True)]
     found = mixture_of(0.0).mix(told, FEW)
-    assert found.index.tolist() == [0, 1]
+    assert found.index.tolist() == [0, 1, 3]
+    assert found.vectors[[0, 1]].any(axis=0).tolist() != found.vectors[[0, 1, 3]].any(axis=0).tolist()
     new = mixture_of(0.5).mix(told, FEW)
     assert len(new.index) > 4, "whatever is drawn is not"
 

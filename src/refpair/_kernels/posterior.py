@@ -186,29 +186,70 @@ def tilt_to_marginals(
 
 
 def keep_large(
-    weights: Floats, part: float
+    weights: Floats, part: float, vectors: npt.NDArray[np.uint8]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-    """Return in CSR form the weights of at least this part of their row's largest, which sum to 1 again."""
+    """Return in CSR form the weights of at least this part of their row's largest, which sum to 1 again.
+
+    For each label that none of their vectors has, the heaviest one with it is kept, too, and for each that
+    all of them have, the heaviest one without it: else the label would be certain. These weights are raised
+    to the square of the part, so that they can be tilted.
+    """
     start = np.zeros(len(weights) + 1, np.int64)
     index, weight = np.empty(weights.size, np.int32), np.empty(weights.size)
-    list_large(weights, part, start, index, weight)
+    label, owner = np.nonzero(vectors.T)
+    first = np.searchsorted(label, np.arange(vectors.shape[1] + 1))
+    list_large(weights, part, vectors, first, owner, start, index, weight)
     return start, index[: start[-1]].copy(), weight[: start[-1]].copy()
 
 
 @kernel
-def list_large(weights: Floats, part: float, start: Longs, index: Ints, weight: Floats) -> None:
-    """Write what `keep_large` returns, to memory for all weights; ``start[0]`` is 0."""
+def list_large(
+    weights: Floats, part: float, vectors: npt.NDArray[np.uint8], first: Longs, owner: Longs, start: Longs,
+    index: Ints, weight: Floats,
+) -> None:  # fmt: skip
+    """Write what `keep_large` returns, to memory for all weights; ``start[0]`` is 0.
+
+    ``owner[first[k] : first[k + 1]]`` are the vectors that have label k.
+    """
     n_rows, n_vectors = weights.shape
+    n_labels = vectors.shape[1]
+    keep = np.empty(n_vectors, np.bool_)
+    n_with = np.empty(n_labels, np.int64)
     for i in range(n_rows):
         largest = 0.0
         for y in range(n_vectors):
             if weights[i, y] > largest:
                 largest = weights[i, y]
-        least, end, total = part * largest, start[i], 0.0
+        least, n_kept = part * largest, 0
+        n_with[:] = 0
         for y in range(n_vectors):
-            if weights[i, y] >= least and weights[i, y] > 0.0:
-                index[end], weight[end] = y, weights[i, y]
-                total += weights[i, y]
+            keep[y] = weights[i, y] >= least and weights[i, y] > 0.0
+            if keep[y]:
+                n_kept += 1
+                for k in range(n_labels):
+                    n_with[k] += vectors[y, k]
+        for k in range(n_labels):
+            if 0 < n_with[k] < n_kept:
+                continue
+            best = -1
+            if n_with[k] == 0:
+                for at in range(first[k], first[k + 1]):
+                    if best < 0 or weights[i, owner[at]] > weights[i, best]:
+                        best = int(owner[at])
+            else:
+                for y in range(n_vectors):
+                    if vectors[y, k] == 0 and (best < 0 or weights[i, y] > weights[i, best]):
+                        best = y
+            if best >= 0:
+                keep[best] = True
+                n_kept += 1
+                for j in range(n_labels):
+                    n_with[j] += vectors[best, j]
+        end, total, floor = start[i], 0.0, part * least
+        for y in range(n_vectors):
+            if keep[y]:
+                index[end], weight[end] = y, max(weights[i, y], floor)
+                total += weight[end]
                 end += 1
         for at in range(start[i], end):
             weight[at] /= total

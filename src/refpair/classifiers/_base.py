@@ -121,24 +121,30 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         false_positive, false_negative = cast(PerLabelCost, self._prices).prices(self._label_format.n_labels)
         return false_positive / (false_positive + false_negative)
 
-    def _read(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Any, LabelMatrix, Floats | None]:
+    def _read(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Any, LabelMatrix, Floats | None, Cost]:
         """Validate the training data; note the features' and labels' names and how Y was given.
 
-        Rows that have weight 0, or no label that is known, are left out. The weights are None if all are 1.
+        Rows that have weight 0, or no label that is known, are left out, and their prices, too. The weights
+        are None if all are 1. The cost is that of the parameter, or the zero-one loss.
         """
-        weight = None
+        weight, kept = None, None
         if sample_weight is not None:
-            X, Y, weight = weigh(X, Y, sample_weight)
+            X, Y, weight, kept = weigh(X, Y, sample_weight)
         X = self._read_features(X, reset=True)
         labels, self._label_format = read_labels(in_memory(Y), may_miss=self._takes_unknown_labels)
         check_consistent_length(X, labels)
         self.classes_ = self._label_format.classes
+        cost = self._check_cost(getattr(self, "cost", "zero_one"))
+        cost._check_n_rows(labels.shape[0] if kept is None else len(kept))
+        if kept is not None:
+            cost = cost.for_rows(kept)
         if has_unknown(labels):
             some = np.flatnonzero((labels != UNKNOWN).any(axis=1))
             if len(some) < len(labels):
                 X, labels = take_rows(X, some), labels[some]
                 weight = None if weight is None else weight[some]
-        return X, labels, weight
+                cost = cost.for_rows(some)
+        return X, labels, weight, cost
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         """Return X as a float array, as a CSR array that has no cell twice, or as the rows on disk it is."""
@@ -198,7 +204,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         saved = super()._get_saved()
         saved.pop("classes_", None)  # they are those of the label format
         if not isinstance(saved.get("cost", ""), str):
-            saved["cost"] = get_cost(self.cost)
+            saved["cost"] = get_cost(self.cost).with_mean_prices()  # the rows are not in the file either
         if "cost_" in saved and is_function(self.cost_):
             saved["probe"] = probe(self.cost_, self._label_format.n_labels)
         return saved
@@ -396,7 +402,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         return pd.DataFrame(told, index, self.classes_) if as_frame else told
 
     @_if_knows("_distributions")
-    def expected_cost(self, X: Any, Y: Any = None) -> Floats:
+    def expected_cost(self, X: Any, Y: Any = None, *, cost: Any = None) -> Floats:
         """Return the expected cost of the predictions.
 
         Parameters
@@ -404,32 +410,38 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         X : array, sparse matrix or DataFrame of shape (n, n_features)
             For Dask, the result is a Dask array.
         Y : array, sparse matrix or DataFrame of shape (n, n_labels), optional
-            The predictions to evaluate; by default those of ``predict``.
+            The predictions to evaluate; by default the best ones for the cost, as of ``predict``.
+        cost : str, Cost or callable, optional
+            As in ``decide``; by default the model's own.
 
         Returns
         -------
         costs : ndarray of shape (n,)
         """
         check_is_fitted(self)
+        how = {} if cost is None else {"cost": self._check_cost(cost)}
         if is_lazy(X):
-            return cast(Floats, answer_lazily(self, "expected_cost", X, Y))
+            return cast(Floats, answer_lazily(self, "expected_cost", X, Y, **how))
         X = self._read_features(X, reset=False)
         given = None if Y is None else self._label_format.read_more(in_memory(Y))
         if given is not None:
             check_consistent_length(X, given)
-        return self._expected_cost(X, given)
+        checked = how.get("cost", self.cost_)
+        checked._check_n_rows(X.shape[0])
+        return self._expected_cost(X, given, checked)
 
-    def _expected_cost(self, X: Any, labels: Any) -> Floats:
+    def _expected_cost(self, X: Any, labels: Any, cost: Cost) -> Floats:
         """Return the expected cost of labels, or of the own answer if they are None."""
-        if isinstance(self.cost_, Measure):
+        if isinstance(cost, Measure):
             raise ValueError(
-                f"{self.cost_.name!r} is a measure of a whole table, in which no row has a cost of its own: "
+                f"{cost.name!r} is a measure of a whole table, in which no row has a cost of its own: "
                 "expected_score(X) is what it is expected to be for the table"
             )
         costs = []
-        for rows, p in self._distributions(X, self.cost_):
-            answer = labels[rows] if labels is not None else decide(p, self.cost_, n_jobs=self.n_jobs)
-            costs.append(expected_cost(p, answer, self.cost_))
+        for rows, p in self._distributions(X, cost):
+            own = cost.for_rows(rows)
+            answer = labels[rows] if labels is not None else decide(p, own, n_jobs=self.n_jobs)
+            costs.append(expected_cost(p, answer, own))
         return np.concatenate(costs)
 
     @_if_knows("_distributions")
@@ -441,18 +453,31 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         X : array, sparse matrix or DataFrame of shape (n, n_features)
             For Dask, the result is lazy, too.
         cost : str, Cost or callable
-            As in the constructor.
+            As in the constructor. Prices of rows are those of the rows of X.
 
         Returns
         -------
         Y : of shape (n, n_labels)
             In the form that the labels had in ``fit``, as from ``predict``.
+
+        Examples
+        --------
+        A label that half of such rows have: to miss it costs little in the first row, and much in the second.
+
+        >>> from refpair import Cost, CSRPEClassifier
+        >>> X, Y = [[0], [1]] * 20, [[0], [0], [0], [1]] * 10
+        >>> model = CSRPEClassifier("f1", n_bits=20, random_state=0).fit(X, Y)
+        >>> model.decide([[1], [1]], Cost.per_label(false_negative=[[0.1], [100]]))
+        array([[0],
+               [1]])
         """
         check_is_fitted(self)
         cost = self._check_cost(cost)
         if is_lazy(X):
             return answer_lazily(self, "decide", X, cost=cost)
-        return self._label_format.write(self._decide(self._read_features(X, reset=False), cost), X)
+        read = self._read_features(X, reset=False)
+        cost._check_n_rows(read.shape[0])
+        return self._label_format.write(self._decide(read, cost), X)
 
     @_if_knows("_distributions")
     def expected_score(self, X: Any) -> float:
@@ -471,7 +496,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         check_is_fitted(self)
         X, cost = self._read_features(in_memory(X), reset=False), self.cost_
         if not isinstance(cost, Measure):
-            return cost.as_score(float(self._expected_cost(X, None).mean()))
+            return cost.as_score(float(self._expected_cost(X, None, cost).mean()))
         tp, said, there = np.zeros((3, self._label_format.n_labels))
         for _, p in self._distributions(X, self._prices):
             answer, marginals = decide(p, self._prices, n_jobs=self.n_jobs), p.marginals()

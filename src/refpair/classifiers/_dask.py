@@ -46,6 +46,11 @@ def answer_lazily(model: Any, method: str, X: Any, Y: Any = None, **how: Any) ->
     It is a Dask DataFrame where the labels and the features have names. `how` are the method's other
     arguments, and Y is cut into the same blocks as X.
     """
+    if getattr(how.get("cost"), "n_rows", None) is not None:
+        raise ValueError(
+            "prices of rows need rows in memory, and X is a Dask collection: give X.compute(), or one block "
+            "after the other, each with its own prices"
+        )
     delayed = import_module("dask").delayed
     blocks, n_rows = row_blocks(X)
     # Whatever can be told without the rows is checked now.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from refpair.costs import Measure, PerLabelCost, RankedCost
+from refpair.costs import Cost, Measure, PerLabelCost, RankedCost
 from refpair.decision.decide import decide
 from refpair.decision.ranked import top_labels
 from refpair.decision.thresholds import HeldOut
@@ -47,7 +47,7 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
     For a measure of a whole table there is nothing to choose: the probabilities of labels are all it needs.
     Each half of the rows measures a pool, and thresholds, that were fitted to the other half.
     """
-    vectors, truths, cost = training.vectors, training.truths, training.cost
+    vectors, truths, cost = training.vectors, training.truths, training.cost.for_rows(training.rows)
     row_weight = training.row_weight
     weights = likeliest_weights([one for one, tells_vectors in told if tells_vectors], training)
     everything = np.arange(len(truths))
@@ -59,7 +59,7 @@ def choose_mixture(training: Training, told: Sequence[Told], *, may_be_new: bool
         answers = np.empty(truths.shape, np.int64)
         for judged, part in zip(halves, parts, strict=True):
             p = Mixture(weights, part.pool, share).mix(_of_rows(told, judged), vectors)
-            answers[judged] = part.answers(p, training)
+            answers[judged] = part.answers(p, cost.for_rows(judged), training)
             losses[place, judged] = log_loss(p.marginals(), truths[judged])
         if isinstance(cost, Measure):
             value = cost.mean(with_gaps(truths), answers, row_weight)
@@ -88,9 +88,8 @@ class _Part:
         self.pool = pool.fit_labels(labels, training.truths[rows], row_weight)
         self.held_out = HeldOut.of(self.pool(labels), training.X.shape[0], row_weight)
 
-    def answers(self, p: Distribution, training: Training) -> npt.NDArray[np.integer]:
+    def answers(self, p: Distribution, cost: Cost, training: Training) -> npt.NDArray[np.integer]:
         """Return the decisions on other rows; for lists all labels in order, since some may be unknown."""
-        cost = training.cost
         if isinstance(cost, RankedCost):
             return top_labels(p, cost, training.n_labels)
         return decide(

@@ -55,10 +55,10 @@ class ReductionClassifier(MultiLabelClassifier):
         self
         """
         self._check_parameters()
-        X, labels, weight = self._read(X, y, sample_weight)
-        self.cost_ = self._check_cost(getattr(self, "cost", "zero_one"))
+        X, labels, weight, self.cost_ = self._read(X, y, sample_weight)
         state = check_random_state(self.random_state)
         self._learn(X, labels, weight, np.random.default_rng(state.randint(2**31, size=4, dtype=np.int64)))
+        self.cost_ = self.cost_.with_mean_prices(weight)  # that of new rows, whose prices are not known
         return self
 
     def _learn(

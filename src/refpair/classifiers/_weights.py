@@ -18,18 +18,21 @@ Floats = npt.NDArray[np.float64]
 _LARGE = 1e12  # beyond, and below its inverse, sums of weights and their squares are not exact
 
 
-def weigh(X: Any, Y: Any, sample_weight: Any) -> tuple[Any, Any, Floats | None]:
-    """Return the rows that have a weight other than 0, their labels and weights; None if all weights are 1.
+def weigh(X: Any, Y: Any, sample_weight: Any) -> tuple[Any, Any, Floats | None, npt.NDArray[np.bool_]]:
+    """Return the rows that have a weight other than 0, their labels and weights, and which rows these are.
+
+    The weights are None if all are 1.
 
     All else is read later: of rows of weight 0 nothing is known, nor are labels that they alone have.
     """
     X, Y, given = in_memory(X), in_memory(Y), in_memory(sample_weight)
     check_consistent_length(X, Y)
     weight = read_weights(given, _num_samples(X))
-    used = np.flatnonzero(weight)
-    if len(used) < len(weight):
+    kept = weight > 0.0
+    if not kept.all():
+        used = np.flatnonzero(kept)
         X, Y, weight = take_rows(X, used), take_rows(Y, used), weight[used]
-    return X, Y, None if (weight == 1.0).all() else weight
+    return X, Y, None if (weight == 1.0).all() else weight, kept
 
 
 def read_weights(given: Any, n_rows: int) -> Floats:

@@ -272,8 +272,8 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         self
         """
         self._check_parameters()
-        X, labels, weight = self._read(X, y, sample_weight)
-        self.cost_ = self._check_cost(self.cost)
+        X, labels, weight, cost = self._read(X, y, sample_weight)
+        self.cost_ = cost.with_mean_prices(weight)
         state = check_random_state(self.random_state)
         estimator = clone(self.estimator)
         if self.random_state is not None:

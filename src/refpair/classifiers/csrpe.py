@@ -23,7 +23,7 @@ from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._estimator_source import EstimatorSource
 from refpair.classifiers._mixture_choice import choose_mixture
 from refpair.coding import ReferencePairCode, draw_code
-from refpair.costs import Cost, CountCost, Measure, get_cost, vector_cost
+from refpair.costs import Cost, CountCost, Measure, PerLabelCost, get_cost, vector_cost
 from refpair.decision.thresholds import HeldOut
 from refpair.on_disk import RowsOnDisk
 from refpair.posterior.calibrate import LogOddsPool
@@ -41,7 +41,10 @@ from refpair.tables.labels import has_unknown
 
 SOURCES = ("code", "labels", "leaves", "linear")
 _MOST_ROWS = 1000  # whose answers out of bag are looked at
-_MOST_ROWS_OF_TABLE = 5000  # to find thresholds by: that of a rare label is a matter of few samples
+_MOST_FOR_SELDOM, _CELLS = (
+    10_000,
+    1 << 24,
+)  # under costs that may ask for what is seldom; and with all vectors
 MOST_VECTORS = 20_000  # that a posterior weighs: each sample is compared with all of them
 
 _PAIRS = ("auto", "uniform", "density", "mixed", "observed")
@@ -242,8 +245,8 @@ class CSRPEClassifier(SavableCSRPE):
         self
         """
         self._check_parameters()
-        X, labels, row_weight = self._read(X, y, sample_weight)
-        cost = self._check_cost(self.cost)
+        X, labels, row_weight, cost_of_rows = self._read(X, y, sample_weight)
+        cost = cost_of_rows.with_mean_prices(row_weight)
         if self.decoder == "nearest":
             vector_cost(cost, 'decoder="nearest"')
         drawn = check_random_state(self.random_state).randint(2**31, size=4, dtype=np.int64)
@@ -267,9 +270,11 @@ class CSRPEClassifier(SavableCSRPE):
         self.cost_ = cost
         self.relevant_set_, self.relevant_counts_ = relevant
         if posterior and len(codes[0]) > 0:  # of a single vector there is nothing to learn
-            n_rows = _MOST_ROWS_OF_TABLE if isinstance(cost, Measure) else _MOST_ROWS
+            n_rows = _MOST_ROWS
+            if isinstance(cost, PerLabelCost | Measure):
+                n_rows = max(n_rows, min(_MOST_FOR_SELDOM, _CELLS // len(relevant[0])))
             rows = for_rows.permutation(X.shape[0])[:n_rows]
-            training = Training(X, distinct, *relevant, rows, cost, learn, self.n_jobs, self.verbose)
+            training = Training(X, distinct, *relevant, rows, cost_of_rows, learn, self.n_jobs, self.verbose)
             self._fit_posterior(codes, training, for_sources)
         else:
             (code, *_) = codes

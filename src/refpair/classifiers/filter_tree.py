@@ -152,7 +152,7 @@ class CondensedFilterTree(ReductionClassifier):
         n_done, n_left = 0, self.n_rounds
 
         def cost_of(row: Rows, vectors: Bytes) -> Floats:
-            return self.cost_.rows(truth[row], vectors[:, place])
+            return self.cost_.for_rows(row).rows(truth[row], vectors[:, place])
 
         train = partial(train_round, levels, cost_of=cost_of)
         if needs_only_marginals(self.cost_):

@@ -87,9 +87,11 @@ class LabelPowerset(ReductionClassifier):
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         return self.vectors_[self.learners_.labels(X)[:, 0]]
 
-    def _expected_cost(self, X: Any, labels: Any) -> npt.NDArray[np.float64]:
+    def _expected_cost(self, X: Any, labels: Any, cost: Cost) -> npt.NDArray[np.float64]:
         # Not every base learner predicts what it holds for the most probable.
-        return super()._expected_cost(X, self._predict_labels(X) if labels is None else labels)
+        if labels is None and cost is self.cost_:
+            labels = self._predict_labels(X)
+        return super()._expected_cost(X, labels, cost)
 
     def _distributions(self, X: Any, cost: Cost | None) -> Iterator[tuple[slice, LabelDistribution]]:
         for rows in chunks_of(X.shape[0], max(1, _CELLS // len(self.vectors_))):

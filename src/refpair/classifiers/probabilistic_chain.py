@@ -222,11 +222,11 @@ class ProbabilisticChain(ReductionClassifier):
         paths = most_probable(self.links_, X, self.beam_width if self.inference == "beam" else None)
         return paths[:, np.argsort(self.order_)]
 
-    def _expected_cost(self, X: Any, labels: Any) -> Floats:
-        if self.inference == "sample" or not _is_zero_one(self.cost_):
-            return super()._expected_cost(X, labels)
+    def _expected_cost(self, X: Any, labels: Any, cost: Cost) -> Floats:
+        if self.inference == "sample" or not _is_zero_one(cost):
+            return super()._expected_cost(X, labels, cost)
         if labels is None:
-            labels = self._predict_labels(X)
+            labels = self._decide(X, cost)
         paths = (labels.toarray() if sp.issparse(labels) else labels)[:, self.order_]
         chances = chances_along(self.links_, X, paths)
         return np.asarray(1.0 - np.where(paths, chances, 1.0 - chances).prod(axis=1))

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from refpair._extras import is_dataframe, pd
 from refpair._parallel import chunks_of, run_chunks
+from refpair.cli.prices import check_label, price_column
 from refpair.costs import Cost, RankedCost, get_cost
 from refpair.datasets.load import read_data
 from refpair.tables import Table, TableOptions, TableVectorizer
@@ -63,9 +64,13 @@ def built_in_cost(name: str) -> Cost:
 
 
 def cost_of(
-    name: str | None, false_positive: list[str] | None, false_negative: list[str] | None, labels: list[str]
+    name: str | None,
+    false_positive: list[str] | None,
+    false_negative: list[str] | None,
+    labels: list[str],
+    table: Table | None = None,
 ) -> Cost:
-    """Return the cost of a name, or that of the prices of each label."""
+    """Return the cost of a name, or that of the prices of each label, which may be in columns of a table."""
     if not false_positive and not false_negative:
         return built_in_cost(name or "f1")
     if name is not None:
@@ -73,29 +78,36 @@ def cost_of(
             "--cost goes without --false-positive and --false-negative, which make a cost themselves"
         )
     return Cost.per_label(
-        false_positive=_prices("--false-positive", false_positive, labels),
-        false_negative=_prices("--false-negative", false_negative, labels),
+        false_positive=_prices("--false-positive", false_positive, labels, table),
+        false_negative=_prices("--false-negative", false_negative, labels, table),
     )
 
 
-def _prices(option: str, given: list[str] | None, labels: list[str]) -> list[float]:
-    """Return the price of each label: its own, else the one for all, else 1."""
-    for_all, own = 1.0, {}
+def _prices(option: str, given: list[str] | None, labels: list[str], table: Table | None) -> Any:
+    """Return the price of each label: its own, else the one for all, else 1; by rows if it is a column."""
+    for_all: Any = 1.0
+    own: dict[str, Any] = {}
     for part in ",".join(given).split(",") if given else []:
         label, equals, number = (piece.strip() for piece in part.rpartition("="))
-        try:
-            price = float(number)
-        except ValueError:
-            raise ValueError(f"{option}: {part!r} is neither a number nor label=number") from None
-        if not 0 <= price < float("inf"):
-            raise ValueError(f"{option}: a price is a number from 0 up, not {number}")
-        if not equals:
-            for_all = price
-        elif label in labels:
-            own[label] = price
+        if equals:
+            check_label(option, label, number, labels, table)
+            own[label] = _price(option, part, number, labels, table)
         else:
-            raise ValueError(f"{option}: {unknown_name('label', label, labels)}")
-    return [own.get(label, for_all) for label in labels]
+            for_all = _price(option, part, number, labels, table)
+    prices = [own.get(label, for_all) for label in labels]
+    return np.column_stack(np.broadcast_arrays(*prices)) if any(np.ndim(one) for one in prices) else prices
+
+
+def _price(option: str, part: str, number: str, labels: list[str], table: Table | None) -> Any:
+    try:
+        price = float(number)
+    except ValueError:
+        if table is None or not number:
+            raise ValueError(f"{option}: {part!r} is neither a number nor label=number") from None
+        return price_column(option, number, labels, table)
+    if not 0 <= price < float("inf"):
+        raise ValueError(f"{option}: a price is a number from 0 up, not {number}")
+    return price
 
 
 def amount(text: str) -> Any:
@@ -159,10 +171,13 @@ class TableModel:
             raise ValueError(f"{table.name}: it lacks labels of the model, which are in {wanted}")
         return labeled_part(table, Y)
 
-    def compare(self, table: Table) -> tuple[list[str], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    def compare(
+        self, table: Table, cost: Cost | None = None
+    ) -> tuple[list[str], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
         """Return names of labels, the true ones of a table as 0, 1 and UNKNOWN, and the predicted ones.
 
-        Labels of the model come first, then others that the table names, which are never predicted.
+        Labels of the model come first, then others that the table names, which are never predicted. With a
+        cost, the answers are those for it.
         """
         assert table.Y is not None
         names = self.labels
@@ -176,7 +191,7 @@ class TableModel:
                 self.form.read_more(table.Y, f"{table.name}: the label columns", may_miss=True)
             )
         predicted = np.zeros_like(truth)
-        predicted[:, : len(self.labels)] = self._predict(table)
+        predicted[:, : len(self.labels)] = self._predict(table, cost)
         return names, truth, predicted
 
     def score(self, table: Table, truth: Any, predicted: Any, cost: Cost) -> float:
@@ -187,10 +202,22 @@ class TableModel:
             predicted = np.vectorize(number.__getitem__, otypes=[np.int64])(lists)
         return cost.mean(with_gaps(truth), predicted)
 
-    def predict(self, table: Table, *, proba: bool, expected_cost: bool, sets: int, top: int) -> pd.DataFrame:
-        """Return the predictions in the form that the labels had, and what else is asked for."""
+    def predict(
+        self,
+        table: Table,
+        *,
+        proba: bool,
+        expected_cost: bool,
+        sets: int,
+        top: int,
+        cost: Cost | None = None,
+    ) -> pd.DataFrame:
+        """Return the predictions in the form that the labels had, and what else is asked for.
+
+        They are for a cost, or by default for the model's own.
+        """
         form = replace(self.form, within="list")
-        predicted = form.write(self._predict(table), None)
+        predicted = form.write(self._predict(table, cost), None)
         if form.kind == "names":
             answers = pd.DataFrame({form.name or "labels": predicted})
         else:
@@ -202,14 +229,14 @@ class TableModel:
             names = [f"{name}_probability" for name in self.labels]
             answers = pd.concat([answers, pd.DataFrame(found, columns=names)], axis=1)
         if top:
-            parts = self._ask("predict_top", table, top)
+            parts = self._ask("predict_top", table, top, cost if isinstance(cost, RankedCost) else None)
             lists = np.concatenate([labels for labels, _ in parts])
             chances = np.concatenate([own for _, own in parts]).round(6)
             for place in range(lists.shape[1]):
                 answers[f"label_{place + 1}"] = lists[:, place]
                 answers[f"label_{place + 1}_probability"] = chances[:, place]
         if expected_cost:
-            answers["expected_cost"] = np.concatenate(self._ask("expected_cost", table)).round(6)
+            answers["expected_cost"] = self.expected_cost(table, cost).round(6)
         if sets:
             parts = self._ask("predict_set_proba", table, sets)
             vectors = np.concatenate([labels for labels, _ in parts])
@@ -223,19 +250,25 @@ class TableModel:
                 answers[f"set_{k + 1}_probability"] = chances[:, k]
         return answers
 
-    def _predict(self, table: Table) -> Any:
+    def expected_cost(self, table: Table, cost: Cost | None = None) -> npt.NDArray[np.float64]:
+        """Return what the answers for a cost, or the model's own, are expected to cost."""
+        return np.concatenate(self._ask("expected_cost", table, cost=cost))
+
+    def _predict(self, table: Table, cost: Cost | None = None) -> Any:
         """Return the predicted labels, 0 and 1."""
-        parts = [part.toarray() if hasattr(part, "toarray") else part for part in self._ask("predict", table)]
+        answers = self._ask("predict" if cost is None else "decide", table, cost=cost)
+        parts = [part.toarray() if hasattr(part, "toarray") else part for part in answers]
         return np.concatenate([self.form.read_more(part) for part in parts])
 
-    def _ask(self, method: str, table: Table, *more: Any) -> list[Any]:
+    def _ask(self, method: str, table: Table, *more: Any, cost: Cost | None = None) -> list[Any]:
         """Return what a method of the model says of a table, by parts of some rows."""
 
         def say(part: slice) -> Any:
             rows = X.iloc[part] if is_dataframe(X) else X[part]
             if isinstance(self.fitted, Pipeline):
                 rows = self.fitted[:-1].transform(rows)
-            return getattr(self.classifier, method)(rows, *more)
+            how = {} if cost is None else {"cost": cost.for_rows(part)}
+            return getattr(self.classifier, method)(rows, *more, **how)
 
         if not hasattr(self.classifier, method):
             raise ValueError(f"{self.name}: a {type(self.classifier).__name__} has no {method}")

@@ -93,6 +93,8 @@ def fit(
 
     refpair fit mail.csv --labels spam,fraud --false-negative fraud=50 -o m
 
+    refpair fit payments.csv --labels fraud,refund --false-negative fraud=amount -o m
+
     refpair fit emotions --cost rank -o emotions.refpair
     """
     import numpy as np
@@ -101,6 +103,7 @@ def fit(
     from refpair import CSRPEClassifier, TableVectorizer, save
     from refpair._files import check_output
     from refpair.cli.data import TableModel, amount, built_in_cost, cost_of, read_labeled, table_options
+    from refpair.cli.prices import options_again
     from refpair.costs import PerLabelCost
     from refpair.model_selection import MultilabelStratifiedShuffleSplit
     from refpair.tables import Table
@@ -132,8 +135,10 @@ def fit(
     vectorizer = TableVectorizer(
         dict(options.kinds), text_model=text_model, folder=table.folder, verbose=verbose
     )
+    priced = (cost, false_positive, false_negative, [str(name) for name in form.classes])
+    chosen = cost_of(*priced, table)
     classifier = CSRPEClassifier(
-        cost_of(cost, false_positive, false_negative, [str(name) for name in form.classes]),
+        chosen,
         n_bits="auto" if n_bits is None else n_bits,
         max_depth="auto" if max_depth is None else max_depth,
         min_samples_leaf=min_samples_leaf,
@@ -157,8 +162,11 @@ def fit(
         found = 1 - classifier.oob_cost_ if own.greater_is_better else classifier.oob_cost_
         typer.echo(f"out of bag, on the {len(table.X):,} training rows: {own.name} {found:.4f} ({better})")
     if held_out is not None:
+        if chosen.n_rows is not None:
+            own = cost_of(*priced, held_out)
+        asked = None if chosen.n_rows is None else own
         fitted = TableModel(str(output), model)
-        _, truth, predicted = fitted.compare(held_out)
+        _, truth, predicted = fitted.compare(held_out, asked)
         # There are no prices for labels that the model does not know.
         compared = slice(form.n_labels if isinstance(own, PerLabelCost) else None)
         found = fitted.score(held_out, truth[:, compared], predicted[:, compared], own)
@@ -176,6 +184,9 @@ def fit(
     counted = ", ".join(f"{n:,} {thing}" + "s" * (n != 1) for thing, n in sizes.items())
     size = decimal(output.stat().st_size)
     typer.echo(f"{counted} for {own.name} in {seconds:.1f} s; {output}, {size}")
+    if chosen.n_rows is not None:
+        again = options_again(false_positive, false_negative)
+        typer.echo(f"the file has mean prices; with those of each row: refpair predict {output} DATA {again}")
 
 
 def predict(
@@ -201,6 +212,11 @@ def predict(
     id_column: Annotated[
         str | None, typer.Option("--id", help="A column of DATA to copy.", metavar="COLUMN")
     ] = None,
+    cost: Annotated[
+        str | None, typer.Option(help="Another cost to answer for, as in refpair fit.", metavar="NAME")
+    ] = None,
+    false_positive: FalsePositive = None,
+    false_negative: FalseNegative = None,
     for_spreadsheets: ForSpreadsheets = False,
     sep: Sep = None,
     encoding: Encoding = None,
@@ -214,9 +230,11 @@ def predict(
     refpair predict songs.refpair new.csv --join --proba --expected-cost -o labels.csv
 
     refpair predict songs.refpair new.csv --top 3
+
+    refpair predict payments.refpair new.csv --false-negative fraud=amount
     """
     from refpair import load
-    from refpair.cli.data import TableModel
+    from refpair.cli.data import TableModel, cost_of
     from refpair.datasets.load import read_data
     from refpair.tables import write_table
     from refpair.tables._names import check_known
@@ -228,7 +246,9 @@ def predict(
     table = read_data(data, sep=sep, encoding=encoding)
     if id_column is not None:
         check_known([id_column], list(table.X.columns), table.name)
-    answers = fitted.predict(table, proba=proba, expected_cost=expected_cost, sets=sets, top=top)
+    is_own = cost is None and not false_positive and not false_negative
+    asked = None if is_own else cost_of(cost, false_positive, false_negative, fitted.labels, table)
+    answers = fitted.predict(table, proba=proba, expected_cost=expected_cost, sets=sets, top=top, cost=asked)
     if join or id_column is not None:
         cells = table.X if join else table.X[[id_column]]
         renamed = {name: f"{name}_predicted" for name in answers.columns if name in set(cells.columns)}
@@ -251,6 +271,8 @@ def evaluate(
             show_default="all built-in ones",
         ),
     ] = None,
+    false_positive: FalsePositive = None,
+    false_negative: FalseNegative = None,
     per_label: Annotated[
         bool, typer.Option("--per-label", help="Add precision and recall of each label.")
     ] = False,
@@ -264,19 +286,25 @@ def evaluate(
     refpair evaluate songs.refpair test.csv --per-label
 
     refpair evaluate songs.refpair test.csv --cost f1 --cost f2
+
+    refpair evaluate payments.refpair test.csv --false-negative fraud=amount
     """
     from refpair import load
-    from refpair.cli.data import TableModel, built_in_cost, table_options
+    from refpair.cli.data import TableModel, built_in_cost, cost_of, table_options
+    from refpair.cli.prices import tell_paid
     from refpair.costs import Cost, PerLabelCost, cost_names
-    from refpair.tables.labels import UNKNOWN
+    from refpair.tables.labels import UNKNOWN, with_gaps
 
     asked_for = [built_in_cost(name) for name in cost or cost_names()]
     fitted = TableModel(str(model), load(model))
     table = fitted.read_with_labels(data, table_options(sep=sep, encoding=encoding))
-    names, truth, predicted = fitted.compare(table)
+    priced: Cost | None = None
+    if false_positive or false_negative:
+        priced = cost_of(None, false_positive, false_negative, fitted.labels, table)
+    names, truth, predicted = fitted.compare(table, priced)
     console = Output()
     # Names may mean the same cost, and the model's own need not be among them. Some are made for none.
-    own: Cost | None = fitted.classifier.cost_ if hasattr(fitted.classifier, "cost") else None
+    own: Cost | None = priced or (fitted.classifier.cost_ if hasattr(fitted.classifier, "cost") else None)
     new = names[len(fitted.labels) :]
     if new:
         told = f"The model does not know the labels {', '.join(new)}: where they apply, they are missed."
@@ -294,7 +322,14 @@ def evaluate(
         )
     console.print(costs)
     if own is not None:
-        console.print("* the cost of the model")
+        console.print(
+            f"* the cost of the {'model' if priced is None else 'options, which the answers are for'}"
+        )
+    if priced is not None:
+        n = len(fitted.labels)
+        expected = fitted.expected_cost(table, priced)
+        told = tell_paid(priced, with_gaps(truth[:, :n]), predicted[:, :n], expected)
+        console.print(told, markup=False)
     if per_label:
         columns = ("precision", "recall", "F1", "rows with it", "predicted")
         labels = new_table("label", *columns, numbers=columns)

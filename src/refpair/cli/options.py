@@ -30,13 +30,15 @@ FalsePositive = Annotated[
     list[str] | None,
     typer.Option(
         help="Instead of --cost, the price of a false label: a number for all labels, label=number "
-        "for one. Can be repeated.",
+        "for one; in fit, predict and evaluate also a column of DATA. Can be repeated.",
         metavar="PRICE",
     ),
 ]
 FalseNegative = Annotated[
     list[str] | None,
-    typer.Option(help="The price of a missed label, likewise; as in fraud=50.", metavar="PRICE"),
+    typer.Option(
+        help="The price of a missed label, likewise; as in fraud=50 or fraud=amount.", metavar="PRICE"
+    ),
 ]
 Drop = Annotated[
     list[str] | None,

@@ -27,7 +27,7 @@ LabelMatrix: TypeAlias = Any  # an ndarray of uint8 or a csr_array, which carrie
 
 F = TypeVar("F")
 
-_LARGEST_COST = 1e100  # up to here, no sum and no square of costs overflows: nobody else has to think of it
+LARGEST_COST = 1e100  # up to here, no sum and no square of costs overflows: nobody else has to think of it
 _BLOCK = 1 << 18  # numbers in a temporary array: 2 MB as float64, so a chain of them stays in cache
 _SPARSE_STEP = 50  # a step of a sparse-sparse product takes as long as so many of a sparse-dense one
 
@@ -235,11 +235,11 @@ def check_costs(
         problem = f"must return an array of shape {shape}, not {array.shape}"
     else:
         costs = _as_floats(array)
-        fine = np.abs(costs) <= _LARGEST_COST  # NaN is not
+        fine = np.abs(costs) <= LARGEST_COST  # NaN is not
         if fine.all():
             return costs
         at = np.unravel_index(fine.argmin(), shape)
-        problem = f"is {array[at]} for {case(at)}: make it a finite number, at most {_LARGEST_COST:g}"
+        problem = f"is {array[at]} for {case(at)}: make it a finite number, at most {LARGEST_COST:g}"
     raise ValueError(f"the cost {name!r} {problem}")
 
 
@@ -258,10 +258,10 @@ def _check_prices(what: str, prices: Any) -> float | tuple[float, ...]:
         array = _as_floats(given) if given.dtype.kind in "biufO" else np.array(np.nan)
     except (ValueError, TypeError, OverflowError):  # lists of unequal lengths, integers of 400 digits
         array = np.array(np.nan)
-    if array.ndim > 1 or not ((array >= 0) & (array <= _LARGEST_COST)).all():
+    if array.ndim > 1 or not ((array >= 0) & (array <= LARGEST_COST)).all():
         raise ValueError(
             f"{what} must be one price or one for each label, finite and not negative, at most "
-            f"{_LARGEST_COST:g}"
+            f"{LARGEST_COST:g}"
         )
     return tuple(array.tolist()) if array.ndim else float(array)
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from refpair.costs import _counts
 from refpair.costs._counts import FloatArray, LabelMatrix, Labels, NamedPrices, Prices
+from refpair.costs.row_prices import RowPrices, Rows, read_prices
 from refpair.tables.labels import read_predictions, with_gaps
 
 CountFunction: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], npt.ArrayLike]
@@ -94,14 +95,15 @@ class Cost(ABC):
         if n != m:
             raise ValueError(f"Y has {n} rows and Z has {m}: row i of Z must predict row i of Y")
         cost = self._for_columns(Y, Z)
+        cost._check_n_rows(n)
         if known is None:
             # A copy: what a function returned may be an array that it keeps.
             return np.array(cost._rows(truths, predictions))
-        costs, some = np.full(n, np.nan), known.any(axis=1)
-        if some.any():
+        costs, some = np.full(n, np.nan), np.flatnonzero(known.any(axis=1))
+        if len(some):
             known = known[some]
             both = truths[some], _counts.dense(predictions[some]).astype(np.uint8) * known
-            costs[some] = cost._rows(*both, known.sum(axis=1, dtype=np.float64))
+            costs[some] = cost.for_rows(some)._rows(*both, known.sum(axis=1, dtype=np.float64))
         return costs
 
     def mean(self, Y: Labels, Z: Labels, sample_weight: npt.ArrayLike | None = None) -> float:
@@ -177,6 +179,42 @@ class Cost(ABC):
         """
         return self
 
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows that have prices of their own; None if all rows have the same cost."""
+        return None
+
+    def for_rows(self, rows: Rows) -> Cost:
+        """Return the cost of some rows, by a slice or an array: prices of rows are those of these rows.
+
+        Examples
+        --------
+        >>> cost = Cost.per_label(false_negative=[[5], [20], [80]])
+        >>> cost.for_rows(slice(1, 3))
+        Cost.per_label(false_positive=1.0, false_negative=<prices of 2 rows>)
+        >>> get_cost("f1").for_rows(slice(1, 3))
+        get_cost('f1')
+        """
+        return self
+
+    def with_mean_prices(self, sample_weight: npt.ArrayLike | None = None) -> Cost:
+        """Return the cost with the mean price of each label, where rows have prices of their own.
+
+        Examples
+        --------
+        >>> Cost.per_label(false_negative=[[5], [20], [80]]).with_mean_prices()
+        Cost.per_label(false_positive=1.0, false_negative=35.0)
+        """
+        return self
+
+    def _check_n_rows(self, n: int) -> None:
+        """Raise a ValueError if it has prices of another number of rows."""
+        if self.n_rows not in (None, n):
+            raise ValueError(
+                f"the cost {self.name!r} has prices of {self.n_rows} rows, and here are {n}: give the prices "
+                "of these rows, or take cost.with_mean_prices()"
+            )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the cost as plain JSON types for :meth:`from_dict`.
 
@@ -205,7 +243,10 @@ class Cost(ABC):
             raise ValueError(f"the name of a stored cost must be a string, not {stored['name']!r:.100}")
         if len(stored) == 1:
             return get_cost(stored["name"])
-        return Cost.per_label(**{what: _counts.prices_from_pairs(value) for what, value in stored.items()})
+        cost = Cost.per_label(**{what: _counts.prices_from_pairs(value) for what, value in stored.items()})
+        if cost.n_rows is not None:
+            raise ValueError("a stored cost has one price for each label, not one for each row")
+        return cost
 
     @staticmethod
     def from_counts(f: CountFunction, name: str | None = None, greater_is_better: bool = False) -> Cost:
@@ -253,8 +294,8 @@ class Cost(ABC):
     @staticmethod
     def per_label(
         *,
-        false_positive: npt.ArrayLike | Mapping[Any, float] = 1.0,
-        false_negative: npt.ArrayLike | Mapping[Any, float] = 1.0,
+        false_positive: npt.ArrayLike | Mapping[Any, npt.ArrayLike] = 1.0,
+        false_negative: npt.ArrayLike | Mapping[Any, npt.ArrayLike] = 1.0,
         default: float = 1.0,
         name: str = "per_label",
     ) -> Cost:
@@ -262,13 +303,16 @@ class Cost(ABC):
 
         Parameters
         ----------
-        false_positive : float, array-like of shape (n_labels,) or dict, default=1.0
+        false_positive : float, array-like, DataFrame or dict, default=1.0
             The price of predicting a label that does not apply, not negative. One for all labels, one for
             each, or a dictionary of prices by label name (or by column number, if labels have no names).
-        false_negative : float, array-like of shape (n_labels,) or dict, default=1.0
+            Prices of rows are an array of shape (n, n_labels) or (n, 1), a DataFrame with labels as columns,
+            or a dictionary in which a label has an array of shape (n,). Row i is row i of the data, whatever
+            its index.
+        false_negative : float, array-like, DataFrame or dict, default=1.0
             The price of missing a label that applies, likewise.
         default : float, default=1.0
-            The price of labels that are not in a dictionary.
+            The price of labels that are not in a dictionary or DataFrame.
         name : str, default="per_label"
             The name in tables and error messages.
 
@@ -279,9 +323,15 @@ class Cost(ABC):
         >>> cost = Cost.per_label(false_positive=1, false_negative=[1, 50])
         >>> cost.rows([[0, 1], [1, 0]], [[1, 0], [0, 1]])
         array([51.,  2.])
+
+        Missing the first label costs what the row says.
+
+        >>> cost = Cost.per_label(false_negative={"fraud": [20, 300]}).for_labels(["fraud", "spam"])
+        >>> cost.rows([[1, 0], [1, 0]], [[0, 0], [0, 1]])
+        array([ 20., 301.])
         """
-        fp = _counts.read_prices("false_positive", false_positive, default)
-        return PerLabelCost(name, False, fp, _counts.read_prices("false_negative", false_negative, default))
+        fp = read_prices("false_positive", false_positive, default)
+        return PerLabelCost(name, False, fp, read_prices("false_negative", false_negative, default))
 
     @staticmethod
     def f_beta(beta: float) -> Cost:
@@ -399,17 +449,31 @@ class FunctionCost(Cost):
 class PerLabelCost(Cost):
     """A cost that adds up over the labels; see :meth:`Cost.per_label`."""
 
-    false_positive: Prices
-    false_negative: Prices
+    false_positive: Prices | RowPrices
+    false_negative: Prices | RowPrices
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        sizes = [len(prices) for prices in self._both() if isinstance(prices, RowPrices)]
+        if len(set(sizes)) > 1:
+            raise ValueError(
+                f"false_positive has prices of {sizes[0]} rows, and false_negative of {sizes[1]}"
+            )
 
     def __repr__(self) -> str:
-        stored = self.to_dict()
-        default = f", default={stored['default']}" if stored.get("default", 1.0) != 1.0 else ""
+        defaults = {
+            prices.default
+            for prices in self._both()
+            if isinstance(prices, NamedPrices) or (isinstance(prices, RowPrices) and prices.names)
+        } - {1.0}
+        default = "".join(f", default={price}" for price in defaults)
         both = f"false_positive={self.false_positive}, false_negative={self.false_negative}"
         return f"Cost.per_label({both}{default})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the name and the prices; those by label name as pairs."""
+        if self.n_rows is not None:
+            raise ValueError(f"prices of rows are not stored; {self!r}.with_mean_prices() can be")
         stored: dict[str, Any] = {"name": self.name}
         for what in ("false_positive", "false_negative"):
             prices = getattr(self, what)
@@ -423,28 +487,74 @@ class PerLabelCost(Cost):
         """Return the cost with one price for each label."""
         listed = list(names)
         fp, fn = (
-            prices.resolve(listed) if isinstance(prices, NamedPrices) else prices
-            for prices in (self.false_positive, self.false_negative)
+            prices.resolve(listed) if isinstance(prices, NamedPrices | RowPrices) else prices
+            for prices in self._both()
         )
         cost = replace(self, false_positive=fp, false_negative=fn)
         cost.prices(len(listed))  # raises if there are not as many as labels
         return cost
 
-    def prices(self, n_labels: int) -> tuple[FloatArray, FloatArray]:
-        """Return the false-positive and the false-negative prices, each as an array of n_labels."""
-        for what in ("false_positive", "false_negative"):
-            prices = getattr(self, what)
-            if isinstance(prices, NamedPrices):
-                raise ValueError(
-                    f"{what} of the cost {self.name!r} has prices by label name, and these labels have no "
-                    "names: give DataFrames, or the cost as cost.for_labels([...all names, in order...])"
-                )
-            if isinstance(prices, tuple) and len(prices) != n_labels:
-                given = f"{what} of the cost {self.name!r} has {len(prices)} prices"
-                raise ValueError(f"{given} for {n_labels} labels")
-        return np.full(n_labels, self.false_positive), np.full(n_labels, self.false_negative)
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows that have prices of their own; None if all rows have the same."""
+        return next((len(prices) for prices in self._both() if isinstance(prices, RowPrices)), None)
+
+    def for_rows(self, rows: Rows) -> PerLabelCost:
+        """Return the cost of some rows; see :meth:`Cost.for_rows`."""
+        if self.n_rows is None:
+            return self
+        fp, fn = (prices.take(rows) if isinstance(prices, RowPrices) else prices for prices in self._both())
+        return replace(self, false_positive=fp, false_negative=fn)
+
+    def with_mean_prices(self, sample_weight: npt.ArrayLike | None = None) -> PerLabelCost:
+        """Return the cost with the mean price of each label; see :meth:`Cost.with_mean_prices`."""
+        if self.n_rows is None:
+            return self
+        weights = _counts.check_row_weights(sample_weight, self.n_rows)
+        fp, fn = (
+            prices.mean(weights) if isinstance(prices, RowPrices) else prices for prices in self._both()
+        )
+        return replace(self, false_positive=fp, false_negative=fn)
+
+    def prices(self, n_labels: int, n_rows: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the false-positive and the false-negative prices.
+
+        Each is an array of n_labels, or of shape (n, n_labels) where rows have prices of their own; n must be
+        `n_rows`, if that is given.
+        """
+        if n_rows is not None:
+            self._check_n_rows(n_rows)
+        fp, fn = (
+            self._of_labels(what, prices, n_labels)
+            for what, prices in zip(("false_positive", "false_negative"), self._both(), strict=True)
+        )
+        return fp, fn
+
+    def _of_labels(self, what: str, prices: Prices | RowPrices, n_labels: int) -> FloatArray:
+        given = f"{what} of the cost {self.name!r} has"
+        if isinstance(prices, NamedPrices) or (isinstance(prices, RowPrices) and prices.names):
+            raise ValueError(
+                f"{given} prices by label name, and these labels have no names: give DataFrames, or the cost "
+                "as cost.for_labels([...all names, in order...])"
+            )
+        if isinstance(prices, RowPrices):
+            if prices.n_columns not in (1, n_labels):
+                raise ValueError(f"{given} {prices.n_columns} prices in each row for {n_labels} labels")
+            return np.broadcast_to(prices.array, (len(prices), n_labels))
+        if isinstance(prices, tuple) and len(prices) != n_labels:
+            hint = "; a price for each row is an array of shape (n, 1)"
+            raise ValueError(f"{given} {len(prices)} prices for {n_labels} labels{hint}")
+        return np.full(n_labels, prices)
+
+    def _both(self) -> tuple[Prices | RowPrices, Prices | RowPrices]:
+        return self.false_positive, self.false_negative
 
     def _matrix(self, Y: LabelMatrix, Z: LabelMatrix) -> FloatArray:
+        if self.n_rows is not None:
+            raise ValueError(
+                f"the cost {self.name!r} has prices of {self.n_rows} rows, and a matrix is of label vectors "
+                "without rows: use rows(Y, Z), or with_mean_prices().matrix(Y, Z)"
+            )
         fp, fn = self.prices(Y.shape[1])
         # [fn·y, 1−y] · [1−z, fp·z]: a sum without differences, so that no digits are lost and ties stay ties.
         predictions = _counts.dense(Z)
@@ -456,9 +566,14 @@ class PerLabelCost(Cost):
         return costs
 
     def _rows(self, Y: LabelMatrix, Z: LabelMatrix, n_known: FloatArray | None = None) -> FloatArray:
-        fp, fn = self.prices(Y.shape[1])
+        fp, fn = self.prices(Y.shape[1], Y.shape[0])
         Y, Z = _counts.dense(Y), _counts.dense(Z)
-        return np.asarray((Y > Z) @ fn + (Z > Y) @ fp)
+        return _paid(Y > Z, fn) + _paid(Z > Y, fp)
+
+
+def _paid(mistakes: npt.NDArray[np.bool_], prices: FloatArray) -> FloatArray:
+    """Return the sum of the prices of each row's mistakes."""
+    return np.asarray(mistakes @ prices if prices.ndim == 1 else (mistakes * prices).sum(axis=1))
 
 
 NAMED: dict[str, Cost] = {

@@ -54,7 +54,7 @@ def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None)
     distribution : LabelDistribution or IndependentLabels
         The distribution of the label vector of each row.
     cost : Cost
-        The cost of predicting one label vector when another is true.
+        The cost of predicting one label vector when another is true. Prices of rows must be of these rows.
     n_jobs : int, optional
         Number of threads, as in joblib. The decision does not depend on it.
 
@@ -98,8 +98,8 @@ def _by_chunks(rule: Rule, distribution: Distribution, n_jobs: int | None) -> By
 def decide_blocks(
     blocks: Iterable[tuple[slice, Distribution]], cost: Cost, *, n_jobs: int | None = None
 ) -> Bytes:
-    """Return the decisions on blocks of rows, one after the other."""
-    return np.concatenate([decide(distribution, cost, n_jobs=n_jobs) for _, distribution in blocks])
+    """Return the decisions on blocks of rows, one after the other, by which each has its prices."""
+    return np.concatenate([decide(p, cost.for_rows(rows), n_jobs=n_jobs) for rows, p in blocks])
 
 
 def quick_decision(vectors: Bytes, cost: Cost) -> Rule:
@@ -134,7 +134,7 @@ def exact_decision(labels: Distribution, cost: Cost) -> Rule | None:
 def _by_thresholds(p: npt.NDArray[np.float64], cost: Cost) -> Bytes:
     """Decide for a linear cost; a label that may be there or not at the same cost is left out."""
     if isinstance(cost, PerLabelCost):
-        fp, fn = cost.prices(p.shape[1])
+        fp, fn = cost.prices(p.shape[1], len(p))
         present, absent = p * fn, (1.0 - p) * fp
     elif is_rank(cost):
         present, absent = p, p.mean(axis=1, keepdims=True)

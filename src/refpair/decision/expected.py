@@ -56,7 +56,8 @@ def expected_cost(distribution: Distribution, labels: Labels, cost: Cost) -> Flo
     labels : array-like or sparse matrix of shape (n, n_labels)
         The decision for each row.
     cost : Cost
-        What it costs to predict a label vector when another one is right.
+        What it costs to predict a label vector when another one is right. Prices of rows must be of these
+        rows.
 
     Returns
     -------
@@ -101,7 +102,7 @@ def mean_costs(distribution: LabelDistribution, labels: Bytes, cost: Cost) -> Fl
 def _of_linear(distribution: Distribution, labels: Bytes, cost: Cost) -> Floats:
     p, n_labels = distribution.marginals(), labels.shape[1]
     if isinstance(cost, PerLabelCost):
-        fp, fn = cost.prices(n_labels)
+        fp, fn = cost.prices(n_labels, len(p))
         return np.asarray(np.where(labels, (1.0 - p) * fp, p * fn).sum(axis=1))
     if is_rank(cost):
         size = p.sum(axis=1)

@@ -68,7 +68,7 @@ class Mixture(Savable):
             return independent
         of_vectors = [answer for answer, tells_vectors in told if tells_vectors]
         mixed = sum(weight * one for weight, one in zip(self.weights, of_vectors, strict=True))
-        p = LabelDistribution(vectors, *keep_large(np.asarray(mixed), _KEPT))
+        p = LabelDistribution(vectors, *keep_large(np.asarray(mixed), _KEPT, vectors))
         if self.new_share > 0:
             p = LabelDistribution.mix([p, independent.drawn(_N_DRAWN)], [1 - self.new_share, self.new_share])
         return p.tilted(marginals)

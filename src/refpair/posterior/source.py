@@ -40,7 +40,7 @@ class Training:
     vectors: Bytes  # the relevant set
     counts: npt.NDArray[Any]  # how many samples have each of them
     rows: npt.NDArray[np.int64]
-    cost: Cost
+    cost: Cost  # in which all samples may have prices of their own
     learn: Learn  # bits from samples, by what the model's parameters say
     n_jobs: int | None = None
     verbose: int = 0
