@@ -2,5 +2,6 @@
 
 from refpair.decision.decide import decide
 from refpair.decision.expected import expected_cost
+from refpair.decision.rules import AtLeast, AtMost, Exactly, Exclusive, Implies, Taxonomy
 
-__all__ = ["decide", "expected_cost"]
+__all__ = ["AtLeast", "AtMost", "Exactly", "Exclusive", "Implies", "Taxonomy", "decide", "expected_cost"]

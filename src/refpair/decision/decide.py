@@ -14,7 +14,10 @@ from refpair._kernels import local_search
 from refpair._kernels.expected import best_prefixes, best_prefixes_of_independent
 from refpair._parallel import even_chunks, run_chunks
 from refpair.costs import Cost, CountCost, PerLabelCost, _counts
+from refpair.decision.allowed import best_allowed
+from refpair.decision.condition import conditioned
 from refpair.decision.expected import CostTable, bounded_table, is_rank, mean_costs, needs_only_marginals
+from refpair.decision.rule_set import RuleSet, as_rule_set
 from refpair.posterior.distribution import (
     MOST_ENUMERATED,
     Bytes,
@@ -33,7 +36,9 @@ _NOISE = 1e-12  # relative: what differs by less is the same but for rounding
 _TAIL = 40.0  # sizes with a smaller probability than exp(−40) are left out
 
 
-def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None) -> Bytes:
+def decide(
+    distribution: Distribution, cost: Cost, *, rules: Any = None, n_jobs: int | None = None
+) -> Bytes:
     """Return the label vector of lowest expected cost for each row, out of all label vectors.
 
     The decision is exact for hamming, rank and per-label costs (a threshold for each label), zero_one (the
@@ -46,12 +51,19 @@ def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None)
     rises with tp for given numbers of true and of predicted labels, such as jaccard. Otherwise the decision
     is for 1000 label vectors that are drawn for each row, always with the same random numbers.
 
+    With rules, label vectors that break one are left out of the distribution, and the decision is the best
+    that keeps all rules. Of a row of which all vectors break a rule, none is left out. Of more than 10
+    independent labels, the distribution is that of the vectors drawn. What is exact without rules is exact
+    with them; the local search never leaves what is allowed.
+
     Parameters
     ----------
     distribution : LabelDistribution or IndependentLabels
         The distribution of the label vector of each row.
     cost : Cost
         The cost of predicting one label vector when another is true.
+    rules : list of rules, optional
+        What decisions must keep, such as ``[AtMost(3)]``, with the numbers of labels.
     n_jobs : int, optional
         Number of threads, as in joblib. The decision does not depend on it.
 
@@ -72,6 +84,10 @@ def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None)
     >>> decide(p, get_cost("hamming"))
     array([[1, 0, 0, 0]], dtype=uint8)
     """
+    if rules is not None:
+        resolved = as_rule_set(rules, distribution.n_labels)
+        if resolved is not None:
+            return _decide_allowed(distribution, cost, resolved, n_jobs)
     if needs_only_marginals(cost):
         return _by_thresholds(distribution.marginals(), cost)
     rule = exact_decision(distribution, cost) if distribution.is_independent else None
@@ -80,6 +96,20 @@ def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None)
     parts = (part for _, part in distribution.weighted())
     decided = [_by_chunks(_rule_on(part.vectors, cost), part, n_jobs) for part in parts]
     return np.concatenate([np.zeros((0, distribution.n_labels), np.uint8), *decided])
+
+
+def _decide_allowed(distribution: Distribution, cost: Cost, rules: RuleSet, n_jobs: int | None) -> Bytes:
+    """Decide freely, given that rules are kept; and again, with rules, where the answer breaks one."""
+    found = [np.zeros((0, distribution.n_labels), np.uint8)]
+    for _, part in conditioned(distribution, rules):
+        best = decide(part, cost, n_jobs=n_jobs)
+        broken = np.flatnonzero(~rules.allows(best))
+        if len(broken):
+            best[broken] = _by_chunks(
+                lambda some: best_allowed(some, cost, rules), _take(part, broken), n_jobs
+            )
+        found.append(best)
+    return np.concatenate(found)
 
 
 def _by_chunks(rule: Rule, distribution: Distribution, n_jobs: int | None) -> Bytes:
@@ -91,10 +121,14 @@ def _by_chunks(rule: Rule, distribution: Distribution, n_jobs: int | None) -> By
 
 
 def decide_blocks(
-    blocks: Iterable[tuple[slice, Distribution]], cost: Cost, *, n_jobs: int | None = None
+    blocks: Iterable[tuple[slice, Distribution]],
+    cost: Cost,
+    *,
+    rules: RuleSet | None = None,
+    n_jobs: int | None = None,
 ) -> Bytes:
     """Return the decisions on blocks of rows, one after the other."""
-    return np.concatenate([decide(distribution, cost, n_jobs=n_jobs) for _, distribution in blocks])
+    return np.concatenate([decide(block, cost, rules=rules, n_jobs=n_jobs) for _, block in blocks])
 
 
 def quick_decision(vectors: Bytes, cost: Cost) -> Rule:

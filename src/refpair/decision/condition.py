@@ -1,0 +1,49 @@
+"""Distributions given that rules are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from refpair.decision.rule_set import RuleSet
+from refpair.posterior.distribution import Distribution, LabelDistribution
+
+
+def conditioned(distribution: Distribution, rules: RuleSet) -> Iterator[tuple[slice, LabelDistribution]]:
+    """Yield blocks of rows, without the label vectors that break a rule.
+
+    The other vectors keep their weights, in proportion. A row of which all vectors break a rule keeps all of
+    them: then it is not known what the rules tell about it. Of more than 10 independent labels, 1000 vectors
+    are drawn for each row, and it is these that are left out.
+
+    Examples
+    --------
+    >>> from refpair.decision import AtMost
+    >>> p = LabelDistribution.from_dense([[1, 1], [1, 0], [0, 1]], [[2, 1, 1], [1, 0, 0]])
+    >>> [(_, q)] = conditioned(p, RuleSet((AtMost(1),), 2))
+    >>> q.marginals()
+    array([[0.5, 0.5],
+           [1. , 1. ]])
+    """
+    for rows, part in distribution.weighted():
+        yield rows, _without_broken(part, rules)
+
+
+def _without_broken(distribution: LabelDistribution, rules: RuleSet) -> LabelDistribution:
+    allowed = rules.allows(distribution.vectors)
+    if allowed.all() or len(distribution) == 0:
+        return distribution
+    n_weights = np.diff(distribution.start)
+    kept = allowed[distribution.index]
+    mass = np.add.reduceat(np.where(kept, distribution.weight, 0.0), distribution.start[:-1])
+    is_lost = mass <= 0.0
+    if is_lost.any():
+        kept |= np.repeat(is_lost, n_weights)
+        mass[is_lost] = 1.0
+    n_kept = np.add.reduceat(kept, distribution.start[:-1], dtype=np.int64)
+    start = np.concatenate([[0], np.cumsum(n_kept)])
+    weight = distribution.weight[kept] / np.repeat(mass, n_kept)
+    left = LabelDistribution(distribution.vectors, start, distribution.index[kept], weight)
+    vars(left)["_label_lists"] = distribution._label_lists  # found once for all
+    return left
