@@ -27,11 +27,15 @@ from refpair._saved import IfThere, Savable, require
 from refpair._sparse import check_sparse
 from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._hints import refuse_texts, warn_of_own_scores
+from refpair.classifiers._rules import learn_rules
 from refpair.classifiers._weights import take_rows, weigh
 from refpair.costs import Cost, get_cost
 from refpair.costs._probe import check_probe, is_function, probe
+from refpair.decision.condition import conditioned
 from refpair.decision.decide import decide, decide_blocks
 from refpair.decision.expected import expected_cost
+from refpair.decision.rule_set import RuleSet
+from refpair.decision.rules import check_rules
 from refpair.on_disk import RowsOnDisk
 from refpair.posterior.distribution import Bytes, Floats
 from refpair.tables._cells import dense
@@ -62,6 +66,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
     """
 
     cost_: IfThere[Cost]
+    rules_: IfThere[RuleSet | None]
     classes_: IfThere[npt.NDArray[Any]]
     n_features_in_: IfThere[int]
     feature_names_in_: IfThere[npt.NDArray[Any]]
@@ -78,10 +83,14 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         return True
 
     def _predict_labels(self, X: Any) -> Bytes:
-        return self._decide(X, self.cost_)
+        return self._decide(X, self.cost_, self._own_rules)
 
-    def _decide(self, X: Any, cost: Cost) -> Bytes:
-        return decide_blocks(self._distributions(X, cost), cost, n_jobs=self.n_jobs)
+    def _decide(self, X: Any, cost: Cost, rules: RuleSet | None) -> Bytes:
+        return decide_blocks(self._distributions(X, cost), cost, rules=rules, n_jobs=self.n_jobs)
+
+    @property
+    def _own_rules(self) -> RuleSet | None:
+        return getattr(self, "rules_", None)
 
     def _read(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Any, LabelMatrix, Floats | None]:
         """Validate the training data; note the features' and labels' names and how Y was given.
@@ -95,6 +104,8 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         labels, self._label_format = read_labels(in_memory(Y), may_miss=self._takes_unknown_labels)
         check_consistent_length(X, labels)
         self.classes_ = self._label_format.classes
+        if hasattr(self, "rules"):
+            self.rules_ = learn_rules(self.rules, labels, self._label_format)
         if has_unknown(labels):
             some = np.flatnonzero((labels != UNKNOWN).any(axis=1))
             if len(some) < len(labels):
@@ -177,6 +188,8 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
 
     def _check_saved(self) -> None:
         self._check_parameters()
+        if getattr(self, "rules", None) is not None:
+            check_rules(self.rules)
         if not hasattr(self, "_label_format"):
             return
         n_features, names = getattr(self, "n_features_in_", 0), getattr(self, "feature_names_in_", None)
@@ -188,7 +201,9 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
             self._check_cost(self.cost)
         require(hasattr(self, "cost_"), "the cost is missing")
         self._check_cost(self.cost_)
-        self._check_learnt(n_features, self._label_format.n_labels)
+        rules, n_labels = self._own_rules, self._label_format.n_labels
+        require(rules is None or rules.n_labels == n_labels, "the rules are about other labels")
+        self._check_learnt(n_features, n_labels)
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         """Raise a ValueError unless what was learned is of so many features and labels."""
@@ -336,20 +351,25 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         """Return the expected cost of labels, or of the own answer if they are None."""
         costs = []
         for rows, p in self._distributions(X, self.cost_):
-            answer = labels[rows] if labels is not None else decide(p, self.cost_, n_jobs=self.n_jobs)
-            costs.append(expected_cost(p, answer, self.cost_))
+            rules = self._own_rules
+            told = labels[rows] if labels is not None else decide(p, self.cost_, rules=rules, n_jobs=self.n_jobs)
+            parts = [(slice(None), p)] if rules is None else conditioned(p, rules)
+            costs += [expected_cost(part, told[some], self.cost_) for some, part in parts]
         return np.concatenate(costs)
 
     @_if_knows("_distributions")
-    def decide(self, X: Any, cost: Any) -> Any:
-        """Predict for another cost, without fitting again.
+    def decide(self, X: Any, cost: Any = None, *, rules: Any = None) -> Any:
+        """Predict for another cost or by other rules, without fitting again.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
             For Dask, the result is lazy, too.
-        cost : str, Cost or callable
-            As in the constructor.
+        cost : str, Cost or callable, optional
+            As in the constructor; by default the cost of the model.
+        rules : list of rules, optional
+            What answers must keep, such as ``[AtMost(3)]``; by default the rules of the model, and with
+            ``[]`` none. See :class:`refpair.AtMost`.
 
         Returns
         -------
@@ -357,10 +377,11 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
             In the form that the labels had in ``fit``, as from ``predict``.
         """
         check_is_fitted(self)
-        cost = self._check_cost(cost)
+        cost = self.cost_ if cost is None else self._check_cost(cost)
+        kept = self._own_rules if rules is None else RuleSet.resolve(rules, self._label_format.label_names)
         if is_lazy(X):
-            return answer_lazily(self, "decide", X, cost=cost)
-        return self._label_format.write(self._decide(self._read_features(X, reset=False), cost), X)
+            return answer_lazily(self, "decide", X, cost=cost, rules=rules)
+        return self._label_format.write(self._decide(self._read_features(X, reset=False), cost, kept), X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the score of the predictions under the model's own cost.

@@ -86,6 +86,10 @@ class RuleSet(Savable):
             kept &= labels[:, one] <= labels[:, above]
         return np.asarray(kept)
 
+    def sentences(self, names: Sequence[Any]) -> list[str]:
+        """Return the rules as texts, with the names of labels."""
+        return [str(rule.map_labels(lambda label: str(names[int(label)]))) for rule in self.rules]
+
     def broken(self, labels: Any) -> npt.NDArray[np.bool_]:
         """Tell of each row and each rule whether it is broken, whatever UNKNOWN labels are: (n, n_rules)."""
         dense = labels.toarray() if sp.issparse(labels) else labels
