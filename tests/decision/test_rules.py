@@ -38,7 +38,9 @@ def assert_best_allowed(case, rules, cost, slow_cost):
     labels = decide(case.distribution(), cost, rules=rules)
     candidates = allowed_vectors(rules, len(case.vectors[0]))
     for z, weights in zip(labels.tolist(), conditioned_weights(case, rules), strict=True):
-        expected = {v: naive.expected_cost(case.vectors, weights, v, slow_cost) for v in map(tuple, candidates)}
+        expected = {
+            v: naive.expected_cost(case.vectors, weights, v, slow_cost) for v in map(tuple, candidates)
+        }
         least = min(expected.values())
         assert expected[tuple(z)] == least
         assert sum(z) == min(sum(v) for v, found in expected.items() if found == least)

@@ -352,7 +352,9 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         costs = []
         for rows, p in self._distributions(X, self.cost_):
             rules = self._own_rules
-            told = labels[rows] if labels is not None else decide(p, self.cost_, rules=rules, n_jobs=self.n_jobs)
+            told = (
+                labels[rows] if labels is not None else decide(p, self.cost_, rules=rules, n_jobs=self.n_jobs)
+            )
             parts = [(slice(None), p)] if rules is None else conditioned(p, rules)
             costs += [expected_cost(part, told[some], self.cost_) for some, part in parts]
         return np.concatenate(costs)

@@ -24,6 +24,7 @@ from refpair.classifiers._estimator_source import EstimatorSource
 from refpair.classifiers._mixture_choice import choose_mixture
 from refpair.coding import ReferencePairCode, draw_code
 from refpair.costs import Cost, CountCost, get_cost
+from refpair.decision.decide import decide_blocks
 from refpair.on_disk import RowsOnDisk
 from refpair.posterior.calibrate import LogOddsPool
 from refpair.posterior.code import BATCHES, CodeSource
@@ -450,8 +451,10 @@ class CSRPEClassifier(SavableCSRPE):
         return self.posterior_.distributions(X, n_jobs=self.n_jobs)
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
-        if hasattr(self, "posterior_") or self._own_rules is not None:
-            return self._decide(X, self.cost_, self._own_rules)
+        rules = getattr(self, "rules_", None)
+        if hasattr(self, "posterior_") or rules is not None:
+            blocks = self._distributions(X, self.cost_)
+            return decide_blocks(blocks, self.cost_, rules=rules, n_jobs=self.n_jobs)
         if len(self.code_) == 0:  # a single label vector: nothing to tell apart
             return np.repeat(self.relevant_set_[:1], X.shape[0], axis=0)
         return self.relevant_set_[self._code_book.decode(in_threads(self.bits_, self.n_jobs).predict(X))]

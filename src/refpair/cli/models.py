@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from refpair.cli.options import (
     Kinds,
     Labels,
     LabelSep,
+    RuleTexts,
     Sep,
 )
 from refpair.cli.printing import Output, new_table, tell_columns
@@ -47,6 +49,7 @@ def fit(
     ] = None,
     false_positive: FalsePositive = None,
     false_negative: FalseNegative = None,
+    rule: RuleTexts = None,
     test: Annotated[
         str | None, typer.Option(help="Another table with labels, to score the model on.", metavar="DATA")
     ] = None,
@@ -92,6 +95,8 @@ def fit(
 
     refpair fit mail.csv --labels spam,fraud --false-negative fraud=50 -o m
 
+    refpair fit songs.csv --labels joy,anger --rule "at most 1" -o songs.refpair
+
     refpair fit emotions --cost rank -o emotions.refpair
     """
     import numpy as np
@@ -100,6 +105,7 @@ def fit(
     from refpair import CSRPEClassifier, TableVectorizer, save
     from refpair._files import check_output
     from refpair.cli.data import TableModel, amount, built_in_cost, cost_of, read_labeled, table_options
+    from refpair.cli.rules import parse_rule
     from refpair.costs import PerLabelCost
     from refpair.model_selection import MultilabelStratifiedShuffleSplit
     from refpair.tables import Table
@@ -127,12 +133,15 @@ def fit(
             for rows in map(np.sort, next(splits.split(None, with_gaps(Y))))
         )
     Y, form = read_labels(table.Y, f"{table.name}: the labels", may_miss=True)
+    names = [str(name) for name in form.classes]
+    rules = [parse_rule(text, names) for text in rule or ()]
     verbose = int(sys.stderr.isatty())
     vectorizer = TableVectorizer(
         dict(options.kinds), text_model=text_model, folder=table.folder, verbose=verbose
     )
     classifier = CSRPEClassifier(
-        cost_of(cost, false_positive, false_negative, [str(name) for name in form.classes]),
+        cost_of(cost, false_positive, false_negative, names),
+        rules=rules or None,
         n_bits="auto" if n_bits is None else n_bits,
         max_depth="auto" if max_depth is None else max_depth,
         min_samples_leaf=min_samples_leaf,
@@ -144,10 +153,14 @@ def fit(
     )
     model = make_pipeline(vectorizer, classifier)
     started = time.perf_counter()
-    try:
-        model.fit(table.X, table.Y)
-    except ValueError as error:
-        raise ValueError(f"{table.name}: {error}") from None
+    with warnings.catch_warnings(record=True) as told:
+        warnings.filterwarnings("always", message=".* break a rule", category=UserWarning)
+        try:
+            model.fit(table.X, table.Y)
+        except ValueError as error:
+            raise ValueError(f"{table.name}: {error}") from None
+    for warning in told:
+        typer.echo(f"{table.name}: {warning.message}", err=True)
     seconds = time.perf_counter() - started
     tell_columns(Output(), vectorizer.columns_)
     own = classifier.cost_
@@ -189,6 +202,7 @@ def predict(
     expected_cost: Annotated[
         bool, typer.Option("--expected-cost", help="Add the expected cost of each answer.")
     ] = False,
+    rule: RuleTexts = None,
     sets: Annotated[int, typer.Option(min=0, help="How many of the most probable label sets to add.")] = 0,
     join: Annotated[
         bool, typer.Option("--join", help="Write all columns of DATA before the answers.")
@@ -207,6 +221,8 @@ def predict(
     refpair predict songs.refpair new.csv
 
     refpair predict songs.refpair new.csv --join --proba --expected-cost -o labels.csv
+
+    refpair predict songs.refpair new.csv --rule "at least 1"
     """
     from refpair import load
     from refpair.cli.data import TableModel
@@ -218,6 +234,7 @@ def predict(
     if output is not None:
         check_table_path(output, for_spreadsheets=for_spreadsheets)
     fitted = TableModel(str(model), load(model))
+    fitted.add_rules(rule or ())
     table = read_data(data, sep=sep, encoding=encoding)
     if id_column is not None:
         check_known([id_column], list(table.X.columns), table.name)

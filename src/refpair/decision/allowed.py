@@ -56,7 +56,7 @@ def by_gains(gains: Floats, rules: RuleSet) -> Bytes:
     best = np.asarray(best_by_gains(np.ascontiguousarray(gains), tree, slack))
     if not is_whole:
         for row in np.flatnonzero(~rules.allows(best)):
-            best[row] = rules.best(gains[row])
+            best[row] = rules.best(gains[row], None)
     return best
 
 
@@ -82,7 +82,11 @@ def _best_f_beta_of_row(vectors: Bytes, weight: Floats, square: float, rules: Ru
     is_allowed = rules.allows(found) & (values > -np.inf)
     best, value = -1, -np.inf
     for m in np.argsort(-values, kind="stable"):
-        if values[m] == -np.inf or values[m] <= value - _NOISE or (m > best >= 0 and values[m] <= value + _NOISE):
+        if (
+            values[m] == -np.inf
+            or values[m] <= value - _NOISE
+            or (m > best >= 0 and values[m] <= value + _NOISE)
+        ):
             continue
         if not is_allowed[m]:
             exact = rules.best(gains[m], int(m))

@@ -36,9 +36,7 @@ _NOISE = 1e-12  # relative: what differs by less is the same but for rounding
 _TAIL = 40.0  # sizes with a smaller probability than exp(−40) are left out
 
 
-def decide(
-    distribution: Distribution, cost: Cost, *, rules: Any = None, n_jobs: int | None = None
-) -> Bytes:
+def decide(distribution: Distribution, cost: Cost, *, rules: Any = None, n_jobs: int | None = None) -> Bytes:
     """Return the label vector of lowest expected cost for each row, out of all label vectors.
 
     The decision is exact for hamming, rank and per-label costs (a threshold for each label), zero_one (the

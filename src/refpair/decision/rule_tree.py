@@ -178,7 +178,9 @@ class _Layout:
         for i, one in enumerate(self.sets):
             top = next(iter(self.tops[i]))
             around = [
-                j for j in range(i + 1, len(self.sets)) if top in self.tops[j] and one.labels < self.sets[j].labels
+                j
+                for j in range(i + 1, len(self.sets))
+                if top in self.tops[j] and one.labels < self.sets[j].labels
             ]
             found.append(self.n_labels + around[0] if around else self.forest.parent[top])
         return found

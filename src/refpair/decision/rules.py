@@ -301,7 +301,9 @@ def number_of(label: Label, names: Sequence[Any]) -> int:
     """Return the number of a label's column."""
     if isinstance(label, int):
         if not 0 <= label < len(names):
-            raise ValueError(f"rules: there is no label {label}: labels have numbers from 0 to {len(names) - 1}")
+            raise ValueError(
+                f"rules: there is no label {label}: labels have numbers from 0 to {len(names) - 1}"
+            )
         return label
     if label not in names:
         raise ValueError(f"rules: {unknown_name('label', label, map(str, names))}")
