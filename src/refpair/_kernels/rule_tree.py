@@ -169,7 +169,7 @@ def write_best_by_gains(gains: Floats, tree: Tree, slack: float, work: TreeWork,
 
 
 def best_of_sizes(gains: Floats, sizes: Longs, tree: Tree, values: Floats) -> Bytes:
-    """Return the labels (n, n_labels) of the largest sum of gains[i] that are sizes[i] labels; write the sums."""
+    """Return the labels (n, n_labels) of the largest sum of gains[i] with sizes[i] labels; write the sums."""
     out = np.zeros(gains.shape, np.uint8)
     write_best_of_sizes(gains, sizes, tree, make_tree_work(tree), values, out)
     return out
@@ -193,7 +193,7 @@ def write_best_of_sizes(
 
 @helper
 def join_sizes(entries: Entries, i: int, work: SetWork, joint: Floats) -> int:
-    """Find P(|y| = s) and P(y_k = 1, |y| = s) of a row for the sizes s > 0 that it has; return their number."""
+    """Find P(|y| = s) and P(y_k = 1, |y| = s) of a row for its sizes s > 0; return their number."""
     start, index, weight, label_start, _ = entries
     of_size, sizes, chances, row_of_size = work.counts, work.sizes, work.of_size, work.places
     n_labels = joint.shape[1]

@@ -105,7 +105,8 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         check_consistent_length(X, labels)
         self.classes_ = self._label_format.classes
         if hasattr(self, "rules"):
-            self.rules_ = learn_rules(self.rules, labels, self._label_format)
+            own = self.rules
+            self.rules_ = None if own is None else learn_rules(own, labels, self._label_format)
         if has_unknown(labels):
             some = np.flatnonzero((labels != UNKNOWN).any(axis=1))
             if len(some) < len(labels):

@@ -17,7 +17,7 @@ _MOST_TOLD = 5
 
 def learn_rules(rules: Any, labels: LabelMatrix, form: LabelFormat) -> RuleSet | None:
     """Return rules about the labels that were read; warn if some of the training rows break them."""
-    found = None if rules is None else RuleSet.resolve(rules, form.label_names)
+    found = RuleSet.resolve(rules, form.label_names)
     if found is None:
         return None
     chunks = chunks_of(labels.shape[0], _ROWS_AT_ONCE)
@@ -30,7 +30,8 @@ def learn_rules(rules: Any, labels: LabelMatrix, form: LabelFormat) -> RuleSet |
         told = "; ".join(f"{sentences[rule]!r} ({counts[rule]:,})" for rule in worst)
         more = "; ..." if np.count_nonzero(counts) > len(worst) else ""
         warn_caller(
-            f"{n_broken:,} of {labels.shape[0]:,} training rows break a rule, and no answer will: {told}{more}",
+            f"{n_broken:,} of {labels.shape[0]:,} training rows break a rule, and no answer will: "
+            f"{told}{more}",
             UserWarning,
         )
     return found

@@ -156,7 +156,7 @@ class CSRPEClassifier(SavableCSRPE):
     Cells of X may be missing (NaN): each split sends them to the side that makes it better.
 
     ``decide(X, cost=...)`` predicts for another cost with the same fitted model and distribution, and
-    ``decide(X, rules=...)`` by other rules. The rules are kept by ``predict``, ``decide`` and ``expected_cost``;
+    ``decide(X, rules=...)`` by other rules. ``predict``, ``decide`` and ``expected_cost`` keep the rules;
     probabilities and ``oob_cost_`` are those without rules.
 
     With ``decoder="nearest"``, reference pairs are compared by the cost itself, as in the paper. For the

@@ -1,7 +1,7 @@
 """Local search that never leaves what rules allow, for costs that no exact way is known for.
 
-A step sets a label and all that it needs, clears one and all that needs it, or does both. The step that lowers
-the expected cost most is taken, until none lowers it.
+A step sets a label and all that it needs, clears one and all that needs it, or does both. The step that
+lowers the expected cost most is taken, until none lowers it.
 """
 
 from __future__ import annotations

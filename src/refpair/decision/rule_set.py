@@ -17,7 +17,6 @@ from refpair._saved import Savable, require
 from refpair.decision.rule_tree import Bounds, tree_of
 from refpair.decision.rules import Rule, check_rules, number_of
 from refpair.posterior.distribution import Bytes, Floats, Longs
-from refpair.tables.labels import UNKNOWN
 
 _INFEASIBLE = 2  # the status of milp
 _TIE = 1e-9  # of the largest gain: what a label must add to be there
@@ -147,7 +146,7 @@ class RuleSet(Savable):
         return tree_of(self.n_labels, self.pairs, self.bounds, counted=True)
 
     def best(self, gains: Floats, size: int | None = None) -> Bytes | None:
-        """Return the allowed label vector of the largest sum of gains, by integer programming; None if none is.
+        """Return the allowed label vector of the largest sum of gains, or None, by integer programming.
 
         Of sums that differ by rounding only, it is the one of fewest labels; or it has `size` labels.
         """
@@ -176,7 +175,7 @@ class RuleSet(Savable):
         return LinearConstraint(rows, *limits)
 
     def _is_possible(self) -> bool:
-        members, low, high = self.bounds
+        _, low, high = self.bounds
         if (low > high).any():
             return False
         if self.allows(np.zeros((1, self.n_labels), np.uint8))[0]:

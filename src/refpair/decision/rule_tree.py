@@ -1,8 +1,8 @@
-"""Rules as a tree, where they make one: label sets of the largest sum of gains are then found exactly, and soon.
+"""Rules as a tree, where they make one: label sets of the largest sum of gains are then found soon.
 
-A node is a label or a set of labels. A label is below its parent and below the smallest set that it is in. That
-is a tree if each label needs one other label at most, and sets have all labels that need one of theirs, have
-one parent in common, and are within each other or apart.
+A node is a label or a set of labels. A label is below its parent and below the smallest set that it is in.
+That is a tree if each label needs one other label at most, and sets have all labels that need one of theirs,
+have one parent in common, and are within each other or apart.
 """
 
 from __future__ import annotations
