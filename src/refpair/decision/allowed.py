@@ -1,28 +1,38 @@
 """The best label vectors that keep rules, for rows whose best label vector does not.
 
-Rules that make a tree are kept by dynamic programming. If others are broken then, it is integer programming
-that finds the best label vector of linear costs, and of F-beta the best one of each size.
+Linear costs are sums over labels, and so is F-beta for each number of labels. Rules that make a tree are kept
+by dynamic programming; if others are broken then, by multipliers and integer programs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import scipy.sparse as sp
 
-from refpair._kernels.rule_tree import best_by_gains, best_f_beta, best_of_sizes
+from refpair._kernels.rule_tree import best_by_gains, best_f_beta
 from refpair.costs import Cost, CountCost, PerLabelCost, _counts
 from refpair.decision.allowed_search import search_allowed
 from refpair.decision.expected import is_rank, needs_only_marginals
+from refpair.decision.multipliers import Problems
 from refpair.decision.rule_set import RuleSet
-from refpair.posterior.distribution import MOST_ENUMERATED, Bytes, Floats, LabelDistribution, all_vectors
+from refpair.posterior.distribution import (
+    MOST_ENUMERATED,
+    Bytes,
+    Floats,
+    LabelDistribution,
+    Longs,
+    all_vectors,
+)
 
 _NOISE = 1e-12  # what differs by less is the same but for rounding
+_TIE = 1e-9  # of the largest gain
+_BLOCK = 1 << 22  # numbers in a temporary array: 32 MB
 
 
 def best_allowed(distribution: LabelDistribution, cost: Cost, rules: RuleSet) -> Bytes:
     """Return the allowed label vector of lowest expected cost for each row."""
+    if distribution.n_labels <= MOST_ENUMERATED and not rules.tree[1]:
+        return _by_trying_all(distribution, cost, rules)
     if needs_only_marginals(cost):
         return by_gains(gains_of(distribution.marginals(), cost), rules)
     counts = cost.counts if isinstance(cost, CountCost) else None
@@ -52,50 +62,43 @@ def gains_of(p: Floats, cost: Cost) -> Floats:
 def by_gains(gains: Floats, rules: RuleSet) -> Bytes:
     """Return the allowed labels of the largest sum of gains for each row; of the same sums, fewest labels."""
     tree, is_whole = rules.tree
-    slack = _NOISE * float(np.abs(gains).max(initial=0.0))
-    best = np.asarray(best_by_gains(np.ascontiguousarray(gains), tree, slack))
-    if not is_whole:
-        for row in np.flatnonzero(~rules.allows(best)):
-            best[row] = rules.best(gains[row], None)
+    largest = float(np.abs(gains).max(initial=0.0))
+    best = np.asarray(best_by_gains(np.ascontiguousarray(gains), tree, _NOISE * largest))
+    broken = np.zeros(0, np.int64) if is_whole else np.flatnonzero(~rules.allows(best))
+    if len(broken):
+        less = gains[broken] - _TIE * largest  # so that a label is left out rather than not
+        problems = Problems(less, np.arange(len(broken)), None, np.zeros(len(broken)), rules)
+        best[broken] = problems.solve()
     return best
 
 
 def _by_f_beta(distribution: LabelDistribution, square: float, rules: RuleSet) -> Bytes:
     tree, is_whole = rules.counted_tree
-    best = np.asarray(best_f_beta(distribution.entries(), distribution.n_labels, square, tree))
-    if not is_whole:
-        broken = np.flatnonzero(~rules.allows(best))
-        for row, (vectors, weight) in zip(broken, _rows(distribution, broken), strict=True):
-            best[row] = _best_f_beta_of_row(vectors, weight, square, rules)
+    n_labels = distribution.n_labels
+    best = np.asarray(best_f_beta(distribution.entries(), n_labels, square, tree))
+    broken = np.zeros(0, np.int64) if is_whole else np.flatnonzero(~rules.allows(best))
+    step = max(1, _BLOCK // (n_labels * (n_labels + 1)))
+    for first in range(0, len(broken), step):
+        rows = broken[first : first + step]
+        best[rows] = _f_beta_problems(distribution, rows, square, rules).solve()
     return best
 
 
-def _best_f_beta_of_row(vectors: Bytes, weight: Floats, square: float, rules: RuleSet) -> Bytes:
-    """Return the best of the best label vectors of all sizes, of which the most promising come first."""
-    n_labels, truth = vectors.shape[1], vectors.sum(axis=1)
-    sizes = np.arange(n_labels + 1)
-    shares = weight * (1.0 + square) / np.maximum(sizes[:, None] + square * truth, 1e-300)
-    gains = np.where(sizes[:, None] > 0, shares @ vectors, 0.0)
-    values = np.empty(len(sizes))
-    found = np.asarray(best_of_sizes(gains, sizes, rules.counted_tree[0], values))
-    values[0] += weight[truth == 0].sum()
-    is_allowed = rules.allows(found) & (values > -np.inf)
-    best, value = -1, -np.inf
-    for m in np.argsort(-values, kind="stable"):
-        if (
-            values[m] == -np.inf
-            or values[m] <= value - _NOISE
-            or (m > best >= 0 and values[m] <= value + _NOISE)
-        ):
-            continue
-        if not is_allowed[m]:
-            exact = rules.best(gains[m], int(m))
-            if exact is None:
-                continue
-            found[m], values[m] = exact, gains[m] @ exact + (values[m] if m == 0 else 0.0)
-        if values[m] > value + _NOISE or (values[m] > value - _NOISE and m < best):
-            best, value = int(m), values[m]
-    return found[best]
+def _f_beta_problems(distribution: LabelDistribution, rows: Longs, square: float, rules: RuleSet) -> Problems:
+    """Return a problem for each row and each size of the answer: in each, F-beta is a sum over labels."""
+    size = np.arange(distribution.n_labels + 1)
+    gains = np.empty((len(rows), len(size), distribution.n_labels))
+    offset = np.zeros((len(rows), len(size)))
+    for i, row in enumerate(rows):
+        own = slice(int(distribution.start[row]), int(distribution.start[row + 1]))
+        vectors, weight = distribution.vectors[distribution.index[own]], distribution.weight[own]
+        truth = vectors.sum(axis=1)
+        shares = weight * (1.0 + square) / np.maximum(size[:, None] + square * truth, 1e-300)
+        gains[i] = np.where(size[:, None] > 0, shares * (truth > 0), 0.0) @ vectors
+        offset[i, 0] = weight[truth == 0].sum()
+    which = np.repeat(np.arange(len(rows)), len(size))
+    flat = gains.reshape(-1, distribution.n_labels)
+    return Problems(flat, which, np.tile(size, len(rows)), offset.ravel(), rules)
 
 
 def _by_trying_all(distribution: LabelDistribution, cost: Cost, rules: RuleSet) -> Bytes:
@@ -107,10 +110,3 @@ def _by_trying_all(distribution: LabelDistribution, cost: Cost, rules: RuleSet) 
     expected = sp.csr_array(entries, shape=(len(distribution), len(used))) @ costs
     least = expected.min(axis=1, keepdims=True) + _NOISE * np.abs(costs).max(initial=0.0)
     return np.asarray(candidates[(expected <= least).argmax(axis=1)])
-
-
-def _rows(distribution: LabelDistribution, rows: np.ndarray) -> Iterator[tuple[Bytes, Floats]]:
-    """Yield the label vectors of rows, and their weights."""
-    for row in rows:
-        own = slice(int(distribution.start[row]), int(distribution.start[row + 1]))
-        yield distribution.vectors[distribution.index[own]], distribution.weight[own]

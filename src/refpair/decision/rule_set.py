@@ -19,7 +19,6 @@ from refpair.decision.rules import Rule, check_rules, number_of
 from refpair.posterior.distribution import Bytes, Floats, Longs
 
 _INFEASIBLE = 2  # the status of milp
-_TIE = 1e-9  # of the largest gain: what a label must add to be there
 _SCALE = 1e4  # of gains, since the solver takes what differs by 1e-6 for the same
 _SECONDS = 5.0  # for the search for a label vector that rules allow
 
@@ -146,14 +145,10 @@ class RuleSet(Savable):
         return tree_of(self.n_labels, self.pairs, self.bounds, counted=True)
 
     def best(self, gains: Floats, size: int | None = None) -> Bytes | None:
-        """Return the allowed label vector of the largest sum of gains, or None, by integer programming.
-
-        Of sums that differ by rounding only, it is the one of fewest labels; or it has `size` labels.
-        """
+        """Return the allowed label vector of the largest sum of gains, or None; of a size, if it is given."""
         exact = [] if size is None else [LinearConstraint(np.ones((1, self.n_labels)), size, size)]
-        largest = float(np.abs(gains).max(initial=0.0)) or 1.0
         found = milp(
-            (_TIE - gains / largest) * _SCALE,
+            -gains * (_SCALE / (float(np.abs(gains).max(initial=0.0)) or 1.0)),
             integrality=np.ones(self.n_labels),
             bounds=(0, 1),
             constraints=[self.constraint, *exact],
@@ -173,6 +168,15 @@ class RuleSet(Savable):
         rows = sp.csc_array(sp.vstack([sp.csr_array(members.astype(np.float64)), needs]))
         limits = np.concatenate([low, np.full(n, -1)]), np.concatenate([high, np.zeros(n)])
         return LinearConstraint(rows, *limits)
+
+    @cached_property
+    def inequalities(self) -> tuple[Floats, Floats]:
+        """All rules as A z ≤ b."""
+        members, low, high = self.bounds
+        needs = np.zeros((len(self.pairs), self.n_labels))
+        np.put_along_axis(needs, self.pairs, [[1.0, -1.0]], axis=1)
+        A = np.concatenate([members, -members.astype(np.float64), needs])
+        return A, np.concatenate([high, -low, np.zeros(len(needs))])
 
     def _is_possible(self) -> bool:
         _, low, high = self.bounds
