@@ -297,6 +297,48 @@ def check_rules(rules: Any) -> list[Rule]:
     raise ValueError(f"rules must be a list of rules, such as [AtMost(3)], not {rules!r:.100}")
 
 
+def to_dicts(rules: Sequence[Rule]) -> list[dict[str, Any]]:
+    """Return rules as plain values for JSON.
+
+    Examples
+    --------
+    >>> to_dicts([AtMost(2, ["joy", "anger"])])
+    [{'rule': 'AtMost', 'k': 2, 'labels': ['joy', 'anger']}]
+    """
+    found = []
+    for rule in rules:
+        fields = {
+            name: list(part) if isinstance(part, tuple) else part for name, part in rule._get_saved().items()
+        }
+        found.append({"rule": type(rule).__name__, **fields})
+    return found
+
+
+def from_dicts(stored: Any) -> list[Rule]:
+    """Return the rules that :func:`to_dicts` made plain values of.
+
+    Examples
+    --------
+    >>> from_dicts(to_dicts([Exactly(1), Implies("raster", "image")]))
+    [Exactly(1), Implies('raster', 'image')]
+    """
+    rules: list[Rule] = []
+    for one in stored if isinstance(stored, list) else [stored]:
+        kind = _KINDS.get(one.get("rule")) if isinstance(one, dict) else None
+        if kind is None:
+            raise ValueError(f"{one!r:.60} is no rule")
+        fields = {name: part for name, part in one.items() if name != "rule"}
+        if isinstance(fields.get("labels"), list):
+            fields["labels"] = tuple(fields["labels"])
+        rules.append(kind._from_saved(fields))
+    return rules
+
+
+_KINDS: dict[Any, type[Rule]] = {
+    kind.__name__: kind for kind in (AtMost, AtLeast, Exactly, Exclusive, Implies, Taxonomy)
+}
+
+
 def number_of(label: Label, names: Sequence[Any]) -> int:
     """Return the number of a label's column."""
     if isinstance(label, int):
