@@ -6,8 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from refpair.decision.draws import draw_allowed
 from refpair.decision.rule_set import RuleSet
-from refpair.posterior.distribution import Distribution, LabelDistribution
+from refpair.posterior.distribution import MOST_ENUMERATED, Distribution, LabelDistribution
+
+_N_SAMPLES = 1000  # of a row of many independent labels
+_BLOCK = 1 << 22  # labels that are drawn at a time
 
 
 def conditioned(distribution: Distribution, rules: RuleSet) -> Iterator[tuple[slice, LabelDistribution]]:
@@ -15,7 +19,8 @@ def conditioned(distribution: Distribution, rules: RuleSet) -> Iterator[tuple[sl
 
     The other vectors keep their weights, in proportion. A row of which all vectors break a rule keeps all of
     them: then it is not known what the rules tell about it. Of more than 10 independent labels, 1000 vectors
-    are drawn for each row, and it is these that are left out.
+    are drawn for each row: of those that the rules allow, as far as these make a tree, and of the vectors
+    drawn those are left out that break another rule.
 
     Examples
     --------
@@ -26,8 +31,15 @@ def conditioned(distribution: Distribution, rules: RuleSet) -> Iterator[tuple[sl
     array([[0.5, 0.5],
            [1. , 1. ]])
     """
-    for rows, part in distribution.weighted():
-        yield rows, _without_broken(part, rules)
+    if not distribution.is_independent or distribution.n_labels <= MOST_ENUMERATED:
+        for rows, part in distribution.weighted():
+            yield rows, _without_broken(part, rules)
+        return
+    step = max(1, _BLOCK // (_N_SAMPLES * distribution.n_labels))
+    for first in range(0, len(distribution), step):
+        rows = slice(first, min(first + step, len(distribution)))
+        drawn = draw_allowed(distribution[rows].marginals(), rules.tree[0], _N_SAMPLES)
+        yield rows, _without_broken(LabelDistribution.from_samples(drawn), rules)
 
 
 def _without_broken(distribution: LabelDistribution, rules: RuleSet) -> LabelDistribution:
