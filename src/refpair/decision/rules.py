@@ -242,7 +242,7 @@ class Taxonomy(Rule):
     Taxonomy({'dog': 'mammal', 'cat': 'mammal', 'mammal': 'animal'})
     """
 
-    parents: Mapping[Label, Label]
+    parents: Mapping[Any, Label]
 
     def __post_init__(self) -> None:
         if not isinstance(self.parents, Mapping) or not self.parents:
