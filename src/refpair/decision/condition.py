@@ -11,6 +11,7 @@ from refpair.decision.rule_set import RuleSet
 from refpair.posterior.distribution import MOST_ENUMERATED, Distribution, LabelDistribution
 
 _N_SAMPLES = 1000  # of a row of many independent labels
+_NEVER = 1e-6  # no label is to have a smaller probability
 _BLOCK = 1 << 22  # labels that are drawn at a time
 
 
@@ -20,7 +21,9 @@ def conditioned(distribution: Distribution, rules: RuleSet) -> Iterator[tuple[sl
     The other vectors keep their weights, in proportion. A row of which all vectors break a rule keeps all of
     them: then it is not known what the rules tell about it. Of more than 10 independent labels, 1000 vectors
     are drawn for each row: of those that the rules allow, as far as these make a tree, and of the vectors
-    drawn those are left out that break another rule.
+    drawn those are left out that break another rule. They are weighted so that each label keeps its
+    probability, as far as the rules allow: these probabilities know of the rules already, and to condition
+    their product as well would count parents again for each child.
 
     Examples
     --------
@@ -38,8 +41,9 @@ def conditioned(distribution: Distribution, rules: RuleSet) -> Iterator[tuple[sl
     step = max(1, _BLOCK // (_N_SAMPLES * distribution.n_labels))
     for first in range(0, len(distribution), step):
         rows = slice(first, min(first + step, len(distribution)))
-        drawn = draw_allowed(distribution[rows].marginals(), rules.tree[0], _N_SAMPLES)
-        yield rows, _without_broken(LabelDistribution.from_samples(drawn), rules)
+        marginals = distribution[rows].marginals()
+        drawn = LabelDistribution.from_samples(draw_allowed(marginals, rules.tree[0], _N_SAMPLES))
+        yield rows, _without_broken(drawn, rules).tilted(np.clip(marginals, _NEVER, 1.0 - _NEVER))
 
 
 def _without_broken(distribution: LabelDistribution, rules: RuleSet) -> LabelDistribution:

@@ -51,7 +51,8 @@ def decide(distribution: Distribution, cost: Cost, *, rules: Any = None, n_jobs:
 
     With rules, label vectors that break one are left out of the distribution, and the decision is the best
     that keeps all rules. Of a row of which all vectors break a rule, none is left out. Of more than 10
-    independent labels, 1000 vectors are drawn that keep the rules. What is exact without rules is exact
+    independent labels, 1000 vectors are drawn that keep the rules, and weighted so that each label keeps its
+    probability as far as it can. What is exact without rules is exact
     with them; the local search never leaves what is allowed.
 
     Parameters
