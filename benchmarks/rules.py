@@ -1,10 +1,11 @@
 """What is it worth to decide by rules, instead of deciding freely and repairing the answer?
 
-The same posterior is asked twice: for the best label vector that keeps the rules, and for the best one at all,
+The same posterior is asked twice: for the best label vector that keeps the rules, and for the best one,
 which is then repaired: parents are added or children left out, whichever costs less, and then the least
-probable labels are left out, until the rules are kept. The posterior is that of a random forest, which knows
-how labels depend on each other, or of logistic regressions, in which they are independent. `debtags` are packages
-of Debian, 8 % of which break the rule that there are at most 4 tags; `taxonomy` has 60 labels in random trees.
+probable labels are left out, until the rules are kept. The posterior is that of a random forest, which
+knows how labels depend on each other, or of logistic regressions, in which they are independent. `debtags`
+are packages of Debian, 8 % of which have more than the 4 tags that answers may have; `taxonomy` has 60
+labels in random trees.
 
     python -m benchmarks.rules debtags.csv.gz
 """
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
@@ -30,7 +32,10 @@ from refpair.tables import read_table as read_data
 
 TABLE = "rules.csv"
 COSTS = ("f1", "f2", "jaccard", "hamming", "rank", "zero_one", "prices")
-MODELS = {"forest": RandomForestClassifier(200, random_state=0), "logistic": LogisticRegression(max_iter=200)}
+MODELS = {
+    "forest": BayesDecisionClassifier(RandomForestClassifier(200, random_state=0), random_state=0),
+    "logistic": BayesDecisionClassifier(LogisticRegression(max_iter=200), calibrate=False, random_state=0),
+}
 N_LABELS, N_FEATURES, N_ROWS, NOISE = 60, 40, 3000, 1.0
 LEVEL = 1e-3  # of a cost: what differs by less is the same
 
@@ -104,10 +109,8 @@ def run(name: str, data: Data, results: Results, n_splits: int, n_rows: int) -> 
             X, X_test = vectorizer.transform(data.X.iloc[train]), vectorizer.transform(data.X.iloc[test])
         else:
             X, X_test = data.X[train], data.X[test]
-        for learner, estimator in MODELS.items():
-            model = BayesDecisionClassifier(estimator, calibrate=False, random_state=split).fit(
-                X, data.Y[train]
-            )
+        for learner, unfitted in MODELS.items():
+            model = clone(unfitted).fit(X, data.Y[train])
             p = model.predict_proba(X_test)
             for key in COSTS:
                 measure(name, learner, key, split, model, X_test, data, test, p, prices, results)
