@@ -470,7 +470,7 @@ def complete(observed, marginals, drawn, weights, n_rounds=4, least=0.01, kept=0
 
 
 def best_sum(gains: Sequence[int], allowed: Sequence[Vector], size: int | None = None) -> int | None:
-    """Return the largest sum of gains of an allowed label vector, perhaps of a size; None if there is none."""
+    """Return the largest sum of gains of an allowed label vector, perhaps of a size, or None."""
     sums = [
         sum(gain for gain, there in zip(gains, z, strict=True) if there)
         for z in allowed
