@@ -502,3 +502,13 @@ def complete(observed, marginals, drawn, weights, n_rounds=4, least=0.01, kept=0
             shares.append({v: part / sum(q.values()) for v, part in q.items()})
         counts = {v: sum(w * q.get(v, 0.0) for w, q in zip(weights, shares, strict=True)) for v in vectors}
     return counts, shares
+
+
+def best_sum(gains: Sequence[int], allowed: Sequence[Vector], size: int | None = None) -> int | None:
+    """Return the largest sum of gains of an allowed label vector, perhaps of a size, or None."""
+    sums = [
+        sum(gain for gain, there in zip(gains, z, strict=True) if there)
+        for z in allowed
+        if size is None or sum(z) == size
+    ]
+    return max(sums, default=None)

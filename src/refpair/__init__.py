@@ -5,18 +5,24 @@ from typing import TYPE_CHECKING, Any
 
 __all__ = [
     "MLECC",
+    "AtLeast",
+    "AtMost",
     "BayesDecisionClassifier",
     "BinaryRelevance",
     "CSRPEClassifier",
     "ChainClassifier",
     "CondensedFilterTree",
     "Cost",
+    "Exactly",
+    "Exclusive",
     "Forest",
+    "Implies",
     "LabelPowerset",
     "Logistic",
     "ProbabilisticChain",
     "RAkEL",
     "TableVectorizer",
+    "Taxonomy",
     "get_cost",
     "load",
     "save",
@@ -38,12 +44,14 @@ if TYPE_CHECKING:
         RAkEL,
     )
     from refpair.costs import Cost, get_cost
+    from refpair.decision import AtLeast, AtMost, Exactly, Exclusive, Implies, Taxonomy
     from refpair.persistence import load, save
     from refpair.tables import TableVectorizer
 else:
     # Imported when first asked for: scikit-learn and numba take two seconds, which `refpair --help` should
     # not wait for.
     _HOMES = {"Cost": "costs", "get_cost": "costs", "TableVectorizer": "tables"}
+    _HOMES |= dict.fromkeys(("AtLeast", "AtMost", "Exactly", "Exclusive", "Implies", "Taxonomy"), "decision")
     _HOMES |= {"load": "persistence", "save": "persistence"}
 
     def __getattr__(name: str) -> Any:

@@ -120,6 +120,29 @@ def test_thirty_digits_by_keyboard(server, browser, digits, tmp_path):
         assert history[history["kind"] == "labels"]["model"].str.contains("answers").all()
 
 
+def test_an_answer_that_breaks_a_rule_is_saved_the_second_time(browser, digits, tmp_path):
+    server = Server(
+        "digits", "--session", "answers.sqlite", "--rule", "at most 1", "--rule", "9 -> 8", folder=tmp_path
+    )
+    server.start()
+    server.wait()
+    page = opened(browser, server.address)
+    first = shown(page)
+    assert press(page, ["3", "9", "Enter"]) == first
+    assert page.inner_text("#hint") == "This breaks a rule: at most 1; 9 -> 8. The same again saves it."
+    assert press(page, ["3", "Enter"]) == first  # another answer is warned of anew
+    assert page.inner_text("#hint") == "This breaks a rule: 9 -> 8. The same again saves it."
+    second = press(page, ["Enter"])
+    assert second != first
+    assert press(page, ["3", "Enter"]) not in (first, second)
+    assert page.problems == []
+    server.stop()
+    with Session.open(tmp_path / "answers.sqlite") as session:
+        answers = session.answers()
+        assert answers.columns[answers.loc[first] == 1].tolist() == ["9"]
+        assert answers.columns[answers.loc[second] == 1].tolist() == ["3"]
+
+
 def test_it_fits_a_phone(server, browser, tmp_path):
     page = opened(browser, server.address, PHONE, is_mobile=True, has_touch=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

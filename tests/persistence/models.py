@@ -12,6 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 from refpair import (
     MLECC,
+    AtLeast,
+    AtMost,
     BayesDecisionClassifier,
     BinaryRelevance,
     ChainClassifier,
@@ -35,6 +37,7 @@ MODELS = {
     "csrpe-named": CSRPEClassifier(price, n_bits=8, max_depth=3, decoder="nearest", random_state=0),
     "csrpe-logistic": CSRPEClassifier("rank", n_bits=5, estimator="logistic", random_state=0),
     "csrpe-sklearn": CSRPEClassifier("f1", n_bits=2, estimator=LogisticRegression(), random_state=0),
+    "csrpe-rules": CSRPEClassifier("f1", n_bits=5, rules=[AtMost(3), AtLeast(0, [1, 2])], random_state=0),
     "binary-relevance": BinaryRelevance(few, random_state=0),
     "chain": ChainClassifier("logistic", order=[2, 0, 1], random_state=0),
     "label-powerset": LabelPowerset("logistic", random_state=0),

@@ -27,12 +27,16 @@ from refpair._saved import IfThere, Savable, require
 from refpair._sparse import check_sparse
 from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._hints import refuse_texts, warn_of_own_scores
+from refpair.classifiers._rules import learn_rules
 from refpair.classifiers._top import list_cost, top_of
 from refpair.classifiers._weights import take_rows, weigh
 from refpair.costs import Cost, Measure, PerLabelCost, RankedCost, get_cost
 from refpair.costs._probe import check_probe, is_function, probe
+from refpair.decision.condition import conditioned
 from refpair.decision.decide import decide, decide_blocks
 from refpair.decision.expected import expected_cost
+from refpair.decision.rule_set import RuleSet
+from refpair.decision.rules import check_rules
 from refpair.decision.thresholds import HeldOut
 from refpair.on_disk import RowsOnDisk
 from refpair.posterior.distribution import Bytes, Floats, IndependentLabels
@@ -67,6 +71,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
     """
 
     cost_: IfThere[Cost]
+    rules_: IfThere[RuleSet | None]
     classes_: IfThere[npt.NDArray[Any]]
     n_features_in_: IfThere[int]
     feature_names_in_: IfThere[npt.NDArray[Any]]
@@ -85,11 +90,15 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         return True
 
     def _predict_labels(self, X: Any) -> Bytes:
-        return self._decide(X, self.cost_)
+        return self._decide(X, self.cost_, self._own_rules)
 
-    def _decide(self, X: Any, cost: Cost) -> Bytes:
+    def _decide(self, X: Any, cost: Cost, rules: RuleSet | None) -> Bytes:
         cost = self._in_prices(cost)
-        return decide_blocks(self._distributions(X, cost), cost, n_jobs=self.n_jobs)
+        return decide_blocks(self._distributions(X, cost), cost, rules=rules, n_jobs=self.n_jobs)
+
+    @property
+    def _own_rules(self) -> RuleSet | None:
+        return getattr(self, "rules_", None)
 
     def _in_prices(self, cost: Cost) -> Cost:
         """Return a cost of label vectors to decide by: for a measure of a table, prices that stand for it."""
@@ -138,6 +147,9 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         cost._check_n_rows(labels.shape[0] if kept is None else len(kept))
         if kept is not None:
             cost = cost.for_rows(kept)
+        if hasattr(self, "rules"):
+            own = self.rules
+            self.rules_ = None if own is None else learn_rules(own, labels, self._label_format)
         if has_unknown(labels):
             some = np.flatnonzero((labels != UNKNOWN).any(axis=1))
             if len(some) < len(labels):
@@ -221,6 +233,8 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
 
     def _check_saved(self) -> None:
         self._check_parameters()
+        if getattr(self, "rules", None) is not None:
+            check_rules(self.rules)
         if not hasattr(self, "_label_format"):
             return
         n_features, names = getattr(self, "n_features_in_", 0), getattr(self, "feature_names_in_", None)
@@ -232,7 +246,8 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
             self._check_cost(self.cost)
         require(hasattr(self, "cost_"), "the cost is missing")
         self._check_cost(self.cost_)
-        n_labels = self._label_format.n_labels
+        rules, n_labels = self._own_rules, self._label_format.n_labels
+        require(rules is None or rules.n_labels == n_labels, "the rules are about other labels")
         if hasattr(self, "_held_out"):
             fits = self._held_out.probabilities.shape[1] == n_labels
             require(fits, "the samples that were held out have other labels")
@@ -438,22 +453,28 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
                 "expected_score(X) is what it is expected to be for the table"
             )
         costs = []
+        rules = self._own_rules
         for rows, p in self._distributions(X, cost):
             own = cost.for_rows(rows)
-            answer = labels[rows] if labels is not None else decide(p, own, n_jobs=self.n_jobs)
-            costs.append(expected_cost(p, answer, own))
+            answer = labels[rows] if labels is not None else decide(p, own, rules=rules, n_jobs=self.n_jobs)
+            parts = [(slice(None), p)] if rules is None else conditioned(p, rules)
+            costs += [expected_cost(part, answer[some], own.for_rows(some)) for some, part in parts]
         return np.concatenate(costs)
 
     @_if_knows("_distributions")
-    def decide(self, X: Any, cost: Any) -> Any:
-        """Predict for another cost, without fitting again.
+    def decide(self, X: Any, cost: Any = None, *, rules: Any = None) -> Any:
+        """Predict for another cost or by other rules, without fitting again.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, n_features)
             For Dask, the result is lazy, too.
-        cost : str, Cost or callable
-            As in the constructor. Prices of rows are those of the rows of X.
+        cost : str, Cost or callable, optional
+            As in the constructor; by default the cost of the model. Prices of rows are those of the rows
+            of X.
+        rules : list of rules, optional
+            What answers must keep, such as ``[AtMost(3)]``; by default the rules of the model, and with
+            ``[]`` none. See :class:`refpair.AtMost`.
 
         Returns
         -------
@@ -472,12 +493,13 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
                [1]])
         """
         check_is_fitted(self)
-        cost = self._check_cost(cost)
+        cost = self.cost_ if cost is None else self._check_cost(cost)
+        kept = self._own_rules if rules is None else RuleSet.resolve(rules, self._label_format.label_names)
         if is_lazy(X):
-            return answer_lazily(self, "decide", X, cost=cost)
+            return answer_lazily(self, "decide", X, cost=cost, rules=rules)
         read = self._read_features(X, reset=False)
         cost._check_n_rows(read.shape[0])
-        return self._label_format.write(self._decide(read, cost), X)
+        return self._label_format.write(self._decide(read, cost, kept), X)
 
     @_if_knows("_distributions")
     def expected_score(self, X: Any) -> float:
@@ -494,12 +516,12 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         score : float
         """
         check_is_fitted(self)
-        X, cost = self._read_features(in_memory(X), reset=False), self.cost_
+        X, cost, rules = self._read_features(in_memory(X), reset=False), self.cost_, self._own_rules
         if not isinstance(cost, Measure):
             return cost.as_score(float(self._expected_cost(X, None, cost).mean()))
         tp, said, there = np.zeros((3, self._label_format.n_labels))
         for _, p in self._distributions(X, self._prices):
-            answer, marginals = decide(p, self._prices, n_jobs=self.n_jobs), p.marginals()
+            answer, marginals = decide(p, self._prices, rules=rules, n_jobs=self.n_jobs), p.marginals()
             tp += (answer * marginals).sum(axis=0)
             said += answer.sum(axis=0)
             there += marginals.sum(axis=0)

@@ -67,7 +67,7 @@ def answer_lazily(model: Any, method: str, X: Any, Y: Any = None, **how: Any) ->
 
 
 def _forms(
-    model: Any, method: str, of_frame: bool, *, k: int = 0, as_frame: bool = False, cost: Any = None
+    model: Any, method: str, of_frame: bool, *, k: int = 0, as_frame: bool = False, **_: Any
 ) -> tuple[_Form, ...]:
     """Return the forms of what a method returns."""
     labels, classes = model._label_format, model.classes_

@@ -175,6 +175,9 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         ridge regression corrects for each label. It is learned out of bag if the estimator is a forest with
         bootstrap and at least 100 trees; else by five-fold cross-validation, which takes five more fits. At
         least 20 rows are needed.
+    rules : list of rules, optional
+        What answers must keep, such as ``[AtMost(3), Implies("raster", "image")]``; see
+        :class:`refpair.AtMost`. Label vectors that break one are taken as impossible.
     n_samples : int, default=100
         Number of label vectors to draw from a chain for each row. If 2^K ≤ n_samples for K labels, the
         distribution is computed exactly. Other estimators do not use it.
@@ -194,6 +197,8 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         forest, it is fitted on the labels that vary in the training set only, since constant labels make most
         classifiers fail; None if no label varies.
     cost_ : Cost
+    rules_ : RuleSet or None
+        The rules, about labels by their numbers.
     classes_, n_features_in_, feature_names_in_
         The names of the labels, and of the features as in scikit-learn.
 
@@ -235,6 +240,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         *,
         cost: Any = "f1",
         calibrate: bool = True,
+        rules: Any = None,
         n_samples: int = 100,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -243,6 +249,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         self.estimator = estimator
         self.cost = cost
         self.calibrate = calibrate
+        self.rules = rules
         self.n_samples = n_samples
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -96,6 +96,9 @@ class CSRPEClassifier(SavableCSRPE):
         have a positive probability for "posterior". By default the distinct ones of the training set, for
         "posterior" the 20,000 most frequent; others then get a positive probability, too, if that clearly
         costs less out of bag.
+    rules : list of rules, optional
+        What answers must keep, such as ``[AtMost(3), Implies("raster", "image")]``; see
+        :class:`refpair.AtMost`. Label vectors that break one are taken as impossible.
     max_depth : int, "auto" or None, default="auto"
         Maximum depth of the trees; None grows them until their leaves are pure. "auto" does so, and cuts them
         at depth 6 if that costs less out of bag (never with the decoder "nearest").
@@ -123,6 +126,8 @@ class CSRPEClassifier(SavableCSRPE):
     ----------
     cost_ : Cost
         The cost as an object.
+    rules_ : RuleSet or None
+        The rules, about labels by their numbers.
     classes_ : ndarray of shape (n_labels,)
         The names of the labels: the columns of a DataFrame, else 0, 1, 2, …
     code_ : ReferencePairCode
@@ -155,7 +160,9 @@ class CSRPEClassifier(SavableCSRPE):
     -----
     Cells of X may be missing (NaN): each split sends them to the side that makes it better.
 
-    ``decide(X, cost=...)`` predicts for another cost with the same fitted model and distribution.
+    ``decide(X, cost=...)`` predicts for another cost with the same fitted model and distribution, and
+    ``decide(X, rules=...)`` by other rules. ``predict``, ``decide`` and ``expected_cost`` keep the rules;
+    probabilities and ``oob_cost_`` are those without rules.
 
     With ``decoder="nearest"``, reference pairs are compared by the cost itself, as in the paper. For the
     posterior, all costs that treat labels alike (those with a name, and ``Cost.from_counts``) share one code:
@@ -201,6 +208,7 @@ class CSRPEClassifier(SavableCSRPE):
         pairs: Literal["auto", "uniform", "density", "mixed", "observed"] = "auto",
         decoder: Literal["posterior", "nearest"] = "posterior",
         relevant_set: Any = None,
+        rules: Any = None,
         max_depth: int | Literal["auto"] | None = "auto",
         min_samples_leaf: int = 1,
         max_features: int | float | Literal["auto", "sqrt", "log2"] | None = "auto",
@@ -217,6 +225,7 @@ class CSRPEClassifier(SavableCSRPE):
         self.pairs = pairs
         self.decoder = decoder
         self.relevant_set = relevant_set
+        self.rules = rules
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
@@ -457,8 +466,8 @@ class CSRPEClassifier(SavableCSRPE):
         return self.posterior_.distributions(X, n_jobs=self.n_jobs)
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
-        if hasattr(self, "posterior_"):
-            return self._decide(X, self.cost_)
+        if hasattr(self, "posterior_") or self.rules_ is not None:
+            return self._decide(X, self.cost_, self.rules_)
         if len(self.code_) == 0:  # a single label vector: nothing to tell apart
             return np.repeat(self.relevant_set_[:1], X.shape[0], axis=0)
         return self.relevant_set_[self._code_book.decode(in_threads(self.bits_, self.n_jobs).predict(X))]
@@ -486,6 +495,8 @@ class CSRPEClassifier(SavableCSRPE):
             raise ValueError(f'pairs must be {allowed} or "{_PAIRS[-1]}", not {self.pairs!r}')
         if self.decoder not in ("posterior", "nearest"):
             raise ValueError(f'decoder must be "posterior" or "nearest", not {self.decoder!r}')
+        if self.decoder == "nearest" and self.rules:
+            raise ValueError('rules need decoder="posterior": the nearest code word keeps none')
         check_bit_learner(self.estimator)
         if not isinstance(self.estimator, str) or self.estimator != "tree":
             for name, default in _TREE_ONLY.items():

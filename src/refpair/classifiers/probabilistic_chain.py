@@ -24,6 +24,7 @@ from refpair.classifiers._links import Links, check_chain, fit_links, read_order
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.base_estimators import Forest
 from refpair.costs import Cost, CountCost, Measure, _counts
+from refpair.decision.rule_set import RuleSet
 from refpair.decision.thresholds import HeldOut
 from refpair.posterior.distinct_labels import distinct_labels
 from refpair.posterior.distribution import MOST_ENUMERATED, LabelDistribution
@@ -48,6 +49,10 @@ class ProbabilisticChain(ReductionClassifier):
         probabilities of a single tree are mostly 0 or 1.
     cost : str, Cost or callable, default="f1"
         What a prediction costs; see :func:`get_cost`.
+    rules : list of rules, optional
+        What answers must keep, such as ``[AtMost(3), Implies("raster", "image")]``; see
+        :class:`refpair.AtMost`. Label vectors that break one are taken as impossible. They need
+        ``inference="sample"``.
     n_samples : int or None, default=100
         Number of label vectors to draw for each row. If 2^K ≤ n_samples for K labels that vary, all label
         vectors are enumerated instead. None always enumerates them, for at most 10 such labels.
@@ -69,6 +74,8 @@ class ProbabilisticChain(ReductionClassifier):
     Attributes
     ----------
     cost_ : Cost
+    rules_ : RuleSet or None
+        The rules, about labels by their numbers.
     order_ : ndarray of int64, shape (n_labels,)
         The label of each link.
     links_ : TreeLinks or EstimatorLinks
@@ -117,6 +124,7 @@ class ProbabilisticChain(ReductionClassifier):
         estimator: Any = "forest",
         *,
         cost: Any = "f1",
+        rules: Any = None,
         n_samples: int | None = 100,
         inference: Literal["sample", "beam", "exact"] = "sample",
         beam_width: int = 10,
@@ -127,6 +135,7 @@ class ProbabilisticChain(ReductionClassifier):
     ) -> None:
         super().__init__(estimator, n_jobs=n_jobs, random_state=random_state, verbose=verbose)
         self.cost = cost
+        self.rules = rules
         self.n_samples = n_samples
         self.inference = inference
         self.beam_width = beam_width
@@ -198,6 +207,8 @@ class ProbabilisticChain(ReductionClassifier):
         if self.inference not in _INFERENCES:
             names = ", ".join(f'"{name}"' for name in _INFERENCES)
             raise ValueError(f"inference must be one of {names}, not {self.inference!r}")
+        if self.rules and self.inference != "sample":
+            raise ValueError(f'rules need inference="sample", not {self.inference!r}, which keeps none')
         check_count("beam_width", self.beam_width)
 
     def _n_vectors(self, vectors: Bytes) -> tuple[int, bool]:
@@ -216,9 +227,9 @@ class ProbabilisticChain(ReductionClassifier):
     def _distributions(self, X: Any, cost: Cost | None) -> Iterator[tuple[slice, LabelDistribution]]:
         return with_rows(self._samples.distributions(X))
 
-    def _decide(self, X: Any, cost: Cost) -> Bytes:
-        if self.inference == "sample" or not _is_zero_one(cost):
-            return super()._decide(X, cost)
+    def _decide(self, X: Any, cost: Cost, rules: RuleSet | None) -> Bytes:
+        if self.inference == "sample" or not _is_zero_one(cost) or rules is not None:
+            return super()._decide(X, cost, rules)
         paths = most_probable(self.links_, X, self.beam_width if self.inference == "beam" else None)
         return paths[:, np.argsort(self.order_)]
 
@@ -226,7 +237,7 @@ class ProbabilisticChain(ReductionClassifier):
         if self.inference == "sample" or not _is_zero_one(cost):
             return super()._expected_cost(X, labels, cost)
         if labels is None:
-            labels = self._decide(X, cost)
+            labels = self._decide(X, cost, None)
         paths = (labels.toarray() if sp.issparse(labels) else labels)[:, self.order_]
         chances = chances_along(self.links_, X, paths)
         return np.asarray(1.0 - np.where(paths, chances, 1.0 - chances).prod(axis=1))

@@ -16,8 +16,10 @@ from sklearn.pipeline import Pipeline
 from refpair._extras import is_dataframe, pd
 from refpair._parallel import chunks_of, run_chunks
 from refpair.cli.prices import check_label, price_column
+from refpair.cli.rules import parse_rule
 from refpair.costs import Cost, RankedCost, get_cost
 from refpair.datasets.load import read_data
+from refpair.decision.rule_set import RuleSet
 from refpair.tables import Table, TableOptions, TableVectorizer
 from refpair.tables._cells import strings_of
 from refpair.tables._names import unknown_name
@@ -153,6 +155,18 @@ class TableModel:
             raise ValueError(f"{name}: the model predicts one class a row, not labels; use it in Python")
         self.form = form
         self.labels = [str(label) for label in form.classes]
+
+    def add_rules(self, texts: Sequence[str]) -> None:
+        """Let answers keep further rules, as a command line says them."""
+        nearest = getattr(self.classifier, "decoder", "") == "nearest"
+        if texts and hasattr(self.classifier, "rules") and not nearest:
+            own = getattr(self.classifier, "rules_", None)
+            added = [parse_rule(text, self.labels) for text in texts]
+            self.classifier.rules_ = RuleSet.resolve([*(own.rules if own else ()), *added], self.labels)
+        elif texts:
+            raise ValueError(
+                f"{self.name}: a {type(self.classifier).__name__} keeps no rules; leave --rule out"
+            )
 
     def read_with_labels(self, data: str, options: TableOptions) -> Table:
         """Read a table with the labels of the model, as they were in the training table or by columns."""

@@ -21,6 +21,7 @@ from refpair.cli.options import (
     ForSpreadsheets,
     Kinds,
     LabelSep,
+    RuleTexts,
     Sep,
 )
 from refpair.cli.printing import Output, tell_columns
@@ -59,6 +60,7 @@ def label(
     ] = None,
     false_positive: FalsePositive = None,
     false_negative: FalseNegative = None,
+    rule: RuleTexts = None,
     id_column: Annotated[
         str | None,
         typer.Option(
@@ -132,6 +134,8 @@ def label(
 
     refpair label mails.csv --label fraud
 
+    refpair label mails.csv --rule "at most 2"
+
     refpair label mails.csv --review suspects.csv
 
     refpair label mails.csv --export labels.csv
@@ -143,6 +147,7 @@ def label(
     from refpair._files import check_output
     from refpair.active import Budget
     from refpair.cli.data import built_in_cost, cost_of, table_options
+    from refpair.cli.rules import parse_rule
     from refpair.datasets.load import is_file, read_data
     from refpair.labeling import Session
     from refpair.labeling.access import given_token, kept_token, new_token
@@ -181,6 +186,7 @@ def label(
     chosen = None
     if cost or false_positive or false_negative:
         chosen = cost_of(cost, false_positive, false_negative, names)
+    label_rules = [parse_rule(text, names) for text in rule] if rule else None
     console = Output(stderr=True)
     with Session.open(
         path,
@@ -194,6 +200,7 @@ def label(
         kinds=dict(options.kinds) or None,
         folder=table.folder,
         features=features,
+        label_rules=label_rules,
         verbose=int(sys.stderr.isatty()),
     ) as opened:
         if label is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from refpair.cli.options import (
     Kinds,
     Labels,
     LabelSep,
+    RuleTexts,
     Sep,
 )
 from refpair.cli.printing import Output, new_table, tell_columns
@@ -48,6 +50,7 @@ def fit(
     ] = None,
     false_positive: FalsePositive = None,
     false_negative: FalseNegative = None,
+    rule: RuleTexts = None,
     test: Annotated[
         str | None, typer.Option(help="Another table with labels, to score the model on.", metavar="DATA")
     ] = None,
@@ -95,6 +98,8 @@ def fit(
 
     refpair fit payments.csv --labels fraud,refund --false-negative fraud=amount -o m
 
+    refpair fit songs.csv --labels joy,anger --rule "at most 1" -o songs.refpair
+
     refpair fit emotions --cost rank -o emotions.refpair
     """
     import numpy as np
@@ -104,6 +109,7 @@ def fit(
     from refpair._files import check_output
     from refpair.cli.data import TableModel, amount, built_in_cost, cost_of, read_labeled, table_options
     from refpair.cli.prices import options_again
+    from refpair.cli.rules import parse_rule
     from refpair.costs import PerLabelCost
     from refpair.model_selection import MultilabelStratifiedShuffleSplit
     from refpair.tables import Table
@@ -131,6 +137,8 @@ def fit(
             for rows in map(np.sort, next(splits.split(None, with_gaps(Y))))
         )
     Y, form = read_labels(table.Y, f"{table.name}: the labels", may_miss=True)
+    names = [str(name) for name in form.classes]
+    rules = [parse_rule(text, names) for text in rule or ()]
     verbose = int(sys.stderr.isatty())
     vectorizer = TableVectorizer(
         dict(options.kinds), text_model=text_model, folder=table.folder, verbose=verbose
@@ -139,6 +147,7 @@ def fit(
     chosen = cost_of(*priced, table)
     classifier = CSRPEClassifier(
         chosen,
+        rules=rules or None,
         n_bits="auto" if n_bits is None else n_bits,
         max_depth="auto" if max_depth is None else max_depth,
         min_samples_leaf=min_samples_leaf,
@@ -150,10 +159,14 @@ def fit(
     )
     model = make_pipeline(vectorizer, classifier)
     started = time.perf_counter()
-    try:
-        model.fit(table.X, table.Y)
-    except ValueError as error:
-        raise ValueError(f"{table.name}: {error}") from None
+    with warnings.catch_warnings(record=True) as told:
+        warnings.filterwarnings("always", message=".* break a rule", category=UserWarning)
+        try:
+            model.fit(table.X, table.Y)
+        except ValueError as error:
+            raise ValueError(f"{table.name}: {error}") from None
+    for warning in told:
+        typer.echo(f"{table.name}: {warning.message}", err=True)
     seconds = time.perf_counter() - started
     tell_columns(Output(), vectorizer.columns_)
     own = classifier.cost_
@@ -202,6 +215,7 @@ def predict(
     expected_cost: Annotated[
         bool, typer.Option("--expected-cost", help="Add the expected cost of each answer.")
     ] = False,
+    rule: RuleTexts = None,
     sets: Annotated[int, typer.Option(min=0, help="How many of the most probable label sets to add.")] = 0,
     top: Annotated[
         int, typer.Option(min=0, help="How many labels to list, the best ones first, with probabilities.")
@@ -231,6 +245,8 @@ def predict(
 
     refpair predict songs.refpair new.csv --top 3
 
+    refpair predict songs.refpair new.csv --rule "at least 1"
+
     refpair predict payments.refpair new.csv --false-negative fraud=amount
     """
     from refpair import load
@@ -243,6 +259,7 @@ def predict(
     if output is not None:
         check_table_path(output, for_spreadsheets=for_spreadsheets)
     fitted = TableModel(str(model), load(model))
+    fitted.add_rules(rule or ())
     table = read_data(data, sep=sep, encoding=encoding)
     if id_column is not None:
         check_known([id_column], list(table.X.columns), table.name)

@@ -40,6 +40,15 @@ FalseNegative = Annotated[
         help="The price of a missed label, likewise; as in fraud=50 or fraud=amount.", metavar="PRICE"
     ),
 ]
+RuleTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rule",
+        help="What answers must keep: at most 3, at least 1, exactly 1 of a,b, one of a,b (at most one), "
+        "or child -> parent. Can be repeated.",
+        metavar="RULE",
+    ),
+]
 Drop = Annotated[
     list[str] | None,
     typer.Option(help="The columns to leave out, as in id,date. Can be repeated.", metavar="COLUMNS"),

@@ -3,5 +3,16 @@
 from refpair.decision.decide import decide
 from refpair.decision.expected import expected_cost
 from refpair.decision.ranked import top_labels
+from refpair.decision.rules import AtLeast, AtMost, Exactly, Exclusive, Implies, Taxonomy
 
-__all__ = ["decide", "expected_cost", "top_labels"]
+__all__ = [
+    "AtLeast",
+    "AtMost",
+    "Exactly",
+    "Exclusive",
+    "Implies",
+    "Taxonomy",
+    "decide",
+    "expected_cost",
+    "top_labels",
+]

@@ -14,8 +14,11 @@ from refpair._kernels import local_search
 from refpair._kernels.expected import best_prefixes, best_prefixes_of_independent
 from refpair._parallel import even_chunks, run_chunks
 from refpair.costs import Cost, CountCost, PerLabelCost, RankedCost, _counts
+from refpair.decision.allowed import best_allowed, best_by_marginals
+from refpair.decision.condition import conditioned
 from refpair.decision.expected import CostTable, bounded_table, is_rank, mean_costs, needs_only_marginals
 from refpair.decision.ranked import best_sets
+from refpair.decision.rule_set import RuleSet, as_rule_set
 from refpair.posterior.distribution import (
     MOST_ENUMERATED,
     Bytes,
@@ -34,7 +37,7 @@ _NOISE = 1e-12  # relative: what differs by less is the same but for rounding
 _TAIL = 40.0  # sizes with a smaller probability than exp(−40) are left out
 
 
-def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None) -> Bytes:
+def decide(distribution: Distribution, cost: Cost, *, rules: Any = None, n_jobs: int | None = None) -> Bytes:
     """Return the label vector of lowest expected cost for each row, out of all label vectors.
 
     The decision is exact for hamming, rank and per-label costs (a threshold for each label), zero_one (the
@@ -49,12 +52,20 @@ def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None)
 
     For a cost of lists, the decision is the labels of the best list, which :func:`top_labels` has in order.
 
+    With rules, label vectors that break one are left out of the distribution, and the decision is the best
+    that keeps all rules. Of a row of which all vectors break a rule, none is left out. Of more than 10
+    independent labels, 1000 vectors are drawn that keep the rules, and weighted so that each label keeps its
+    probability as far as it can; costs that need no more than these probabilities are decided for by them.
+    What is exact without rules is exact with them; the local search never leaves what is allowed.
+
     Parameters
     ----------
     distribution : LabelDistribution or IndependentLabels
         The distribution of the label vector of each row.
     cost : Cost
         The cost of predicting one label vector when another is true. Prices of rows must be of these rows.
+    rules : list of rules, optional
+        What decisions must keep, such as ``[AtMost(3)]``, with the numbers of labels.
     n_jobs : int, optional
         Number of threads, as in joblib. The decision does not depend on it.
 
@@ -75,6 +86,9 @@ def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None)
     >>> decide(p, get_cost("hamming"))
     array([[1, 0, 0, 0]], dtype=uint8)
     """
+    kept = as_rule_set(rules, distribution.n_labels)
+    if kept is not None:
+        return _decide_allowed(distribution, cost, kept, n_jobs)
     if isinstance(cost, RankedCost):
         return best_sets(distribution, cost)
     if needs_only_marginals(cost):
@@ -87,6 +101,35 @@ def decide(distribution: Distribution, cost: Cost, *, n_jobs: int | None = None)
     return np.concatenate([np.zeros((0, distribution.n_labels), np.uint8), *decided])
 
 
+def _decide_allowed(distribution: Distribution, cost: Cost, rules: RuleSet, n_jobs: int | None) -> Bytes:
+    """Decide freely, given that truths keep rules; and again, with rules, where the answer breaks one."""
+    if isinstance(cost, RankedCost):
+        raise ValueError(
+            f"rules are about label vectors, and {cost.name!r} is a cost of lists of a fixed length"
+        )
+    few = distribution.n_labels <= MOST_ENUMERATED
+    if distribution.is_independent and not few and needs_only_marginals(cost):
+        return best_by_marginals(distribution.marginals(), cost, rules)
+    found = [np.zeros((0, distribution.n_labels), np.uint8)]
+    # The likeliest vector of those that are allowed is so under either distribution.
+    is_mode = isinstance(cost, CountCost) and cost.counts is _counts.zero_one
+    for rows, part in conditioned(distribution, rules, all_rules=is_mode):
+        own = cost.for_rows(rows)
+        best = decide(part, own, n_jobs=n_jobs)
+        broken = np.flatnonzero(~rules.allows(best))
+        if len(broken):
+            at_odds, priced = _take(part, broken), own.for_rows(broken)
+            chunks = even_chunks(len(broken), _ROWS, n_jobs)
+
+            def again(some: slice, at_odds: LabelDistribution = at_odds, priced: Cost = priced) -> Bytes:
+                return best_allowed(at_odds[some], priced.for_rows(some), rules)
+
+            parts = run_chunks(again, chunks, n_jobs=n_jobs, title="deciding", in_place=True)
+            best[broken] = np.concatenate(parts)
+        found.append(best)
+    return np.concatenate(found)
+
+
 def _by_chunks(rule: Rule, distribution: Distribution, n_jobs: int | None) -> Bytes:
     def some(rows: slice) -> Bytes:
         return rule(distribution[rows])
@@ -96,10 +139,14 @@ def _by_chunks(rule: Rule, distribution: Distribution, n_jobs: int | None) -> By
 
 
 def decide_blocks(
-    blocks: Iterable[tuple[slice, Distribution]], cost: Cost, *, n_jobs: int | None = None
+    blocks: Iterable[tuple[slice, Distribution]],
+    cost: Cost,
+    *,
+    rules: RuleSet | None = None,
+    n_jobs: int | None = None,
 ) -> Bytes:
     """Return the decisions on blocks of rows, one after the other, by which each has its prices."""
-    return np.concatenate([decide(p, cost.for_rows(rows), n_jobs=n_jobs) for rows, p in blocks])
+    return np.concatenate([decide(p, cost.for_rows(rows), rules=rules, n_jobs=n_jobs) for rows, p in blocks])
 
 
 def quick_decision(vectors: Bytes, cost: Cost) -> Rule:

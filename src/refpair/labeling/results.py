@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from refpair._extras import pd
 from refpair.active.stopping import Round, StablePredictions, StoppingRule, reason_to_stop
 from refpair.costs import Cost
+from refpair.decision.rules import Rule
 from refpair.labeling.model import Fit, Reason, SessionModel, cost_of_some
 from refpair.labeling.rows import Id, Rows, id_key, id_of_key
 from refpair.labeling.store import ALL, AnswerStore, Event, StoredRound, as_matrix, places_of
@@ -73,6 +74,7 @@ class SessionResults:
         self.rows = rows
         self.ids = rows.ids
         self.rules = list(rules)
+        self.label_rules: list[Rule] = []
         self.n_taken_over = n_taken_over
         self._lease = lease
         self._who = who

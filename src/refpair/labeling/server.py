@@ -165,7 +165,10 @@ class _Api:
         return {"row": self._row(found[0], label) if found else None, "state": self.state(label)}
 
     def answer(self, body: Body) -> Body:
-        """Note an answer or a skip, of all labels or of those it is about. It is on the disk on return."""
+        """Note an answer or a skip, of all labels or of those it is about. It is on the disk on return.
+
+        An answer that breaks a rule is not noted unless the page says that it is sure.
+        """
         holder, who = _person(body)
         row = body.get("id")
         if isinstance(row, bool) or not isinstance(row, str | int):
@@ -176,9 +179,17 @@ class _Api:
         else:
             labels = _names(body, "labels")
             answer = labels if about is None else {name: name in labels for name in [*about, *labels]}
+            if body.get("sure") is not True and (broken := self._broken(row, labels, about)):
+                return {"saved": False, "breaks": broken}
             self.session.tell([row], [answer], who=who, holder=holder)
         self.worker.wake()
         return {"saved": True}
+
+    def _broken(self, row: Any, labels: list[str], about: list[str] | None) -> list[str]:
+        asked = self.session.labels if about is None else [*about, *labels]
+        if not self.session.label_rules or not set(labels) <= set(self.session.labels):
+            return []
+        return self.session.broken_rules(row, {name: name in labels for name in asked})
 
     def undo(self, body: Body) -> Body:
         """Take back the last answer of this page, and return its row."""

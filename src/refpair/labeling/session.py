@@ -16,6 +16,7 @@ from refpair.active._strategy import QueryStrategy
 from refpair.active.stopping import LowGain, StablePredictions, StoppingRule
 from refpair.classifiers._base import check_count, check_positive
 from refpair.costs import Cost, get_cost, vector_cost
+from refpair.labeling.answer_rules import broken_rules, note_rules, rules_of
 from refpair.labeling.model import SessionModel
 from refpair.labeling.results import SessionResults
 from refpair.labeling.rows import Id, id_of_key
@@ -73,6 +74,8 @@ class Session(SessionResults):
     rows : Rows
         The rows themselves.
     rules : list of stopping rules
+    label_rules : list of rules
+        What answers should keep.
     n_taken_over : int
         Number of rows with labels that were imported from the table when the session was opened.
 
@@ -118,6 +121,7 @@ class Session(SessionResults):
         strategy: QueryStrategy | None = None,
         estimator: Any = None,
         rules: Sequence[StoppingRule] | None = None,
+        label_rules: Any = None,
         lease: float = _LEASE,
         who: str = "me",
         random_state: int = 0,
@@ -165,6 +169,10 @@ class Session(SessionResults):
         rules : sequence of stopping rules, optional
             When to stop; by default :class:`refpair.active.StablePredictions` and
             :class:`refpair.active.LowGain`.
+        label_rules : list of rules, optional
+            What answers should keep, such as ``[AtMost(3)]``; by default those of the file, or of the
+            estimator. The page asks again before it saves an answer that breaks one; see
+            :meth:`broken_rules`.
         lease : float, default=600
             Seconds for which a row that was asked for is not given to others.
         who : str, default="me"
@@ -188,6 +196,7 @@ class Session(SessionResults):
             names, columns = session_names(path, store, X, labels, separator, settings.labels)
             cost = _cost_of(cost, store, names)
             settings = replace(settings, labels=columns)
+            kept = rules_of(label_rules, estimator, store, names)
             rows, seen, forced, settings = read_rows(X, names, settings, path, ids, id_column, features)
             refuse_strangers(store, rows, settings)
             answers = table_answers(X, names, columns)
@@ -201,6 +210,7 @@ class Session(SessionResults):
                 make_private_folder(path.parent)
                 store = AnswerStore(path)
             _note_cost(store, cost)
+            note_rules(store, kept)
             settings.note(store)
             store.add_labels(names)
             n_taken_over = take_over(store, rows, answers)
@@ -209,7 +219,11 @@ class Session(SessionResults):
                 store.close()
             raise
         rules = (StablePredictions(cost), LowGain()) if rules is None else rules
-        return cls(store, cost, rows, columns, model, rules, n_taken_over=n_taken_over, lease=lease, who=who)
+        opened = cls(
+            store, cost, rows, columns, model, rules, n_taken_over=n_taken_over, lease=lease, who=who
+        )
+        opened.label_rules = kept
+        return opened
 
     def __enter__(self) -> Self:
         return self
@@ -344,6 +358,29 @@ class Session(SessionResults):
             [labels_of(asked) for _, _, asked in said],
             **self._said(who, holder, at),
         )
+
+    def broken_rules(self, row: Id, answer: Mapping[str, bool]) -> list[str]:
+        """Return the rules that a row would break with an answer, as texts; `tell` does not ask.
+
+        Parameters
+        ----------
+        row : str or int
+            The id of the row.
+        answer : mapping of str to bool
+            Labels, and whether the row has them; others stay as they are known.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from refpair import AtMost
+        >>> with TemporaryDirectory() as folder, Session.open(
+        ...     Path(folder, "s.sqlite"), [[1.0], [2.0]], ["joy", "anger"], label_rules=[AtMost(1)]
+        ... ) as session:
+        ...     session.broken_rules(0, {"joy": True, "anger": True})
+        ['at most 1']
+        """
+        return broken_rules(self.label_rules, {**self.known(row), **answer}, self.labels)
 
     def skip(
         self,

@@ -1,0 +1,203 @@
+"""What is it worth to decide by rules, instead of deciding freely and repairing the answer?
+
+The same posterior is asked twice: for the best label vector that keeps the rules, and for the best one,
+which is then repaired: parents are added or children left out, whichever costs less, and then the least
+probable labels are left out, until the rules are kept. The posterior is that of a random forest, which
+knows how labels depend on each other, or of logistic regressions, in which they are independent. `debtags`
+are packages of Debian, 8 % of which have more than the 4 tags that answers may have; `taxonomy` has 60
+labels in random trees.
+
+    python -m benchmarks.rules debtags.csv.gz
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+from benchmarks.common import Results, half_split, least_time, markdown_table, read_table, records
+from refpair import AtMost, BayesDecisionClassifier, Cost, Implies, Taxonomy, get_cost
+from refpair.decision import decide
+from refpair.decision.rules import Rule
+from refpair.tables import TableVectorizer
+from refpair.tables import read_table as read_data
+
+TABLE = "rules.csv"
+COSTS = ("f1", "f2", "jaccard", "hamming", "rank", "zero_one", "prices")
+MODELS = {
+    "forest": BayesDecisionClassifier(RandomForestClassifier(200, random_state=0), random_state=0),
+    "logistic": BayesDecisionClassifier(LogisticRegression(max_iter=200), calibrate=False, random_state=0),
+}
+N_LABELS, N_FEATURES, N_ROWS, NOISE = 60, 40, 3000, 1.0
+LEVEL = 1e-3  # of a cost: what differs by less is the same
+
+Labels = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
+
+
+class Data(NamedTuple):
+    """Features, labels and the rules that answers are to keep: parents, and the largest number of labels."""
+
+    X: Any
+    Y: Labels
+    parents: Mapping[int, int]
+    at_most: int
+    rules: list[Rule]
+
+
+def debtags(path: str) -> Data:
+    """Return the packages of Debian with their tags."""
+    table = read_data(path, labels=["tags"], drop=["package"])
+    assert table.Y is not None
+    rows = [str(one).split("|") for one in table.Y.iloc[:, 0]]
+    names = sorted({name for row in rows for name in row})
+    Y = np.array([[name in row for name in names] for row in map(set, rows)], np.uint8)
+    child, parent = names.index("works-with::image:raster"), names.index("works-with::image")
+    return Data(table.X, Y, {child: parent}, 4, [Implies(child, parent), AtMost(4)])
+
+
+def taxonomy(seed: int = 0) -> Data:
+    """Return rows of one to three labels and all above them, with noisy features of the former."""
+    rng = np.random.default_rng(seed)
+    parents = {k: int(rng.integers(max(0, k - 20), k)) for k in range(6, N_LABELS)}
+    Y = np.zeros((N_ROWS, N_LABELS), np.uint8)
+    own = np.zeros((N_ROWS, N_LABELS))
+    for row, told in zip(Y, own, strict=True):
+        told[rng.choice(N_LABELS, rng.integers(1, 4), replace=False)] = 1.0
+        for label in np.flatnonzero(told):
+            above: int | None = int(label)
+            while above is not None:
+                row[above] = 1
+                above = parents.get(above)
+    X = own @ rng.normal(size=(N_LABELS, N_FEATURES)) + NOISE * rng.normal(size=(N_ROWS, N_FEATURES))
+    return Data(X, Y, parents, N_LABELS, [Taxonomy(parents)])
+
+
+def repaired(labels: Labels, p: Floats, data: Data, *, add: bool) -> Labels:
+    """Return answers that keep the rules, after parents were added or children left out."""
+    fixed = labels.copy()
+    for _ in range(N_LABELS):
+        for child, parent in data.parents.items():
+            if add:
+                fixed[:, parent] |= fixed[:, child]
+            else:
+                fixed[:, child] &= fixed[:, parent]
+    for row, chances in zip(fixed, p, strict=True):
+        while row.sum() > data.at_most:
+            needed = {parent for child, parent in data.parents.items() if row[child]}
+            free = [label for label in np.flatnonzero(row) if label not in needed]
+            row[min(free, key=lambda label: chances[label])] = 0
+    return fixed
+
+
+def run(name: str, data: Data, results: Results, n_splits: int, n_rows: int) -> None:
+    """Measure all costs on some half splits."""
+    prices = np.random.default_rng(0).uniform(0.2, 5.0, (2, data.Y.shape[1]))
+    for split in range(n_splits):
+        train, test = half_split(len(data.Y), split)
+        test = test[:n_rows]
+        if isinstance(data.X, pd.DataFrame):
+            vectorizer = TableVectorizer().fit(data.X.iloc[train], data.Y[train])
+            X, X_test = vectorizer.transform(data.X.iloc[train]), vectorizer.transform(data.X.iloc[test])
+        else:
+            X, X_test = data.X[train], data.X[test]
+        for learner, unfitted in MODELS.items():
+            model = clone(unfitted).fit(X, data.Y[train])
+            p = model.predict_proba(X_test)
+            for key in COSTS:
+                measure(name, learner, key, split, model, X_test, data, test, p, prices, results)
+
+
+def measure(
+    name: str,
+    learner: str,
+    key: str,
+    split: int,
+    model: BayesDecisionClassifier,
+    X: Any,
+    data: Data,
+    test: npt.NDArray[np.int64],
+    p: Floats,
+    prices: Floats,
+    results: Results,
+) -> None:
+    """Store what both ways cost, and how long a row takes."""
+    cost = (
+        Cost.per_label(false_positive=prices[0], false_negative=prices[1])
+        if key == "prices"
+        else get_cost(key)
+    )
+    free = np.asarray(model.decide(X, cost, rules=[]), np.uint8)
+    kept = np.asarray(model.decide(X, cost, rules=data.rules), np.uint8)
+    costs = [cost.rows(data.Y[test], repaired(free, p, data, add=add)).mean() for add in (True, False)]
+    blocks = [block for _, block in model._distributions(X, cost)]
+
+    def seconds(rules: list[Rule] | None) -> float:
+        return least_time(lambda: [decide(block, cost, rules=rules) for block in blocks], 2)
+
+    results.add(
+        data=name,
+        model=learner,
+        cost=key,
+        split=split,
+        by_rules=cost.rows(data.Y[test], kept).mean(),
+        repaired=min(costs),
+        free=cost.rows(data.Y[test], free).mean(),
+        broken=float((repaired(free, p, data, add=True) != free).any(axis=1).mean()),
+        ms_free=1e3 * seconds(None) / len(test),
+        ms_by_rules=1e3 * seconds(data.rules) / len(test),
+    )
+
+
+def show() -> str:
+    """Return a table of means over splits."""
+    means = read_table(TABLE).groupby(["data", "model", "cost"], sort=False).mean()
+    header = ["data", "model", "cost", "by rules", "repaired", "free", "broken", "ms", "ms free"]
+    rows = [
+        [
+            row["data"],
+            row["model"],
+            row["cost"],
+            *(f"{row[one]:.4g}" for one in ("by_rules", "repaired", "free")),
+            f"{100 * row['broken']:.0f} %",
+            *(f"{row[one]:.3f}" for one in ("ms_by_rules", "ms_free")),
+        ]
+        for row in records(means)
+    ]
+    return markdown_table(header, rows)
+
+
+def show_summary() -> str:
+    """Say in how many cases rules cost less than repairs."""
+    means = read_table(TABLE).groupby(["data", "model", "cost"], sort=False).mean()
+    gain = (means["repaired"] - means["by_rules"]) / means["repaired"]
+    lower, higher = int((gain > LEVEL).sum()), int((gain < -LEVEL).sum())
+    return (
+        f"lower in {lower} of {len(gain)} cases, the same in {len(gain) - lower - higher}, "
+        f"higher in {higher}; the mean gain is {100 * gain.mean():.1f} %"
+    )
+
+
+def main() -> None:
+    """Measure, and store all results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("debtags")
+    parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=1000, help="rows of the other half that are answered")
+    given = parser.parse_args()
+    results = Results(TABLE)
+    run("taxonomy", taxonomy(), results, given.splits, given.rows)
+    run("debtags", debtags(given.debtags), results, given.splits, given.rows)
+    print(f"{show()}\n\nRules cost {show_summary()}.")
+
+
+if __name__ == "__main__":
+    main()
