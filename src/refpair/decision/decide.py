@@ -86,7 +86,7 @@ def decide(distribution: Distribution, cost: Cost, *, rules: Any = None, n_jobs:
     >>> decide(p, get_cost("hamming"))
     array([[1, 0, 0, 0]], dtype=uint8)
     """
-    kept = as_rule_set(rules, distribution.n_labels)
+    kept = None if rules is None else as_rule_set(rules, distribution.n_labels)
     if kept is not None:
         return _decide_allowed(distribution, cost, kept, n_jobs)
     if isinstance(cost, RankedCost):
