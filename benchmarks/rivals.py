@@ -90,17 +90,19 @@ class OneForEachLabel(_MultiLabel):
 class LogisticRegressions(_MultiLabel):
     """A logistic regression for each label, all with the C of the smallest log loss in three folds."""
 
-    def __init__(self, random_state: int | None = None) -> None:
+    def __init__(self, random_state: int | None = None, strengths: tuple[float, ...] = STRENGTHS) -> None:
         self.random_state = random_state
+        self.strengths = strengths
 
     def fit(self, X: Any, Y: Any) -> Self:
         """Scale the features, choose C, and learn from all samples."""
         self.classes_ = [np.array([0, 1])] * Y.shape[1]
         self.scaler_ = MaxAbsScaler() if sp.issparse(X) else StandardScaler()
         X = self.scaler_.fit_transform(X)
-        losses = dict.fromkeys(STRENGTHS, 0.0)
-        for train, test in KFold(N_FOLDS, shuffle=True, random_state=self.random_state).split(Y):
-            for C in STRENGTHS:
+        losses = dict.fromkeys(self.strengths, 0.0)
+        folds = KFold(N_FOLDS, shuffle=True, random_state=self.random_state).split(Y)
+        for train, test in folds if len(losses) > 1 else ():
+            for C in self.strengths:
                 p = self._ask_each(self._fit_each(partial(self._make, C), X[train], Y[train]), X[test])
                 p = np.clip(p, 1e-6, 1 - 1e-6)
                 losses[C] -= float(np.log(np.where(Y[test] == 1, p, 1 - p)).sum())
