@@ -134,7 +134,7 @@ def run(given: argparse.Namespace) -> None:
         for name in given.data:
             if scores.has(data=_short(name), split=split):
                 continue
-            data = read_numeric(name, table)
+            data = read_numeric(name, table if Path(name).suffix else TableOptions())
             X, Y = data.X, np.asarray(sp.csr_array(data.Y).toarray(), np.uint8)
             if sp.issparse(X):  # scikit-learn's trees take short indices only
                 X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
@@ -196,7 +196,7 @@ def show_frequency() -> str:
     means = (sums["total"] / sums["n_labels"]).unstack()
     counts = found[found["model"] == OURS].groupby("frequency")["n_labels"].sum()
     rows = [
-        [name, f"{counts[name]:,}", *(f"{means.loc[name, model]:.3f}" for model in MODELS)]
+        [name, str(counts[name]), *(f"{float(means[model][name]):.3f}" for model in MODELS)]
         for name in FREQUENCIES
         if name in counts
     ]
@@ -211,9 +211,9 @@ def show_summary() -> str:
         own = found.loc[measure]
         told.append(
             f"{measure.replace('_f1', '-F1')}: on average {show_percent(own['over_tuned'].mean())} over the "
-            f"better of the tuned models, and {show_percent(own['gain'].mean())} over the best of all others; "
-            f"ahead of these, or behind by at most {100 * LEVEL:g} %, in {int((own['gain'] >= -LEVEL).sum())} "
-            f"of {len(own)} sets"
+            f"better of the tuned models, {show_percent(own['gain'].mean())} over the best of all others; "
+            f"ahead of these, or behind by at most {LEVEL:.0%}, in {int((own['gain'] >= -LEVEL).sum())} of "
+            f"{len(own)} sets"
         )
     return "; ".join(told)
 
