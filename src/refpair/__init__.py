@@ -19,6 +19,7 @@ __all__ = [
     "Implies",
     "LabelPowerset",
     "Logistic",
+    "Measure",
     "ProbabilisticChain",
     "RAkEL",
     "TableVectorizer",
@@ -43,14 +44,14 @@ if TYPE_CHECKING:
         ProbabilisticChain,
         RAkEL,
     )
-    from refpair.costs import Cost, get_cost
+    from refpair.costs import Cost, Measure, get_cost
     from refpair.decision import AtLeast, AtMost, Exactly, Exclusive, Implies, Taxonomy
     from refpair.persistence import load, save
     from refpair.tables import TableVectorizer
 else:
     # Imported when first asked for: scikit-learn and numba take two seconds, which `refpair --help` should
     # not wait for.
-    _HOMES = {"Cost": "costs", "get_cost": "costs", "TableVectorizer": "tables"}
+    _HOMES = {"Cost": "costs", "Measure": "costs", "get_cost": "costs", "TableVectorizer": "tables"}
     _HOMES |= dict.fromkeys(("AtLeast", "AtMost", "Exactly", "Exclusive", "Implies", "Taxonomy"), "decision")
     _HOMES |= {"load": "persistence", "save": "persistence"}
 
