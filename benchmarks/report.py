@@ -32,6 +32,7 @@ from benchmarks import (
     session,
     splits,
     startup,
+    table_measures,
     unknown_labels,
     wrong_labels,
 )
@@ -87,6 +88,9 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "startup": startup.show,
     "startup-fit": partial(startup.show_compiling, "first fit"),
     "startup-predict": partial(startup.show_compiling, "load, first predict"),
+    "table-measures": table_measures.show,
+    "table-measures-frequency": table_measures.show_frequency,
+    "table-measures-summary": table_measures.show_summary,
     "unknown-labels": unknown_labels.show,
     "unknown-labels-summary": unknown_labels.show_summary,
     "unknown-labels-whole-rows": unknown_labels.show_whole_rows,
