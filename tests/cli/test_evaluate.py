@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
+from sklearn.metrics import f1_score
 
 from refpair import BinaryRelevance, Cost, get_cost, save
 from tests.cli.running import FEATURES, FIT, LABELS, refpair_, same_in_python, works
@@ -18,11 +21,30 @@ def test_evaluate_reports_all_costs_and_marks_the_models_own(folder, songs):
     predicted = same_in_python(train, cost=cost).predict(test[FEATURES])
     printed = works("evaluate", "model", "test.csv")
     assert "model on test.csv, 40 rows" in printed
-    assert f"│ per_label * │ {cost.mean(test[LABELS], predicted):.4f} │ lower  │" in printed
+    assert f"│ per_label *       │ {cost.mean(test[LABELS], predicted):.4f} │ lower  │" in printed
     for name in ("hamming", "zero_one", "rank", "f1", "jaccard"):
         score = get_cost(name).mean(test[LABELS], predicted)
         better = "higher" if get_cost(name).greater_is_better else "lower "
-        assert f"│ {name:<11} │ {score:.4f} │ {better} │" in printed
+        assert f"│ {name:<17} │ {score:.4f} │ {better} │" in printed
+
+
+def test_evaluate_has_measures_of_the_table_below_costs_of_rows(folder, songs):
+    songs[:40].to_csv("train.csv", index=False)
+    songs[40:].to_csv("test.csv", index=False)
+    works("fit", "train.csv", *FIT, "--cost", "macro_f1")
+    predicted = same_in_python(songs[:40], cost="macro_f1").predict(songs[40:][FEATURES])
+    score = f1_score(songs[40:][LABELS], predicted, average="macro")
+    printed = works("evaluate", "model", "test.csv")
+    _, rows, table = re.split("[├┡]", printed)
+    assert re.findall(r"^│ (\S+)", rows, re.MULTILINE) == ["hamming", "zero_one", "rank", "f1", "jaccard"]
+    assert re.findall(r"^│ (\S+)", table, re.MULTILINE)[1:] == [
+        "macro_jaccard",
+        "micro_f1",
+        "micro_jaccard",
+        "balanced_accuracy",
+    ]
+    assert f"│ macro_f1 *        │ {score:.4f} │ higher │" in table
+    assert max(map(len, printed.splitlines())) <= 80
 
 
 def test_evaluate_reports_the_costs_asked_for(model, songs):
@@ -78,7 +100,7 @@ def test_evaluate_by_the_labels_that_are_known(folder, songs):
     told = "4 of 80 rows have no labels and are left out; 17 of 228 cells in the label columns are empty"
     assert told in " ".join(result.stderr.split())
     score = get_cost("hamming").mean(partial[LABELS], model.predict(songs[FEATURES]))
-    assert f"│ hamming  │ {score:.4f} │ lower  │" in result.stdout
+    assert f"│ hamming           │ {score:.4f} │ lower  │" in result.stdout
     assert 0 < score < get_cost("hamming").mean(songs[LABELS], model.predict(songs[FEATURES]) * 0)
     joy = next(line for line in result.stdout.splitlines() if line.startswith("│ joy"))
     assert joy.split("│")[5].strip() == f"{songs['joy'][21:].sum():.0f}"

@@ -102,7 +102,7 @@ def test_a_data_set_by_its_name(folder):
     printed = pd.read_csv(io.StringIO(works("predict", "model", "Digits")))
     np.testing.assert_array_equal(printed, expected)
     score = get_cost("f1").mean(digits.Y, expected)
-    assert f"│ f1 *     │ {score:.4f} │ higher │" in works("evaluate", "model", "digits")
+    assert f"│ f1 *              │ {score:.4f} │ higher │" in works("evaluate", "model", "digits")
 
 
 @pytest.mark.parametrize("kind", ["array", "sparse", "polars"])

@@ -101,7 +101,7 @@ def test_fit_predict_evaluate():
     test = pd.read_csv("test.csv", keep_default_na=False)
     score = get_cost("f1").mean(as_matrix(test["tags"]), as_matrix(predicted["tags"]))
     assert score > 0.9
-    assert f"│ f1 *     │ {score:.4f} │ higher │" in works("evaluate", "model", "test.csv")
+    assert f"│ f1 *              │ {score:.4f} │ higher │" in works("evaluate", "model", "test.csv")
     model = refpair.load("model")
     frame = pd.read_csv("test.csv", keep_default_na=False)
     frame["size"] = pd.to_numeric(frame["size"])

@@ -169,7 +169,8 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         - chains (``ClassifierChain``): label vectors are drawn from the chain. Dependence is kept.
         - all others: labels are assumed **independent**, with the probabilities of ``predict_proba``.
     cost : str, Cost or callable, default="f1"
-        What a prediction costs; see :func:`get_cost`.
+        What a prediction costs: "f1", "zero_one" and so on of a row, "macro_f1" and so on of a whole table,
+        "ndcg@10" and so on of a list; see :func:`get_cost`.
     calibrate : bool, default=True
         Whether to calibrate the probabilities of labels: by a beta calibration that all labels share, which a
         ridge regression corrects for each label. It is learned out of bag if the estimator is a forest with
@@ -177,7 +178,8 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         least 20 rows are needed.
     rules : list of rules, optional
         What answers must keep, such as ``[AtMost(3), Implies("raster", "image")]``; see
-        :class:`refpair.AtMost`. Label vectors that break one are taken as impossible.
+        :class:`refpair.AtMost`. Label vectors that break one are taken as impossible, unless more than 1 %
+        of the training rows break it.
     n_samples : int, default=100
         Number of label vectors to draw from a chain for each row. If 2^K ≤ n_samples for K labels, the
         distribution is computed exactly. Other estimators do not use it.
@@ -197,6 +199,8 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         forest, it is fitted on the labels that vary in the training set only, since constant labels make most
         classifiers fail; None if no label varies.
     cost_ : Cost
+    thresholds_ : ndarray of shape (n_labels,)
+        The probability above which each label is predicted, if the cost is a measure of a whole table.
     rules_ : RuleSet or None
         The rules, about labels by their numbers.
     classes_, n_features_in_, feature_names_in_

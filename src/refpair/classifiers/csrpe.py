@@ -65,8 +65,9 @@ class CSRPEClassifier(SavableCSRPE):
     ----------
     cost : str, Cost or callable, default="f1"
         The cost of a prediction: "f1", "jaccard", "hamming", "zero_one", "rank", "f2" and so on, or a custom
-        cost; see :class:`refpair.Cost`. With "precision@3", "recall@5" and so on, ``predict`` returns so many
-        labels, and ``predict_top`` has them in order.
+        cost; see :class:`refpair.Cost`. "macro_f1", "micro_f1", "balanced_accuracy" and so on are measures of
+        a whole table; see :class:`refpair.costs.Measure`. With "precision@3", "recall@5", "ndcg@10" and so
+        on, ``predict`` returns so many labels, and ``predict_top`` has them in order.
     n_bits : int or "auto", default="auto"
         The length of the code. "auto" learns batches of bits, up to 3,000, as long as the
         next one is expected to lower the log loss of labels, out of bag, by at least 0.2 %.
@@ -98,7 +99,8 @@ class CSRPEClassifier(SavableCSRPE):
         costs less out of bag.
     rules : list of rules, optional
         What answers must keep, such as ``[AtMost(3), Implies("raster", "image")]``; see
-        :class:`refpair.AtMost`. Label vectors that break one are taken as impossible.
+        :class:`refpair.AtMost`. Label vectors that break one are taken as impossible, unless more than 1 %
+        of the training rows break it.
     max_depth : int, "auto" or None, default="auto"
         Maximum depth of the trees; None grows them until their leaves are pure. "auto" does so, and cuts them
         at depth 6 if that costs less out of bag (never with the decoder "nearest").
@@ -126,6 +128,8 @@ class CSRPEClassifier(SavableCSRPE):
     ----------
     cost_ : Cost
         The cost as an object.
+    thresholds_ : ndarray of shape (n_labels,)
+        The probability above which each label is predicted, if the cost is a measure of a whole table.
     rules_ : RuleSet or None
         The rules, about labels by their numbers.
     classes_ : ndarray of shape (n_labels,)

@@ -48,11 +48,12 @@ class ProbabilisticChain(ReductionClassifier):
         The base learner of a label, as in :class:`ChainClassifier`; it needs ``predict_proba``. The
         probabilities of a single tree are mostly 0 or 1.
     cost : str, Cost or callable, default="f1"
-        What a prediction costs; see :func:`get_cost`.
+        What a prediction costs: "f1", "zero_one" and so on of a row, "macro_f1" and so on of a whole table,
+        "ndcg@10" and so on of a list; see :func:`get_cost`.
     rules : list of rules, optional
         What answers must keep, such as ``[AtMost(3), Implies("raster", "image")]``; see
-        :class:`refpair.AtMost`. Label vectors that break one are taken as impossible. They need
-        ``inference="sample"``.
+        :class:`refpair.AtMost`. Label vectors that break one are taken as impossible, unless more than 1 %
+        of the training rows break it. They need ``inference="sample"``.
     n_samples : int or None, default=100
         Number of label vectors to draw for each row. If 2^K ≤ n_samples for K labels that vary, all label
         vectors are enumerated instead. None always enumerates them, for at most 10 such labels.
@@ -74,6 +75,8 @@ class ProbabilisticChain(ReductionClassifier):
     Attributes
     ----------
     cost_ : Cost
+    thresholds_ : ndarray of shape (n_labels,)
+        The probability above which each label is predicted, if the cost is a measure of a whole table.
     rules_ : RuleSet or None
         The rules, about labels by their numbers.
     order_ : ndarray of int64, shape (n_labels,)

@@ -34,8 +34,9 @@ def _data(default: str) -> Any:
 
 def _costs(default: str) -> Any:
     return typer.Option(
-        help="A cost: f1, f2, ..., jaccard, hamming, rank, zero_one, or module:name for your own (a "
-        "refpair.Cost, or a function of truths and predictions). Can be repeated.",
+        help="A cost: f1, f2, ..., jaccard, hamming, rank, zero_one, a measure of the table such as "
+        "macro_f1, or module:name for your own (a refpair.Cost, or a function of truths and predictions). "
+        "Can be repeated.",
         metavar="COST",
         show_default=default,
     )

@@ -43,8 +43,9 @@ def fit(
     cost: Annotated[
         str | None,
         typer.Option(
-            help="The cost of a prediction: f1, f2, f0.5, ..., jaccard, hamming, rank or zero_one; for "
-            "lists of labels precision@3, recall@5, ndcg@10 and so on.",
+            help="What you are judged by. Of a row: f1, f2, f0.5, ..., jaccard, hamming, rank or zero_one; "
+            "of the table: macro_f1, micro_f1, macro_jaccard, micro_jaccard or balanced_accuracy; of lists "
+            "of labels: precision@3, recall@5, ndcg@10, ...",
             show_default="f1",
         ),
     ] = None,
@@ -99,6 +100,8 @@ def fit(
     refpair fit payments.csv --labels fraud,refund --false-negative fraud=amount -o m
 
     refpair fit songs.csv --labels joy,anger --rule "at most 1" -o songs.refpair
+
+    refpair fit songs.csv --labels joy,anger --cost macro_f1 -o songs.refpair
 
     refpair fit emotions --cost rank -o emotions.refpair
     """
@@ -296,7 +299,7 @@ def evaluate(
     sep: Sep = None,
     encoding: Encoding = None,
 ) -> None:
-    """Score a model on a table with labels.
+    """Score a model on a table with labels: by costs of rows and of lists first, then of the whole table.
 
     For example:
 
@@ -309,7 +312,7 @@ def evaluate(
     from refpair import load
     from refpair.cli.data import TableModel, built_in_cost, cost_of, table_options
     from refpair.cli.prices import tell_paid
-    from refpair.costs import Cost, PerLabelCost, cost_names
+    from refpair.costs import Cost, Measure, PerLabelCost, cost_names
     from refpair.tables.labels import UNKNOWN, with_gaps
 
     asked_for = [built_in_cost(name) for name in cost or cost_names()]
@@ -330,13 +333,17 @@ def evaluate(
             own = None  # which has no price for them
     console.print(f"{model.name} on {table.name}, {len(truth):,} rows", markup=False)
     costs = new_table("cost", "value", "better", numbers=("value",))
-    for one in dict.fromkeys(asked_for if own is None else [own, *asked_for]):
-        costs.add_row(
-            escape(f"{one.name} *" if one is own else one.name),
-            f"{fitted.score(table, truth, predicted, one):.4f}",
-            "higher" if one.greater_is_better else "lower",
-            style="bold" if one is own else None,
-        )
+    found = dict.fromkeys(asked_for if own is None else [own, *asked_for])
+    of_table = [one for one in found if isinstance(one, Measure)]
+    for group in ([one for one in found if one not in of_table], of_table):
+        for one in group:
+            costs.add_row(
+                escape(f"{one.name} *" if one is own else one.name),
+                f"{fitted.score(table, truth, predicted, one):.4f}",
+                "higher" if one.greater_is_better else "lower",
+                style="bold" if one is own else None,
+            )
+        costs.add_section()
     console.print(costs)
     if own is not None:
         console.print(
