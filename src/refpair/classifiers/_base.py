@@ -200,7 +200,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
 
     def _check_cost(self, cost: Any) -> Cost:
         """Return a cost as an object, if it is one for the labels of this model."""
-        if not isinstance(cost, str | Cost) and not callable(cost):
+        if not isinstance(cost, str | Cost) and (not callable(cost) or isinstance(cost, type)):
             raise ValueError(f"cost must be a name, a Cost or a function, not {cost!r}")
         return get_cost(cost).for_labels(self._label_format.label_names)
 

@@ -307,8 +307,10 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         n = labels.shape[0]
         told = self._told_out_of_sample(estimator, learnt, X, labels, row_weight, rng)
         if told is None:  # there are no better ones than those that it did learn
-            blocks = learnt.distributions(_safe_indexing(X, np.arange(min(n, _MOST_ROWS))), self.n_jobs)
-            return learnt, HeldOut.of(np.concatenate([block.marginals() for block in blocks]), n, None)
+            some = np.arange(min(n, _MOST_ROWS))
+            weight = None if row_weight is None else row_weight[some]
+            blocks = learnt.distributions(_safe_indexing(X, some), self.n_jobs)
+            return learnt, HeldOut.of(np.concatenate([block.marginals() for block in blocks]), n, weight)
         p, changes, truths, rows = told
         weight = None if row_weight is None else row_weight[rows]
         if not self.calibrate:

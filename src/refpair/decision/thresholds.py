@@ -24,6 +24,7 @@ from refpair.posterior.distribution import Bytes, Floats
 
 _STEP = 1e-3  # of a count, to tell by how much a measure changes
 _LEAST_WORTH = 1e-6  # of a label, as a part of the most that one is worth
+_MARGIN = 1e-3  # of the gap between two probabilities, that a threshold stays away from both
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,4 +108,6 @@ def _prices(measure: Measure, p: Floats, chances: Floats, weight: Floats) -> tup
     above, below = p[cuts[best] - 1] if best > 0 else 1.0, p[cuts[best]] if cuts[best] < len(p) else 0.0
     # A sample at the threshold brings nothing: gain · threshold = loss · (1 − threshold).
     threshold = loss / (gain + loss) if gain > 0 and loss > 0 else (above + below) / 2.0
-    return float(np.clip(threshold, below, above)), gain + loss
+    # Strictly between the two, so that rounding moves neither to the other side.
+    margin = _MARGIN * (above - below)
+    return float(np.clip(threshold, below + margin, above - margin)), gain + loss
