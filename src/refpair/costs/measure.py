@@ -105,7 +105,7 @@ class Measure(Cost):
         Examples
         --------
         >>> from refpair import get_cost
-        >>> get_cost("macro_jaccard").mean([[1, 0], [1, np.nan]], [[1, 0], [0, 1]])
+        >>> get_cost("macro_jaccard").mean([[1, 1], [1, np.nan]], [[1, 1], [0, 1]])
         0.75
         """
         given, known = _counts.split_unknown(Y)
@@ -196,7 +196,8 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 def _weighted_sums(labels: LabelMatrix, weights: FloatArray) -> FloatArray:
-    return np.asarray(weights @ labels, np.float64)
+    # The product with a single sparse column is a number.
+    return np.asarray(weights @ labels, np.float64).reshape(labels.shape[1])
 
 
 _AVERAGES: tuple[Average, ...] = ("macro", "micro")
