@@ -347,9 +347,10 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         try:
             parts = self._cross_fit(estimator, X, labels, row_weight, np.array_split(rows, _FOLDS), rng)
         except Exception as error:  # whatever a classifier raises
+            what = "probabilities are not calibrated" if self.calibrate else "thresholds are of learned rows"
+            hint = "" if isinstance(self.cost_, Measure) else "; calibrate=False does not try"
             warn_caller(
-                "the probabilities are not calibrated, since the estimator cannot learn from four fifths "
-                f"of the rows ({error}); calibrate=False does not try",
+                f"the {what}, since the estimator cannot learn from four fifths of the rows ({error}){hint}",
                 FitFailedWarning,
             )
             return None
