@@ -28,7 +28,10 @@ def of_scikit_learn(name, Y, Z, sample_weight=None):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of labels that all rows have, or none
             return np.mean(
-                [balanced_accuracy_score(y, z, sample_weight=sample_weight) for y, z in zip(Y.T, Z.T)]
+                [
+                    balanced_accuracy_score(y, z, sample_weight=sample_weight)
+                    for y, z in zip(Y.T, Z.T, strict=True)
+                ]
             )
     average, score = name.split("_")
     if Y.shape[1] == 1:  # scikit-learn takes a column as classes 0 and 1

@@ -19,7 +19,6 @@ from refpair import (
     AtMost,
     BayesDecisionClassifier,
     BinaryRelevance,
-    CondensedFilterTree,
     Cost,
     CSRPEClassifier,
     Implies,
@@ -180,9 +179,7 @@ def test_what_is_expected_is_what_comes():
     f1 = CSRPEClassifier("f1", n_bits=100, random_state=0).fit(X, Y)
     score = get_cost("macro_f1").mean(truths, model.predict(others))
     assert score >= get_cost("macro_f1").mean(truths, f1.predict(others)) - 0.01
-    assert score == pytest.approx(
-        get_cost("macro_f1").mean(truths, f1.decide(others, "macro_f1")), abs=0.02
-    )
+    assert score == pytest.approx(get_cost("macro_f1").mean(truths, f1.decide(others, "macro_f1")), abs=0.02)
 
 
 @each_name
@@ -306,7 +303,10 @@ def test_classifiers_of_scikit_learn(data, estimator, calibrate):
 def test_a_classifier_that_cannot_learn_from_a_part_still_has_thresholds(data):
     X, Y, _, _ = data
     neighbors = KNeighborsClassifier(80)
-    for calibrate, message in ((True, "probabilities are not calibrated"), (False, "thresholds are of learned")):
+    for calibrate, message in (
+        (True, "probabilities are not calibrated"),
+        (False, "thresholds are of learned"),
+    ):
         model = BayesDecisionClassifier(neighbors, cost="macro_f1", calibrate=calibrate, random_state=0)
         with pytest.warns(FitFailedWarning, match=f"{message}.* cannot learn from four fifths of the rows"):
             model.fit(X, Y)
@@ -322,9 +322,10 @@ def test_an_interrupted_fit_changes_nothing(data, monkeypatch):
         def stop(*given):
             raise KeyboardInterrupt
 
-        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        with monkeypatch.context() as patched:
             patched.setattr(HeldOut, "prices", stop)
-            model.fit(X[:, :2], Y[:, :2])
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(X[:, :2], Y[:, :2])
         np.testing.assert_array_equal(model.predict(others), expected[0])
         np.testing.assert_array_equal(model.thresholds_, expected[1])
 
@@ -344,7 +345,7 @@ def test_dask_is_answered_lazily(data, fitted, name):
 
 
 def test_rows_on_disk(data, tmp_path):
-    X, Y, others, _ = data
+    X, Y, _, _ = data
     np.save(tmp_path / "rows.npy", X)
     on_disk = open_rows(tmp_path / "rows.npy")
     model, same = (
@@ -401,9 +402,7 @@ PRICES = ("model", "_prices")
         (changed("_held_out.weight", lambda a: np.full_like(a, np.nan)), "must have weights that are finite"),
         (in_header(*PRICES, value={"cost": {"name": "f1"}}), "the thresholds are none"),
         (
-            in_header(
-                *PRICES, value={"cost": {"name": "x", "false_positive": [1, 2], "false_negative": 1}}
-            ),
+            in_header(*PRICES, value={"cost": {"name": "x", "false_positive": [1, 2], "false_negative": 1}}),
             "has 2 prices for 4 labels",
         ),
         (
@@ -456,7 +455,7 @@ def test_what_needs_a_cost_of_label_vectors(data):
         (make("CSRPEClassifier", cost="macro_f1", decoder="nearest"), 'decoder="nearest"'),
         (make("CondensedFilterTree", cost="macro_f1"), "CondensedFilterTree"),
     ):
-        with pytest.raises(ValueError, match=f"{who} needs a cost of label vectors, such as \"f1\", not"):
+        with pytest.raises(ValueError, match=f'{who} needs a cost of label vectors, such as "f1", not'):
             model.fit(X, Y)
     with pytest.raises(ValueError, match="for the cost 'macro_f1' use inference=\"sample\""):
         ProbabilisticChain("tree", cost="macro_f1", inference="exact").fit(X, Y)
@@ -470,6 +469,15 @@ def test_displays_have_no_error_of_a_measure(data, fitted):
     assert display.errors["f1"].notna().all()
     for name, model in models.items():
         assert display.scores.loc[name, "macro_f1"] == model.score(others, truths)
+
+
+def test_suspicious_labels_are_priced_by_their_number(data):
+    X, Y, _, _ = data
+    table, other = (
+        suspicious_labels(make("CSRPEClassifier", cost=cost), X, Y) for cost in ("macro_f1", "hamming")
+    )
+    assert (table["cost"] == 1 / 4).all()
+    assert list(table.columns) == list(other.columns)
 
 
 def test_every_model_with_a_cost_is_tried():

@@ -84,9 +84,7 @@ def best_value(held_out, measure):
 
 
 def decided(held_out, measure):
-    return decide(
-        IndependentLabels(held_out.probabilities.astype(float)), held_out.prices(measure), n_jobs=1
-    )
+    return decide(IndependentLabels(held_out.probabilities.astype(float)), held_out.prices(measure), n_jobs=1)
 
 
 def thresholds(held_out, measure):
@@ -169,6 +167,13 @@ def test_what_a_function_makes_nothing_of_still_has_thresholds(measure):
     flat = Measure(measure.name, True, lambda tp, fp, fn, tn: 0 * tp, measure.average)
     held_out = HeldOut(np.array([[0.2], [0.6]], np.float16), np.ones(2))
     assert 0 <= thresholds(held_out, flat)[0] <= 1
+
+
+def test_of_cuts_that_are_as_good_the_one_of_fewest_mistakes_counts():
+    """Balanced accuracy is 1/2 whether all samples that look alike have the label or none."""
+    for chance, there in ((0.9, 1), (0.1, 0)):
+        held_out = HeldOut(np.full((5, 1), chance, np.float16), np.ones(5))
+        assert (decided(held_out, get_cost("balanced_accuracy")) == there).all()
 
 
 def test_a_label_that_is_worth_nothing_has_prices_beside_one_that_is():
