@@ -41,6 +41,15 @@ def test_a_curve_is_what_a_loop_by_hand_gives(halves):
     assert curve["seconds"][0] == 0
 
 
+def test_a_measure_of_the_test_rows_together(halves):
+    X, Y, X_test, Y_test = halves
+    curve = learning_curve(
+        RandomQuery(random_state=0), MODEL, *halves, start=range(59), n_queries=1, cost="macro_f1"
+    )
+    expected = get_cost("macro_f1").mean(Y_test, BinaryRelevance("logistic").fit(X, Y).predict(X_test))
+    assert curve["score"][-1] == pytest.approx(expected)
+
+
 def test_batches_and_the_end_of_the_pool(halves):
     strategy = RandomQuery(random_state=0)
     curve = learning_curve(

@@ -26,6 +26,8 @@ def test_stable_predictions():
     rng = np.random.default_rng(0)
     same = np.array([[0, 1], [1, 1], [0, 0], [1, 0]])
     rule = StablePredictions("hamming", tolerance=0.02, n_rounds=5)
+    with pytest.raises(ValueError, match="StablePredictions needs a cost of label vectors"):
+        StablePredictions("macro_f1")
     assert rule.reason(rounds()) is None  # of unknown predictions nothing can be said
     assert rule.reason(rounds(predictions=[same] * 5, n=5)) is None  # five predictions, four changes
     assert "changed by 0 (hamming), at most 0.02" in rule.reason(rounds(predictions=[same] * 6, n=6))

@@ -93,6 +93,15 @@ def test_only_candidates_are_asked_for(strategy):
         assert np.isnan(np.delete(utilities, allowed)).all()
 
 
+@pytest.mark.parametrize("cost", ["macro_f1", "recall@2"])
+def test_a_cost_is_one_of_label_vectors(strategy, cost):
+    X, Y, _ = make_data()
+    if "cost" in strategy.get_params():
+        strategy.set_params(cost=cost)
+        with pytest.raises(ValueError, match=f"needs a cost of label vectors, such as \"f1\", not '{cost}'"):
+            strategy.query(X, Y)
+
+
 # ---- the first questions, and the last ones ----
 
 

@@ -333,7 +333,7 @@ def test_bad_calls_are_explained(small):
     with pytest.raises(ValueError, match="k must be an integer of at least 1, not 0"):
         model.predict_set_proba(X, k=0)
     with pytest.raises(ValueError, match="cost must be a name"):
-        model.decide(X, None)
+        model.decide(X, 3)
     with pytest.raises(ValueError, match="X has 5 features"):
         model.decide(X[:, :5], "f1")
 

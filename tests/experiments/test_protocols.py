@@ -82,6 +82,18 @@ def test_lists_of_labels_are_judged_by_their_order(table, algorithm):
     assert result.score == cost.mean(table.Y[test], lists)
 
 
+@pytest.mark.parametrize("algorithm", ["BR", "PCC", "CFT", algorithms.NEAREST, algorithms.POSTERIOR])
+def test_a_measure_is_one_of_the_test_half(table, algorithm):
+    task = make_task("compare", algorithm, ("macro_f1",), n_trees=2, n_bits=20, search=False)
+    ((_, result),) = run(task, table).items()
+    train, test = half_split(61, task.split)
+    cost = get_cost("macro_f1")
+    model = make_model(algorithms.ALGORITHMS[algorithm], cost, task.settings, 3, task.split)
+    model.fit(table.X[train], table.Y[train])
+    assert result.score == cost.mean(table.Y[test], model.predict(table.X[test]))
+    assert hasattr(model, "thresholds_") == (algorithm in ("PCC", algorithms.POSTERIOR))
+
+
 def test_an_algorithm_without_an_order_of_labels_is_told(table):
     task = make_task("compare", algorithms.NEAREST, ("recall@2",), search=False)
     with pytest.raises(ValueError, match='decoder="nearest" needs a cost of label vectors'):

@@ -34,6 +34,13 @@ def refused(path, message, *args, **options):
         Session.open(path, *args, **options)
 
 
+@pytest.mark.parametrize("cost", ["macro_f1", "ndcg@3"])
+def test_a_cost_is_one_of_label_vectors(path, cost):
+    refused(
+        path, f"a session needs a cost of label vectors, such as \"f1\", not '{cost}'", X, LABELS, cost=cost
+    )
+
+
 # ---- ids ----
 
 

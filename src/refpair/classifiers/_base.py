@@ -200,7 +200,7 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
 
     def _check_cost(self, cost: Any) -> Cost:
         """Return a cost as an object, if it is one for the labels of this model."""
-        if not isinstance(cost, str | Cost) and not callable(cost):
+        if not isinstance(cost, str | Cost) and (not callable(cost) or isinstance(cost, type)):
             raise ValueError(f"cost must be a name, a Cost or a function, not {cost!r}")
         return get_cost(cost).for_labels(self._label_format.label_names)
 
@@ -248,13 +248,13 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         self._check_cost(self.cost_)
         rules, n_labels = self._own_rules, self._label_format.n_labels
         require(rules is None or rules.n_labels == n_labels, "the rules are about other labels")
+        self._check_learnt(n_features, n_labels)
         if hasattr(self, "_held_out"):
             fits = self._held_out.probabilities.shape[1] == n_labels
             require(fits, "the samples that were held out have other labels")
         if hasattr(self, "_prices"):
             require(isinstance(self._prices, PerLabelCost), "the thresholds are none")
             self._prices.for_labels(self._label_format.label_names)
-        self._check_learnt(n_features, n_labels)
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         """Raise a ValueError unless what was learned is of so many features and labels."""

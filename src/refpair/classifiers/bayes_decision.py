@@ -311,8 +311,10 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         n = labels.shape[0]
         told = self._told_out_of_sample(estimator, learnt, X, labels, row_weight, rng)
         if told is None:  # there are no better ones than those that it did learn
-            blocks = learnt.distributions(_safe_indexing(X, np.arange(min(n, _MOST_ROWS))), self.n_jobs)
-            return learnt, HeldOut.of(np.concatenate([block.marginals() for block in blocks]), n, None)
+            some = np.arange(min(n, _MOST_ROWS))
+            weight = None if row_weight is None else row_weight[some]
+            blocks = learnt.distributions(_safe_indexing(X, some), self.n_jobs)
+            return learnt, HeldOut.of(np.concatenate([block.marginals() for block in blocks]), n, weight)
         p, changes, truths, rows = told
         weight = None if row_weight is None else row_weight[rows]
         if not self.calibrate:
@@ -349,9 +351,10 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         try:
             parts = self._cross_fit(estimator, X, labels, row_weight, np.array_split(rows, _FOLDS), rng)
         except Exception as error:  # whatever a classifier raises
+            what = "probabilities are not calibrated" if self.calibrate else "thresholds are of learned rows"
+            hint = "" if isinstance(self.cost_, Measure) else "; calibrate=False does not try"
             warn_caller(
-                "the probabilities are not calibrated, since the estimator cannot learn from four fifths "
-                f"of the rows ({error}); calibrate=False does not try",
+                f"the {what}, since the estimator cannot learn from four fifths of the rows ({error}){hint}",
                 FitFailedWarning,
             )
             return None

@@ -621,8 +621,9 @@ def get_cost(cost: str | Cost | LabelFunction) -> Cost:
     if isinstance(cost, Cost):
         return cost
     if not isinstance(cost, str):
-        if not callable(cost):
-            raise TypeError(f"a cost is a name, a Cost or a function, not {type(cost).__name__}")
+        if not callable(cost) or isinstance(cost, type):
+            what = f"the class {cost.__name__}" if isinstance(cost, type) else type(cost).__name__
+            raise TypeError(f"a cost is a name, a Cost or a function, not {what}")
         return Cost.from_function(cost)
     name = ALIASES.get(cost, cost)
     if name in NAMED:

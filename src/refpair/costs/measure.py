@@ -75,7 +75,7 @@ class Measure(Cost):
         >>> Measure.macro(g_mean).mean([[1, 0], [0, 1]], [[1, 0], [1, 1]])
         0.5
         """
-        return cls(name or _counts.name_of(g), greater_is_better, _counts.check_function(g), "macro")
+        return cls(name or _counts.name_of(g), greater_is_better, _check_function(g), "macro")
 
     @classmethod
     def micro(cls, g: CountFunction, name: str | None = None, greater_is_better: bool = True) -> Self:
@@ -86,7 +86,7 @@ class Measure(Cost):
         >>> Measure.micro(lambda tp, fp, fn, tn: fp + 5 * fn, "price", False).mean([[1, 0]], [[0, 1]])
         6.0
         """
-        return cls(name or _counts.name_of(g), greater_is_better, _counts.check_function(g), "micro")
+        return cls(name or _counts.name_of(g), greater_is_better, _check_function(g), "micro")
 
     @property
     def compares_vectors(self) -> bool:
@@ -105,7 +105,7 @@ class Measure(Cost):
         Examples
         --------
         >>> from refpair import get_cost
-        >>> get_cost("macro_jaccard").mean([[1, 0], [1, np.nan]], [[1, 0], [0, 1]])
+        >>> get_cost("macro_jaccard").mean([[1, 1], [1, np.nan]], [[1, 1], [0, 1]])
         0.75
         """
         given, known = _counts.split_unknown(Y)
@@ -130,7 +130,8 @@ class Measure(Cost):
 
     def of_counts(self, tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatArray) -> float:
         """Return the value for the counts of each label, which may be expected ones."""
-        counts = [np.asarray(one, np.float64) for one in (tp, fp, fn, tn)]
+        # Differences of sums may be below 0 by rounding.
+        counts = [np.maximum(np.asarray(one, np.float64), 0.0) for one in (tp, fp, fn, tn)]
         if self.average == "micro":
             counts = [one.sum(keepdims=True) for one in counts]
         return float(self.of_each(*counts).mean())
@@ -184,12 +185,19 @@ def balanced_accuracy(tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatA
     return np.where(there > 0, np.where(absent > 0, (recall + specificity) / 2, recall), specificity)
 
 
+def _check_function(g: CountFunction) -> CountFunction:
+    if not callable(g) or isinstance(g, Cost):
+        raise TypeError(f'g must be a function g(tp, fp, fn, tn), not {g!r}; get_cost("macro_f1") is by name')
+    return g
+
+
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
     return np.asarray(part / np.where(whole > 0, whole, 1.0))
 
 
 def _weighted_sums(labels: LabelMatrix, weights: FloatArray) -> FloatArray:
-    return np.asarray(weights @ labels, np.float64)
+    # The product with a single sparse column is a number.
+    return np.asarray(weights @ labels, np.float64).reshape(labels.shape[1])
 
 
 _AVERAGES: tuple[Average, ...] = ("macro", "micro")
