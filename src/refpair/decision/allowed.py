@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from refpair._kernels.rule_tree import best_by_gains, best_f_beta
 from refpair.costs import Cost, CountCost, PerLabelCost, _counts
 from refpair.decision.allowed_search import search_allowed
+from refpair.decision.draws import conditional_chances, log_odds
 from refpair.decision.expected import is_rank, needs_only_marginals
 from refpair.decision.multipliers import Problems
 from refpair.decision.rule_set import RuleSet
@@ -54,6 +55,11 @@ def best_allowed(distribution: LabelDistribution, cost: Cost, rules: RuleSet) ->
 def best_by_marginals(p: Floats, cost: Cost, rules: RuleSet) -> Bytes:
     """Return the same for a cost that needs the probabilities of labels only."""
     return by_gains(gains_of(p, cost), rules)
+
+
+def likeliest_allowed(p: Floats, rules: RuleSet) -> Bytes:
+    """Return the likeliest allowed label vector of labels that depend on nothing but their parents."""
+    return by_gains(log_odds(conditional_chances(p, rules.parent), rules.parent), rules)
 
 
 def gains_of(p: Floats, cost: Cost) -> Floats:
