@@ -67,7 +67,7 @@ def debtags(path: str) -> Data:
 
 
 def taxonomy(seed: int = 0) -> Data:
-    """Return rows of one to four labels of any level and all above them, with noisy features of the former."""
+    """Return rows of one to four labels of any level and all above, with noisy features of the former."""
     rng = np.random.default_rng(seed)
     parents = {k: int(rng.integers(N_ROOTS)) for k in range(N_ROOTS, N_MIDDLE)}
     parents |= {k: int(rng.integers(N_ROOTS, N_MIDDLE)) for k in range(N_MIDDLE, N_LABELS)}
@@ -85,7 +85,7 @@ def repaired(labels: Labels, p: Floats, data: Data, *, add: bool) -> Labels:
     """Return answers that keep the rules, after parents were added or children left out."""
     fixed = labels.copy()
     if add:
-        for child, parent in reversed(data.parents.items()):
+        for child, parent in reversed(list(data.parents.items())):
             fixed[:, parent] |= fixed[:, child]
     drop_orphans(fixed, data)
     while (large := np.flatnonzero(fixed.sum(axis=1) > data.at_most)).size:
@@ -177,7 +177,7 @@ def means_of_cells() -> pd.DataFrame:
 def show() -> str:
     """Return a table of means over splits."""
     means = means_of_cells()
-    header = ["data", "model", "cost", "by rules", "repaired", "free", "rows that break a rule", "ms", "ms free"]
+    header = ["data", "model", "cost", "by rules", "repaired", "free", "broken", "ms", "ms free"]
     rows = [
         [
             row["data"],

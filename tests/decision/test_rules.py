@@ -158,7 +158,7 @@ def test_labels_keep_their_probabilities_as_far_as_they_can(rules, n_labels):
 
 
 def _of_labels(rng, vectors, kept):
-    """Return rows whose label probabilities are possible, as independent labels and as another distribution."""
+    """Return rows of possible label probabilities, as independent labels and as another distribution."""
     marginals = np.clip(rng.dirichlet(np.full(len(kept), 0.5), 5) @ kept, 1e-3, 1 - 1e-3)
     yield IndependentLabels(marginals)
     yield LabelDistribution.from_dense(vectors, rng.random((5, len(vectors)))).tilted(marginals)
@@ -218,7 +218,8 @@ def test_vectors_drawn_of_a_forest(seed, n_labels):
     drawn = np.empty((3, n_labels, 5), np.uint8)
     order = np.argsort(rules.needs.sum(axis=1))  # parents first
     write_forest(chances, rules.parent, order, uniform, drawn)
-    slow = [[naive.draw_forest(p, rules.parent.tolist(), u) for u in uniform.T.tolist()] for p in chances.tolist()]
+    parent, numbers = rules.parent.tolist(), uniform.T.tolist()
+    slow = [[naive.draw_forest(p, parent, u) for u in numbers] for p in chances.tolist()]
     assert drawn.swapaxes(1, 2).tolist() == slow
 
 

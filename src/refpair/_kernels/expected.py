@@ -176,7 +176,7 @@ def best_prefixes_of_independent(marginals: Floats, first_cell: Longs, table: Fl
 
 @kernel
 def sum_costs(cells: Longs, rows: Longs, weight: Floats, costs: Floats) -> Floats:
-    """Return the expected cost of each of some label sets: of set i, ``costs[rows[i], cells[i, j]]`` of vector j."""
+    """Return the expected cost of each label set i: it is ``costs[rows[i], cells[i, j]]`` under vector j."""
     out = np.zeros(len(cells))
     for i in range(cells.shape[0]):
         of_size = costs[rows[i]]

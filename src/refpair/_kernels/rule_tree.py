@@ -193,7 +193,7 @@ def write_best_of_sizes(
 
 @kernel
 def write_forest(chances: Floats, parent: Longs, order: Longs, uniform: Floats, out: Bytes) -> None:
-    """Draw label k of row i, out[i, k, j] for sample j: there by its chance if its parent is, which comes first."""
+    """Draw labels out[i, k, j] of row i and sample j: by its chance if its parent, which comes first, is."""
     n, n_labels, n_samples = out.shape
     for i in range(n):
         for at in range(n_labels):

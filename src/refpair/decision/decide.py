@@ -56,7 +56,8 @@ def decide(distribution: Distribution, cost: Cost, *, rules: Any = None, n_jobs:
     that keeps all rules. Of a row of which all vectors break a rule, none is left out. If the probabilities
     of labels are what is known, as for independent labels, they stay as they are instead, but for a parent,
     which is as probable as each of its children; of more than 10 independent labels, 250 vectors that keep
-    the rules are drawn for each row. What is exact without rules is exact with them; the local search never leaves what is allowed.
+    the rules are drawn for each row. What is exact without rules is exact with them, but for that; the local
+    search never leaves what is allowed.
 
     Parameters
     ----------

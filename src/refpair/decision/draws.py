@@ -69,7 +69,7 @@ def draw_forest(chances: Floats, parent: Longs, n_samples: int) -> Bytes:
 
 
 def draw_allowed(odds: Floats, tree: Tree, n_samples: int) -> Bytes:
-    """Return label vectors (n, n_samples, n_labels) that the rules of the tree allow, given log odds of labels.
+    """Return label vectors (n, n_samples, n_labels) that the rules of the tree allow, given their log odds.
 
     What is drawn for a row depends on no other row.
 

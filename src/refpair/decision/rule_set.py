@@ -158,7 +158,7 @@ class RuleSet(Savable):
 
     @cached_property
     def parent(self) -> Longs:
-        """The label that each label needs, as far as that makes a tree, and −1 for the others: (n_labels,)."""
+        """The label that each one needs, as far as that makes a tree, −1 for the others: (n_labels,)."""
         tree = self.tree[0]
         found = np.full(self.n_labels, -1)
         nearest = np.full(len(tree.label), -1)  # the label at or above each node

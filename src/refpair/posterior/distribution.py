@@ -210,9 +210,7 @@ class LabelDistribution:
         last = max(first, last)
         cut = slice(int(self.start[first]), int(self.start[last]))
         start = self.start[first : last + 1] - self.start[first]
-        part = LabelDistribution(
-            self.vectors, start, self.index[cut], self.weight[cut], self.is_of_labels
-        )
+        part = LabelDistribution(self.vectors, start, self.index[cut], self.weight[cut], self.is_of_labels)
         vars(part)["_label_lists"] = self._label_lists  # found once for all parts
         return part
 
