@@ -521,3 +521,11 @@ def draw_forest(chances, parent, uniform):
         return uniform[label] < chances[label] and (parent[label] < 0 or is_there(parent[label]))
 
     return [int(is_there(label)) for label in range(len(chances))]
+
+
+def sum_costs(cells, rows, weight, costs):
+    """Return the expected cost of each label set, given its row of the table and a cell for each vector."""
+    return [
+        sum(w * costs[row][cell] for w, cell in zip(weight, own, strict=True))
+        for own, row in zip(cells, rows, strict=True)
+    ]

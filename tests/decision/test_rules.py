@@ -152,7 +152,7 @@ def test_labels_keep_their_probabilities_as_far_as_they_can(rules, n_labels):
     for p in of_labels:
         [(_, q)] = conditioned(p, kept)
         assert kept.allows(q.vectors[q.index]).all()
-        np.testing.assert_allclose(q.marginals(), p.marginals(), atol=0.02)
+        np.testing.assert_allclose(q.marginals(), p.marginals(), atol=0.05)
         for cost in map(get_cost, ["hamming", "f1", "jaccard", "zero_one"]):
             assert kept.allows(decide(p, cost, rules=rules)).all()
 
