@@ -49,7 +49,7 @@ def draw_forest(chances: Floats, parent: Longs, n_samples: int) -> Bytes:
 
     Examples
     --------
-    >>> drawn = draw_forest(np.array([[0.5, 0.5]]), np.array([-1, 0]), 3000)
+    >>> drawn = draw_forest(np.array([[0.5, 0.4]]), np.array([-1, 0]), 3000)
     >>> drawn.mean(axis=(0, 1)).round(1)
     array([0.5, 0.2])
     """
