@@ -213,7 +213,7 @@ def main() -> None:
     results = Results(TABLE)
     run("taxonomy", taxonomy(), results, given.splits, given.rows)
     run("debtags", debtags(given.debtags), results, given.splits, given.rows)
-    print(f"{show()}\n\nRules cost {show_summary()}.")
+    print(f"{show()}\n\nDecisions by rules cost {show_summary()}.")
 
 
 if __name__ == "__main__":
