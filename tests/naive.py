@@ -512,3 +512,20 @@ def best_sum(gains: Sequence[int], allowed: Sequence[Vector], size: int | None =
         if size is None or sum(z) == size
     ]
     return max(sums, default=None)
+
+
+def draw_forest(chances, parent, uniform):
+    """Return a label vector in which a label is there if its parent is and its number is below its chance."""
+
+    def is_there(label):
+        return uniform[label] < chances[label] and (parent[label] < 0 or is_there(parent[label]))
+
+    return [int(is_there(label)) for label in range(len(chances))]
+
+
+def sum_costs(cells, rows, weight, costs):
+    """Return the expected cost of each label set, given its row of the table and a cell for each vector."""
+    return [
+        sum(w * costs[row][cell] for w, cell in zip(weight, own, strict=True))
+        for own, row in zip(cells, rows, strict=True)
+    ]

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from refpair._kernels.expected import sum_costs
 from refpair.costs import Cost, get_cost
 from refpair.decision import expected, expected_cost
 from refpair.posterior import IndependentLabels, LabelDistribution
@@ -78,3 +79,13 @@ def test_a_cost_that_is_no_number_is_reported_with_its_counts():
     distribution = LabelDistribution.from_dense([[0, 1]], [[1]])
     with pytest.raises(ValueError, match="'broken' is inf for tp=1, fp=0"):
         expected_cost(distribution, [[0, 1]], broken)
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_sums_of_costs(seed):
+    rng = np.random.default_rng(seed)
+    costs, weight = rng.random((3, 5)), rng.random(4)
+    rows, cells = rng.integers(3, size=6), rng.integers(5, size=(6, 4))
+    slow = naive.sum_costs(cells.tolist(), rows.tolist(), weight.tolist(), costs.tolist())
+    np.testing.assert_allclose(sum_costs(cells, rows, weight, costs), slow)

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refpair import get_cost
+from refpair._kernels.rule_tree import write_forest
 from refpair.costs import Cost
 from refpair.decision import (
     AtLeast,
@@ -15,8 +16,8 @@ from refpair.decision import (
     decide,
     expected_cost,
 )
-from refpair.decision.condition import conditioned
-from refpair.decision.draws import draw_allowed
+from refpair.decision.condition import conditioned, raised
+from refpair.decision.draws import conditional_chances, draw_allowed, log_odds
 from refpair.decision.rule_set import RuleSet
 from refpair.posterior import IndependentLabels, LabelDistribution
 from tests import naive
@@ -132,40 +133,94 @@ TREES = [
 ]
 
 
-@pytest.mark.parametrize("rules", [*TREES, [AtMost(2, [0, 1, 2]), AtMost(1, [2, 3])]])
-def test_independent_labels(rules):
-    n_labels = 6
-    p = IndependentLabels(np.random.default_rng(0).random((10, n_labels)))
-    kept = RuleSet(tuple(rules), n_labels)
-    for cost in map(get_cost, ["hamming", "f1", "jaccard", "zero_one"]):
-        assert kept.allows(decide(p, cost, rules=rules)).all()
-    exact = np.array([_conditioned_marginals(one, kept) for one in p.marginals()])
-    [(_, q)] = conditioned(p, kept)
-    np.testing.assert_allclose(q.marginals(), exact, atol=1e-12)
-
-
 @pytest.mark.parametrize("rules", TREES)
 def test_vectors_drawn_of_independent_labels_keep_the_rules_of_a_tree(rules):
     p = np.random.default_rng(0).random((10, 6))
     kept = RuleSet(tuple(rules), 6)
-    drawn = draw_allowed(p, kept.tree[0], 3000)
+    drawn = draw_allowed(np.log(p / (1 - p)), kept.tree[0], 3000)
     assert all(kept.allows(one).all() for one in drawn)
     exact = np.array([_conditioned_marginals(one, kept) for one in p])
     np.testing.assert_allclose(drawn.mean(axis=1), exact, atol=0.05)
 
 
-@pytest.mark.parametrize("rules", TREES)
-def test_many_independent_labels_keep_their_probabilities_as_far_as_they_can(rules):
-    kept = RuleSet(tuple(rules), 11)
-    rng = np.random.default_rng(0)
-    vectors = everything(11)
-    vectors = vectors[kept.allows(vectors)]
-    marginals = np.minimum(rng.dirichlet(np.full(len(vectors), 0.5), 5) @ vectors, 1.0)
-    [(_, q)] = conditioned(IndependentLabels(marginals), kept)
-    assert kept.allows(q.vectors).all()
-    np.testing.assert_allclose(q.marginals(), marginals, atol=0.02)
-    for cost in map(get_cost, ["hamming", "f1", "jaccard", "zero_one"]):
-        assert kept.allows(decide(IndependentLabels(marginals), cost, rules=rules)).all()
+@pytest.mark.parametrize("n_labels", [6, 11])
+@pytest.mark.parametrize("rules", [*TREES, [AtMost(2, [0, 1, 2]), AtMost(1, [2, 3])]])
+def test_labels_keep_their_probabilities_as_far_as_they_can(rules, n_labels):
+    kept = RuleSet(tuple(rules), n_labels)
+    vectors = everything(n_labels)
+    of_labels = _of_labels(np.random.default_rng(0), vectors, vectors[kept.allows(vectors)])
+    for p in of_labels:
+        [(_, q)] = conditioned(p, kept)
+        assert kept.allows(q.vectors[q.index]).all()
+        np.testing.assert_allclose(q.marginals(), p.marginals(), atol=0.05)
+        for cost in map(get_cost, ["hamming", "f1", "jaccard", "zero_one"]):
+            assert kept.allows(decide(p, cost, rules=rules)).all()
+
+
+def _of_labels(rng, vectors, kept):
+    """Return rows of possible label probabilities, as independent labels and as another distribution."""
+    marginals = np.clip(rng.dirichlet(np.full(len(kept), 0.5), 5) @ kept, 1e-3, 1 - 1e-3)
+    yield IndependentLabels(marginals)
+    yield LabelDistribution.from_dense(vectors, rng.random((5, len(vectors)))).tilted(marginals)
+
+
+def _forest_weights(chances, parent, vectors):
+    """Return the probabilities of label vectors, given those of labels if their parents are there."""
+    weights = np.ones(len(vectors))
+    for label, (chance, above) in enumerate(zip(chances, parent, strict=True)):
+        there = vectors[:, label]
+        if above < 0:
+            weights *= np.where(there, chance, 1 - chance)
+        else:
+            weights *= np.where(vectors[:, above], np.where(there, chance, 1 - chance), 1 - there)
+    return weights
+
+
+@pytest.mark.parametrize("n_labels", [6, 11])
+def test_labels_of_a_taxonomy_depend_on_their_parents_only(n_labels):
+    rules = RuleSet((Taxonomy({1: 0, 2: 0, 3: 1, 5: 4}),), n_labels)
+    vectors = everything(n_labels)
+    chances = np.random.default_rng(0).uniform(0.2, 0.9, (8, n_labels))
+    exact = np.array([_forest_weights(row, rules.parent, vectors) for row in chances])
+    p = IndependentLabels(exact @ vectors)
+    np.testing.assert_allclose(conditional_chances(p.marginals(), rules.parent), chances)
+    odds = log_odds(chances, rules.parent)
+    product = np.exp(odds @ vectors.T) * rules.allows(vectors)
+    np.testing.assert_allclose(product / product.sum(axis=1, keepdims=True), exact)
+    likeliest = decide(p, get_cost("zero_one"), rules=rules)
+    np.testing.assert_array_equal(likeliest, vectors[exact.argmax(axis=1)])
+    [(_, q)] = conditioned(p, rules)
+    for cost in map(get_cost, ["f1", "jaccard"]):
+        least = (exact @ cost.matrix(vectors, vectors)).min(axis=1)
+        own = LabelDistribution.from_dense(vectors, exact)
+        assert (expected_cost(own, decide(p, cost, rules=rules), cost) < least + 0.02).all()
+    np.testing.assert_allclose(q.marginals(), p.marginals(), atol=0.05)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_labels=st.integers(1, 6))
+@settings(deadline=None, max_examples=50)
+def test_parents_are_as_probable_as_their_children(seed, n_labels):
+    p = np.random.default_rng(seed).random((3, n_labels))
+    rules = RuleSet((random_taxonomy(seed, n_labels),) if n_labels > 1 else (AtMost(1),), n_labels)
+    found = raised(p, rules)
+    for row, own in zip(found, p, strict=True):
+        for label in range(n_labels):
+            below = [k for k in range(n_labels) if rules.needs[k, label]]
+            assert row[label] == max(own[below])
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_labels=st.integers(2, 6))
+@settings(deadline=None, max_examples=30)
+def test_vectors_drawn_of_a_forest(seed, n_labels):
+    rng = np.random.default_rng(seed)
+    rules = RuleSet((random_taxonomy(seed, n_labels),), n_labels)
+    chances, uniform = rng.random((3, n_labels)), rng.random((n_labels, 5))
+    drawn = np.empty((3, n_labels, 5), np.uint8)
+    order = np.argsort(rules.needs.sum(axis=1))  # parents first
+    write_forest(chances, rules.parent, order, uniform, drawn)
+    parent, numbers = rules.parent.tolist(), uniform.T.tolist()
+    slow = [[naive.draw_forest(p, parent, u) for u in numbers] for p in chances.tolist()]
+    assert drawn.swapaxes(1, 2).tolist() == slow
 
 
 def _conditioned_marginals(chances, rules):

@@ -172,3 +172,14 @@ def best_prefixes_of_independent(marginals: Floats, first_cell: Longs, table: Fl
                 best, least = m, cost
         out[i, order[:best]] = 1
     return out
+
+
+@kernel
+def sum_costs(cells: Longs, rows: Longs, weight: Floats, costs: Floats) -> Floats:
+    """Return the expected cost of each label set i: it is ``costs[rows[i], cells[i, j]]`` under vector j."""
+    out = np.zeros(len(cells))
+    for i in range(cells.shape[0]):
+        of_size = costs[rows[i]]
+        for j in range(cells.shape[1]):
+            out[i] += weight[j] * of_size[cells[i, j]]
+    return out

@@ -191,6 +191,22 @@ def write_best_of_sizes(
                 descend(tree, sizes[i], work, out[i])
 
 
+@kernel
+def write_forest(chances: Floats, parent: Longs, order: Longs, uniform: Floats, out: Bytes) -> None:
+    """Draw labels out[i, k, j] of row i and sample j: by its chance if its parent, which comes first, is."""
+    n, n_labels, n_samples = out.shape
+    for i in range(n):
+        for at in range(n_labels):
+            k = order[at]
+            mine, chance, p = out[i, k], chances[i, k], parent[k]
+            for j in range(n_samples):
+                mine[j] = uniform[k, j] < chance
+            if p >= 0:
+                above = out[i, p]
+                for j in range(n_samples):
+                    mine[j] &= above[j]
+
+
 @helper
 def join_sizes(entries: Entries, i: int, work: SetWork, joint: Floats) -> int:
     """Find P(|y| = s) and P(y_k = 1, |y| = s) of a row for its sizes s > 0; return their number."""

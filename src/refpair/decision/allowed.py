@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from refpair._kernels.rule_tree import best_by_gains, best_f_beta
 from refpair.costs import Cost, CountCost, PerLabelCost, _counts
 from refpair.decision.allowed_search import search_allowed
+from refpair.decision.draws import conditional_chances, log_odds
 from refpair.decision.expected import is_rank, needs_only_marginals
 from refpair.decision.multipliers import Problems
 from refpair.decision.rule_set import RuleSet
@@ -56,6 +57,11 @@ def best_by_marginals(p: Floats, cost: Cost, rules: RuleSet) -> Bytes:
     return by_gains(gains_of(p, cost), rules)
 
 
+def likeliest_allowed(p: Floats, rules: RuleSet) -> Bytes:
+    """Return the likeliest allowed label vector of labels that depend on nothing but their parents."""
+    return by_gains(log_odds(conditional_chances(p, rules.parent), rules.parent), rules)
+
+
 def gains_of(p: Floats, cost: Cost) -> Floats:
     """Return what each label lowers a linear cost by if it is there, given the probabilities of labels."""
     if isinstance(cost, PerLabelCost):
@@ -91,16 +97,19 @@ def _by_f_beta(distribution: LabelDistribution, square: float, rules: RuleSet) -
 
 def _f_beta_problems(distribution: LabelDistribution, rows: Longs, square: float, rules: RuleSet) -> Problems:
     """Return a problem for each row and each size of the answer: in each, F-beta is a sum over labels."""
-    size = np.arange(distribution.n_labels + 1)
+    tree = rules.counted_tree[0]
+    size = np.arange(tree.low[-1], tree.start[-1] - tree.start[-2])  # those that the rules allow
     gains = np.empty((len(rows), len(size), distribution.n_labels))
     offset = np.zeros((len(rows), len(size)))
     for i, row in enumerate(rows):
         own = slice(int(distribution.start[row]), int(distribution.start[row + 1]))
         vectors, weight = distribution.vectors[distribution.index[own]], distribution.weight[own]
-        truth = vectors.sum(axis=1)
-        shares = weight * (1.0 + square) / np.maximum(size[:, None] + square * truth, 1e-300)
-        gains[i] = np.where(size[:, None] > 0, shares * (truth > 0), 0.0) @ vectors
-        offset[i, 0] = weight[truth == 0].sum()
+        truth, which = np.unique(vectors.sum(axis=1, dtype=np.int64), return_inverse=True)
+        of_size = sp.csr_array((weight, (which, np.arange(len(which)))), shape=(len(truth), len(which)))
+        joint = of_size @ vectors.astype(np.float64)
+        shares = (1.0 + square) / np.maximum(size[:, None] + square * truth, 1e-300)
+        gains[i] = np.where(size[:, None] > 0, shares * (truth > 0), 0.0) @ joint
+        offset[i, size == 0] = weight[truth[which] == 0].sum()
     which = np.repeat(np.arange(len(rows)), len(size))
     flat = gains.reshape(-1, distribution.n_labels)
     return Problems(flat, which, np.tile(size, len(rows)), offset.ravel(), rules)

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from refpair._kernels.expected import sum_costs
 from refpair.costs import Cost, CountCost
 from refpair.decision.expected import CostTable, bounded_table
 from refpair.decision.rule_set import RuleSet
@@ -63,8 +64,9 @@ def _judge(distribution: LabelDistribution, own: slice, cost: Cost, table: CostT
         size = labels.sum(axis=1, dtype=np.int64)
         fits = size < len(table.costs)
         tp = (labels.astype(np.float32) @ as_columns).astype(np.int64)
-        costs = table.costs[np.minimum(size, len(table.costs) - 1)[:, None], first_cell + tp]
-        return np.where(fits, costs @ weight, np.inf)
+        cells = first_cell + tp
+        rows = np.minimum(size, len(table.costs) - 1)
+        return np.where(fits, sum_costs(cells, rows, weight, table.costs), np.inf)
 
     return judge
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from refpair.decision.draws import draw_allowed
+from refpair.decision.draws import conditional_chances, draw_allowed, draw_forest, log_odds
 from refpair.decision.rule_set import RuleSet
-from refpair.posterior.distribution import MOST_ENUMERATED, Distribution, LabelDistribution
+from refpair.posterior.distribution import MOST_ENUMERATED, Distribution, Floats, LabelDistribution
 
-_N_SAMPLES = 1000  # of a row of many independent labels
+_N_SAMPLES = 250  # of a row of many independent labels
 _NEVER = 1e-6  # no label is to have a smaller probability
 _BLOCK = 1 << 22  # labels that are drawn at a time
 
@@ -21,11 +22,14 @@ def conditioned(
     """Yield blocks of rows, without the label vectors that break a rule, but for rules that truths break.
 
     The other vectors keep their weights, in proportion. A row of which all vectors break a rule keeps all of
-    them: then it is not known what the rules tell about it. Of more than 10 independent labels, 1000 vectors
-    are drawn for each row: of those that the rules allow, as far as these make a tree, and of the vectors
-    drawn those are left out that break another rule. They are weighted so that each label keeps its
-    probability, as far as the rules allow: these probabilities know of the rules already, and to condition
-    their product as well would count parents again for each child.
+    them: then it is not known what the rules tell about it.
+
+    If the probabilities of labels are what is known (`is_of_labels`), they were learned from truths that keep
+    the rules. To leave vectors out would count a parent again for each child, so labels keep these
+    probabilities, as far as the rules allow and a parent is as probable as each child: missing parents are
+    added to vectors, those that break another rule are left out, and the rest is weighted anew. Of more than
+    10 independent labels, 250 vectors are drawn for each row that keep the rules, as far as these make a
+    tree.
 
     Examples
     --------
@@ -36,21 +40,61 @@ def conditioned(
     array([[0.5, 0.5],
            [1. , 1. ]])
     """
-    if not all_rules:
-        if rules.of_truths is None:
-            yield from distribution.weighted()
-            return
-        rules = rules.of_truths
-    if not distribution.is_independent or distribution.n_labels <= MOST_ENUMERATED:
-        for rows, part in distribution.weighted():
-            yield rows, _without_broken(part, rules)
+    of_truths = rules.of_truths
+    blocks = distribution.weighted()
+    if of_truths is not None and distribution.is_of_labels:
+        blocks = _of_labels(distribution, of_truths)
+    elif of_truths is not None:
+        blocks = ((rows, _without_broken(part, of_truths)) for rows, part in blocks)
+    for rows, part in blocks:
+        yield rows, _without_broken(part, rules) if all_rules else part
+
+
+def raised(marginals: Floats, rules: RuleSet) -> Floats:
+    """Return probabilities in which each label is as probable as any label that needs it.
+
+    Examples
+    --------
+    >>> from refpair.decision import Implies
+    >>> raised(np.array([[0.25, 0.5]]), RuleSet((Implies(1, 0),), 2))
+    array([[0.5, 0.5]])
+    """
+    found = marginals.copy()
+    for label in np.unique(rules.pairs[:, 1]):
+        found[:, label] = marginals[:, rules.needs[:, label]].max(axis=1)
+    return found
+
+
+def _of_labels(distribution: Distribution, rules: RuleSet) -> Iterator[tuple[slice, LabelDistribution]]:
+    if distribution.is_independent and distribution.n_labels > MOST_ENUMERATED:
+        step = max(1, _BLOCK // (_N_SAMPLES * distribution.n_labels))
+        for first in range(0, len(distribution), step):
+            rows = slice(first, min(first + step, len(distribution)))
+            yield rows, _drawn(raised(distribution[rows].marginals(), rules), rules)
         return
-    step = max(1, _BLOCK // (_N_SAMPLES * distribution.n_labels))
-    for first in range(0, len(distribution), step):
-        rows = slice(first, min(first + step, len(distribution)))
-        marginals = distribution[rows].marginals()
-        drawn = LabelDistribution.from_samples(draw_allowed(marginals, rules.tree[0], _N_SAMPLES))
-        yield rows, _without_broken(drawn, rules).tilted(np.clip(marginals, _NEVER, 1.0 - _NEVER))
+    for rows, part in distribution.weighted():
+        if rules.allows(part.vectors).all():
+            yield rows, part
+            continue
+        targets = np.clip(raised(part.marginals(), rules), _NEVER, 1.0 - _NEVER)
+        yield rows, _without_broken(_with_parents(part, rules), rules).tilted(targets)
+
+
+def _drawn(marginals: Floats, rules: RuleSet) -> LabelDistribution:
+    chances = conditional_chances(marginals, rules.parent)
+    if rules.is_forest:
+        return LabelDistribution.from_samples(draw_forest(chances, rules.parent, _N_SAMPLES))
+    odds = log_odds(chances, rules.parent)
+    drawn = LabelDistribution.from_samples(draw_allowed(odds, rules.tree[0], _N_SAMPLES))
+    return _without_broken(drawn, rules).tilted(np.clip(marginals, _NEVER, 1.0 - _NEVER))
+
+
+def _with_parents(distribution: LabelDistribution, rules: RuleSet) -> LabelDistribution:
+    if len(rules.pairs) == 0:
+        return distribution
+    there = distribution.vectors.astype(np.float32) @ rules.needs.astype(np.float32) > 0
+    whole = replace(distribution, vectors=there.astype(np.uint8))
+    return LabelDistribution.mix([whole], [1.0])  # equal vectors become one
 
 
 def _without_broken(distribution: LabelDistribution, rules: RuleSet) -> LabelDistribution:

@@ -14,8 +14,8 @@ from refpair._kernels import local_search
 from refpair._kernels.expected import best_prefixes, best_prefixes_of_independent
 from refpair._parallel import even_chunks, run_chunks
 from refpair.costs import Cost, CountCost, PerLabelCost, RankedCost, _counts
-from refpair.decision.allowed import best_allowed, best_by_marginals
-from refpair.decision.condition import conditioned
+from refpair.decision.allowed import best_allowed, best_by_marginals, likeliest_allowed
+from refpair.decision.condition import conditioned, raised
 from refpair.decision.expected import CostTable, bounded_table, is_rank, mean_costs, needs_only_marginals
 from refpair.decision.ranked import best_sets
 from refpair.decision.rule_set import RuleSet, as_rule_set
@@ -53,10 +53,11 @@ def decide(distribution: Distribution, cost: Cost, *, rules: Any = None, n_jobs:
     For a cost of lists, the decision is the labels of the best list, which :func:`top_labels` has in order.
 
     With rules, label vectors that break one are left out of the distribution, and the decision is the best
-    that keeps all rules. Of a row of which all vectors break a rule, none is left out. Of more than 10
-    independent labels, 1000 vectors are drawn that keep the rules, and weighted so that each label keeps its
-    probability as far as it can; costs that need no more than these probabilities are decided for by them.
-    What is exact without rules is exact with them; the local search never leaves what is allowed.
+    that keeps all rules. Of a row of which all vectors break a rule, none is left out. If the probabilities
+    of labels are what is known, as for independent labels, they stay as they are instead, but for a parent,
+    which is as probable as each of its children; of more than 10 independent labels, 250 vectors that keep
+    the rules are drawn for each row. What is exact without rules is exact with them, but for that; the local
+    search never leaves what is allowed.
 
     Parameters
     ----------
@@ -107,12 +108,17 @@ def _decide_allowed(distribution: Distribution, cost: Cost, rules: RuleSet, n_jo
         raise ValueError(
             f"rules are about label vectors, and {cost.name!r} is a cost of lists of a fixed length"
         )
-    few = distribution.n_labels <= MOST_ENUMERATED
-    if distribution.is_independent and not few and needs_only_marginals(cost):
-        return best_by_marginals(distribution.marginals(), cost, rules)
-    found = [np.zeros((0, distribution.n_labels), np.uint8)]
     # The likeliest vector of those that are allowed is so under either distribution.
     is_mode = isinstance(cost, CountCost) and cost.counts is _counts.zero_one
+    if distribution.is_of_labels:
+        of_truths = rules.of_truths
+        marginals = distribution.marginals()
+        known = marginals if of_truths is None else raised(marginals, of_truths)
+        if needs_only_marginals(cost):
+            return best_by_marginals(known, cost, rules)
+        if is_mode and distribution.is_independent and distribution.n_labels > MOST_ENUMERATED:
+            return likeliest_allowed(known, rules)
+    found = [np.zeros((0, distribution.n_labels), np.uint8)]
     for rows, part in conditioned(distribution, rules, all_rules=is_mode):
         own = cost.for_rows(rows)
         best = decide(part, own, n_jobs=n_jobs)

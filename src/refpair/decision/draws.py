@@ -8,15 +8,68 @@ from __future__ import annotations
 
 import numpy as np
 
-from refpair._kernels.rule_tree import Tree
+from refpair._kernels.rule_tree import Tree, write_forest
 from refpair.posterior.distribution import Bytes, Floats, Longs
 
 _NEVER = 1e-9  # no label is taken for less likely than this, nor for surer than 1 minus this
 _SEED = 20260  # the same draws each time
 
 
-def draw_allowed(marginals: Floats, tree: Tree, n_samples: int) -> Bytes:
-    """Return label vectors (n, n_samples, n_labels) that the rules of the tree allow.
+def conditional_chances(marginals: Floats, parent: Longs) -> Floats:
+    """Return the probability of each label given its parent, or its own if it has none.
+
+    Examples
+    --------
+    >>> conditional_chances(np.array([[0.5, 0.25]]), np.array([-1, 0]))
+    array([[0.5, 0.5]])
+    """
+    above = np.where(parent < 0, 1.0, marginals[:, parent])
+    return np.asarray(np.clip(marginals / np.maximum(above, _NEVER), _NEVER, 1.0 - _NEVER))
+
+
+def log_odds(chances: Floats, parent: Longs) -> Floats:
+    """Return log odds by which vectors of independent labels that keep the rules have these chances.
+
+    A vector without a parent has none of its children, so a parent's odds are lower by what children add.
+
+    Examples
+    --------
+    >>> np.exp(log_odds(np.array([[0.5, 0.5]]), np.array([-1, 0])))  # [0, 0]: 1, [1, 0]: 0.5, [1, 1]: 0.5
+    array([[0.5, 1. ]])
+    """
+    absent = np.log1p(-chances)
+    odds = np.log(chances) - absent
+    for child in np.flatnonzero(parent >= 0):
+        odds[:, parent[child]] += absent[:, child]
+    return np.asarray(odds)
+
+
+def draw_forest(chances: Floats, parent: Longs, n_samples: int) -> Bytes:
+    """Return label vectors (n, n_samples, n_labels), given the chances of labels if their parents are there.
+
+    Examples
+    --------
+    >>> drawn = draw_forest(np.array([[0.5, 0.4]]), np.array([-1, 0]), 3000)
+    >>> drawn.mean(axis=(0, 1)).round(1)
+    array([0.5, 0.2])
+    """
+    rng = np.random.default_rng(_SEED)
+    n_labels = len(parent)
+    # Of each label, as many equal parts of its probability as samples, in random order.
+    parts = rng.permuted(np.tile(np.arange(n_samples), (n_labels, 1)), axis=1)
+    uniform = (parts + rng.random((n_labels, 1))) / n_samples
+    drawn = np.empty((len(chances), n_labels, n_samples), np.uint8)
+    depth = np.zeros(n_labels, np.int64)
+    above = parent.copy()
+    while (is_below := above >= 0).any():
+        depth += is_below
+        above = np.where(is_below, parent[above], -1)
+    write_forest(chances, parent, np.argsort(depth, kind="stable"), uniform, drawn)
+    return np.ascontiguousarray(drawn.swapaxes(1, 2))
+
+
+def draw_allowed(odds: Floats, tree: Tree, n_samples: int) -> Bytes:
+    """Return label vectors (n, n_samples, n_labels) that the rules of the tree allow, given their log odds.
 
     What is drawn for a row depends on no other row.
 
@@ -25,15 +78,14 @@ def draw_allowed(marginals: Floats, tree: Tree, n_samples: int) -> Bytes:
     >>> from refpair.decision import AtMost
     >>> from refpair.decision.rule_set import RuleSet
     >>> tree, _ = RuleSet((AtMost(1),), 2).tree
-    >>> drawn = draw_allowed(np.array([[0.5, 0.5]]), tree, 3000)  # [0, 0], [0, 1] and [1, 0]
+    >>> drawn = draw_allowed(np.zeros((1, 2)), tree, 3000)  # [0, 0], [0, 1] and [1, 0]
     >>> int(drawn.sum(axis=2).max()), drawn.mean(axis=(0, 1)).round(1)
     (1, array([0.3, 0.3]))
     """
-    p = np.clip(marginals, _NEVER, 1.0 - _NEVER)
-    values, before = _climb(np.log(p), np.log1p(-p), tree)
+    values, before = _climb(odds, tree)
     rng = np.random.default_rng(_SEED)
-    n, n_nodes = len(p), len(tree.label)
-    drawn = np.zeros((n, n_samples, p.shape[1]), np.uint8)
+    n, n_nodes = len(odds), len(tree.label)
+    drawn = np.zeros((n, n_samples, odds.shape[1]), np.uint8)
     left = np.zeros((n_nodes, n, n_samples), np.int64)  # labels to be drawn below; −1 where there are none
     for v in range(n_nodes - 1, -1, -1):
         above, mine = tree.parent[v], values[v]
@@ -58,17 +110,16 @@ def draw_allowed(marginals: Floats, tree: Tree, n_samples: int) -> Bytes:
     return drawn
 
 
-def _climb(there: Floats, absent: Floats, tree: Tree) -> tuple[list[Floats], list[Floats]]:
+def _climb(odds: Floats, tree: Tree) -> tuple[list[Floats], list[Floats]]:
     """Return the logarithms of the sums of each node, and those of its parent before it was merged."""
-    n, n_nodes = len(there), len(tree.label)
+    n, n_nodes = len(odds), len(tree.label)
     values = [np.zeros((n, 1)) for _ in range(n_nodes)]
     before = [np.zeros((n, 1)) for _ in range(n_nodes)]
     none = np.zeros((n_nodes, n))  # no labels at and below a node
     for v, (label, above) in enumerate(zip(tree.label, tree.parent, strict=True)):
         width, mine = tree.start[v + 1] - tree.start[v], values[v]
         if label >= 0:
-            none[v] += absent[:, label]
-            mine = np.column_stack([none[v], mine + there[:, [label]]])[:, :width]
+            mine = np.column_stack([none[v], mine + odds[:, [label]]])[:, :width]
         else:
             mine = mine[:, :width].copy()
             mine[:, : tree.low[v]] = -np.inf

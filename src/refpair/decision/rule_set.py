@@ -156,6 +156,24 @@ class RuleSet(Savable):
         """The same with sums for each number of labels."""
         return tree_of(self.n_labels, self.pairs, self.bounds, counted=True)
 
+    @cached_property
+    def parent(self) -> Longs:
+        """The label that each one needs, as far as that makes a tree, −1 for the others: (n_labels,)."""
+        tree = self.tree[0]
+        found = np.full(self.n_labels, -1)
+        nearest = np.full(len(tree.label), -1)  # the label at or above each node
+        for node in range(len(tree.label) - 1, -1, -1):
+            label, above = tree.label[node], tree.parent[node]
+            nearest[node] = nearest[above] if above >= 0 else -1
+            if label >= 0:
+                found[label], nearest[node] = nearest[node], label
+        return found
+
+    @property
+    def is_forest(self) -> bool:
+        """Whether all rules are that labels need another one, and none needs two."""
+        return self.tree[1] and len(self.bounds.low) == 0
+
     def best(self, gains: Floats, size: int | None = None) -> Bytes | None:
         """Return the allowed label vector of the largest sum of gains, or None; of a size, if it is given."""
         exact = [] if size is None else [LinearConstraint(np.ones((1, self.n_labels)), size, size)]

@@ -47,6 +47,9 @@ class LabelDistribution:
         Which vector a weight belongs to.
     weight : ndarray of shape (n_weights,), dtype float64
         The probabilities; they sum to 1 in each row.
+    is_of_labels : bool
+        Whether what is known are the probabilities of labels, and the vectors only tell how labels go
+        together. Rules then change the latter, and the probabilities as little as they can.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class LabelDistribution:
     start: Longs
     index: Ints
     weight: Floats
+    is_of_labels: bool = False
 
     def __post_init__(self) -> None:
         kinds = {
@@ -159,6 +163,7 @@ class LabelDistribution:
             _starts(np.concatenate([np.diff(part.start) for part in parts])),
             np.concatenate([part.index for part in parts]),
             np.concatenate([part.weight for part in parts]),
+            all(part.is_of_labels for part in parts),
         )
 
     @classmethod
@@ -205,7 +210,7 @@ class LabelDistribution:
         last = max(first, last)
         cut = slice(int(self.start[first]), int(self.start[last]))
         start = self.start[first : last + 1] - self.start[first]
-        part = LabelDistribution(self.vectors, start, self.index[cut], self.weight[cut])
+        part = LabelDistribution(self.vectors, start, self.index[cut], self.weight[cut], self.is_of_labels)
         vars(part)["_label_lists"] = self._label_lists  # found once for all parts
         return part
 
@@ -291,7 +296,7 @@ class LabelDistribution:
         weight = self.weight.copy()
         lists = self._label_lists
         tilt_to_marginals(self.start, self.index, weight, *lists, targets, _SWEEPS, _NEAR)
-        tilted = LabelDistribution(self.vectors, self.start, self.index, weight)
+        tilted = LabelDistribution(self.vectors, self.start, self.index, weight, is_of_labels=True)
         vars(tilted)["_label_lists"] = lists
         return tilted
 
@@ -350,6 +355,7 @@ class IndependentLabels:
     """
 
     is_independent: ClassVar[bool] = True
+    is_of_labels: ClassVar[bool] = True
 
     def __init__(self, marginals: npt.ArrayLike) -> None:
         array = np.ascontiguousarray(marginals, dtype=np.float64)
