@@ -16,7 +16,7 @@ from refpair.active._cells import Cells
 from refpair.active._coverage import spread_rows, squared_distances
 from refpair.active._pool import Floats, Indices, Pool, read_pool
 from refpair.bits.binning import Matrix
-from refpair.classifiers._base import check_count, check_running, is_integer
+from refpair.classifiers._checks import check_count, check_running, is_integer
 
 _SHORTLIST = 100  # as many times as are asked for are looked at
 

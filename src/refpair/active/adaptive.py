@@ -13,8 +13,8 @@ from refpair.active._strategy import LearningStrategy
 from refpair.bits.binning import Matrix
 from refpair.bits.logistic import LogisticBank
 from refpair.bits.problem import BitProblems
-from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import check_base_learner
+from refpair.classifiers._checks import check_count
 
 _CANDIDATES_A_CALL = 32  # whose models are fitted at once
 

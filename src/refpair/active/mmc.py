@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from refpair.active._classifier import LabelLearners
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import LearningStrategy
-from refpair.classifiers._base import check_positive
 from refpair.classifiers._base_learners import check_base_learner
+from refpair.classifiers._checks import check_positive
 
 _STEPS = 1000  # of the regression on the number of labels
 

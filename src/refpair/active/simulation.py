@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 
 from refpair.active._classifier import WrappedClassifier, check_classifier
 from refpair.active._strategy import QueryStrategy
-from refpair.classifiers._base import check_count
+from refpair.classifiers._checks import check_count
 from refpair.costs import get_cost
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from refpair.active._cells import Cells
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.active._strategy import QueryStrategy
-from refpair.classifiers._base import check_count
+from refpair.classifiers._checks import check_count
 
 
 class SubSampled(QueryStrategy):

@@ -17,8 +17,8 @@ from refpair.bits.code_problems import bit_problems
 from refpair.bits.logistic import LogisticBank, check_finite
 from refpair.bits.problem import BitLearner, BitProblems
 from refpair.classifiers import BinaryRelevance, Logistic
-from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import as_base_learner
+from refpair.classifiers._checks import check_count
 from refpair.classifiers._code_bits import check_bit_learner, make_bank
 from refpair.coding import ReferencePairCode, draw_code
 from refpair.coding.nearest import CodeBook

@@ -1,47 +1,33 @@
-"""What all multi-label classifiers of the package share: reading X and Y, answering, scoring, saving."""
+"""What all multi-label classifiers of the package share: answers, decisions and scores."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
-    _check_feature_names,
-    _check_n_features,
     check_consistent_length,
     check_is_fitted,
-    validate_data,
 )
 
-from refpair._doc_link import DocLinked
 from refpair._extras import is_dataframe, pd
 from refpair._parallel import in_memory, is_lazy
-from refpair._progress import CallbackSupportMixin
-from refpair._saved import IfThere, Savable, require
-from refpair._sparse import check_sparse
+from refpair.classifiers._checks import check_count
 from refpair.classifiers._dask import answer_lazily
-from refpair.classifiers._hints import refuse_texts, warn_of_own_scores
-from refpair.classifiers._rules import learn_rules
+from refpair.classifiers._reading import ReadingClassifier
 from refpair.classifiers._top import list_cost, top_of
-from refpair.classifiers._weights import take_rows, weigh
 from refpair.costs import Cost, Measure, PerLabelCost, RankedCost, get_cost
-from refpair.costs._probe import check_probe, is_function, probe
 from refpair.decision.condition import conditioned
 from refpair.decision.decide import decide, decide_blocks
 from refpair.decision.expected import expected_cost
 from refpair.decision.rule_set import RuleSet
-from refpair.decision.rules import check_rules
 from refpair.decision.thresholds import HeldOut
-from refpair.on_disk import RowsOnDisk
 from refpair.posterior.distribution import Bytes, Floats, IndependentLabels
 from refpair.tables._cells import dense
-from refpair.tables.labels import UNKNOWN, LabelFormat, LabelMatrix, has_unknown, read_labels
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -57,7 +43,7 @@ def _if_knows(*hooks: str) -> Callable[[Method], Method]:
     return cast(Callable[[Method], Method], available_if(knows))
 
 
-class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]
+class MultiLabelClassifier(ReadingClassifier):
     """Base of the package's classifiers.
 
     A subclass sets ``cost_`` in ``fit`` and knows a distribution: ``_distributions(X, cost)`` yields blocks
@@ -70,18 +56,6 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
     ``fit`` gives these to ``_keep_held_out``.
     """
 
-    cost_: IfThere[Cost]
-    rules_: IfThere[RuleSet | None]
-    classes_: IfThere[npt.NDArray[Any]]
-    n_features_in_: IfThere[int]
-    feature_names_in_: IfThere[npt.NDArray[Any]]
-    _held_out: IfThere[HeldOut]
-    _prices: IfThere[Cost]  # by which it decides, if its cost is a measure of a whole table
-    _label_format: LabelFormat
-    _doc_page = "other-classifiers"
-    _needs_n_features: ClassVar[bool] = True
-    _refuses_nan: ClassVar[bool] = True  # if its tags do; else that is left to the estimator within
-    _takes_unknown_labels: ClassVar[bool] = False  # whether Y may have gaps in `fit`: UNKNOWN in what is read
     _distributions: ClassVar[Any]
     _marginals: ClassVar[Any]
 
@@ -95,10 +69,6 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
     def _decide(self, X: Any, cost: Cost, rules: RuleSet | None) -> Bytes:
         cost = self._in_prices(cost)
         return decide_blocks(self._distributions(X, cost), cost, rules=rules, n_jobs=self.n_jobs)
-
-    @property
-    def _own_rules(self) -> RuleSet | None:
-        return getattr(self, "rules_", None)
 
     def _in_prices(self, cost: Cost) -> Cost:
         """Return a cost of label vectors to decide by: for a measure of a table, prices that stand for it."""
@@ -129,135 +99,6 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
             raise AttributeError("there are thresholds_ after a fit for a measure of a whole table only")
         false_positive, false_negative = cast(PerLabelCost, self._prices).prices(self._label_format.n_labels)
         return false_positive / (false_positive + false_negative)
-
-    def _read(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Any, LabelMatrix, Floats | None, Cost]:
-        """Validate the training data; note the features' and labels' names and how Y was given.
-
-        Rows that have weight 0, or no label that is known, are left out, and their prices, too. The weights
-        are None if all are 1. The cost is that of the parameter, or the zero-one loss.
-        """
-        weight, kept = None, None
-        if sample_weight is not None:
-            X, Y, weight, kept = weigh(X, Y, sample_weight)
-        X = self._read_features(X, reset=True)
-        labels, self._label_format = read_labels(in_memory(Y), may_miss=self._takes_unknown_labels)
-        check_consistent_length(X, labels)
-        self.classes_ = self._label_format.classes
-        cost = self._check_cost(getattr(self, "cost", "zero_one"))
-        cost._check_n_rows(labels.shape[0] if kept is None else len(kept))
-        if kept is not None:
-            cost = cost.for_rows(kept)
-        if hasattr(self, "rules"):
-            own = self.rules
-            self.rules_ = None if own is None else learn_rules(own, labels, self._label_format)
-        if has_unknown(labels):
-            some = np.flatnonzero((labels != UNKNOWN).any(axis=1))
-            if len(some) < len(labels):
-                X, labels = take_rows(X, some), labels[some]
-                weight = None if weight is None else weight[some]
-                cost = cost.for_rows(some)
-        return X, labels, weight, cost
-
-    def _read_features(self, X: Any, *, reset: bool) -> Any:
-        """Return X as a float array, as a CSR array that has no cell twice, or as the rows on disk it is."""
-        if isinstance(X, RowsOnDisk):
-            return self._read_rows_on_disk(X, reset=reset)
-        allowed = self.__sklearn_tags__().input_tags
-        X = in_memory(X)
-        check_sparse(X, "X")
-        if is_dataframe(X):
-            refuse_texts(self, X)
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr" if allowed.sparse else False,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan" if allowed.allow_nan or not self._refuses_nan else True,
-        )
-        if not sp.issparse(X):
-            return np.require(X, requirements="A")  # a block that came by the network may begin anywhere
-        matrix = sp.csr_array(X)
-        if matrix.nnz < len(matrix.data) or not matrix.has_canonical_format:
-            matrix = matrix.copy()  # else it shares its memory with the caller's
-            matrix.sum_duplicates()
-        return matrix
-
-    def _read_rows_on_disk(self, X: RowsOnDisk, *, reset: bool) -> RowsOnDisk:
-        """Check what can be told without reading all rows, and that a model can do with some at a time."""
-        if reset and not self._learns_from_rows_on_disk():
-            raise ValueError(
-                f"{type(self).__name__} needs all rows in memory, not those of {X.path}: give it "
-                'X[:100_000], say; CSRPEClassifier with estimator="tree" can learn from rows on disk'
-            )
-        _check_n_features(self, X, reset=reset)
-        names = None if X.feature_names is None else pd.DataFrame(columns=X.feature_names)
-        _check_feature_names(self, X if names is None else names, reset=reset)
-        return X
-
-    def _learns_from_rows_on_disk(self) -> bool:
-        return False
-
-    def _check_cost(self, cost: Any) -> Cost:
-        """Return a cost as an object, if it is one for the labels of this model."""
-        if not isinstance(cost, str | Cost) and (not callable(cost) or isinstance(cost, type)):
-            raise ValueError(f"cost must be a name, a Cost or a function, not {cost!r}")
-        return get_cost(cost).for_labels(self._label_format.label_names)
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; warn if a grid search over costs compares scores by different measures."""
-        old = getattr(self, "cost", None)
-        if repr(params.get("cost", old)) != repr(old):
-            warn_of_own_scores()
-        model: Self = super().set_params(**params)
-        return model
-
-    def _get_saved(self) -> dict[str, Any]:
-        saved = super()._get_saved()
-        saved.pop("classes_", None)  # they are those of the label format
-        if not isinstance(saved.get("cost", ""), str):
-            saved["cost"] = get_cost(self.cost).with_mean_prices()  # the rows are not in the file either
-        if "cost_" in saved and is_function(self.cost_):
-            saved["probe"] = probe(self.cost_, self._label_format.n_labels)
-        return saved
-
-    @classmethod
-    def _from_saved(cls, saved: dict[str, Any]) -> Self:
-        said = saved.pop("probe", None)
-        if isinstance(how := saved.get("_label_format"), LabelFormat):
-            saved["classes_"] = how.classes
-        model = super()._from_saved(saved)
-        if said is not None:
-            check_probe(model.cost_, model._label_format.n_labels, said)
-        return model
-
-    def _check_saved(self) -> None:
-        self._check_parameters()
-        if getattr(self, "rules", None) is not None:
-            check_rules(self.rules)
-        if not hasattr(self, "_label_format"):
-            return
-        n_features, names = getattr(self, "n_features_in_", 0), getattr(self, "feature_names_in_", None)
-        require(n_features > 0 or not self._needs_n_features, "the number of features is missing")
-        if names is not None:
-            named = names.shape == (n_features,) and all(isinstance(name, str) for name in names)
-            require(named, "features lack names")
-        if hasattr(self, "cost"):
-            self._check_cost(self.cost)
-        require(hasattr(self, "cost_"), "the cost is missing")
-        self._check_cost(self.cost_)
-        rules, n_labels = self._own_rules, self._label_format.n_labels
-        require(rules is None or rules.n_labels == n_labels, "the rules are about other labels")
-        self._check_learnt(n_features, n_labels)
-        if hasattr(self, "_held_out"):
-            fits = self._held_out.probabilities.shape[1] == n_labels
-            require(fits, "the samples that were held out have other labels")
-        if hasattr(self, "_prices"):
-            require(isinstance(self._prices, PerLabelCost), "the thresholds are none")
-            self._prices.for_labels(self._label_format.label_names)
-
-    def _check_learnt(self, n_features: int, n_labels: int) -> None:
-        """Raise a ValueError unless what was learned is of so many features and labels."""
 
     def predict(self, X: Any) -> Any:
         """Predict the label vectors of samples.
@@ -574,43 +415,3 @@ class MultiLabelClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, Bas
         elif hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type):
             tags.input_tags = get_tags(learner).input_tags
         return tags
-
-
-def is_integer(value: Any) -> bool:
-    """Whether a value is a whole number of Python or numpy; a bool is not."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def check_count(name: str, value: Any, low: int = 1, high: int | None = None) -> None:
-    """Refuse what is not a whole number within limits."""
-    if not is_integer(value) or value < low or (high is not None and value > high):
-        limits = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name} must be an integer {limits}, not {value!r}")
-
-
-def check_positive(name: str, value: Any) -> None:
-    """Refuse what is not a finite number above 0."""
-    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not is_number or not 0.0 < value < np.inf:
-        raise ValueError(f"{name} must be a number above 0, not {value!r}")
-
-
-def check_amount(name: str, value: Any, allowed: str) -> None:
-    """Refuse what is neither None, a whole number of at least 1, nor a share in (0, 1]."""
-    if value is None or (is_integer(value) and value >= 1):
-        return
-    if not isinstance(value, float | np.floating) or not 0.0 < value <= 1.0:
-        raise ValueError(f"{name} must be {allowed}, not {value!r}")
-
-
-def check_running(*, n_jobs: Any, random_state: Any, verbose: Any) -> None:
-    """Refuse what is wrong with the parameters that say how to run, which all estimators have."""
-    check_count("verbose", int(verbose) if isinstance(verbose, bool) else verbose, low=0)
-    if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
-        raise ValueError(f"n_jobs must be an integer other than 0 or None, not {n_jobs!r}")
-    if is_integer(random_state) and 0 <= random_state < 2**32:
-        return  # to make a generator of it takes longer than all other checks
-    try:
-        check_random_state(random_state)
-    except ValueError as error:
-        raise ValueError(f"random_state must be a seed: {error}") from error

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from refpair._fitting import all_or_nothing
-from refpair.classifiers._base import MultiLabelClassifier, check_running
+from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._base_learners import Floats, allowed_input, check_base_learner
+from refpair.classifiers._checks import check_running
 from refpair.classifiers.base_estimators import Forest
 from refpair.tables.labels import LabelMatrix
 

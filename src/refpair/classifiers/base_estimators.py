@@ -17,7 +17,7 @@ from refpair._saved import IfThere, Savable, check_weights, require
 from refpair._sparse import check_sparse
 from refpair.bits.logistic import LogisticBank, find_axes, minimise_logistic
 from refpair.bits.problem import MaxFeatures
-from refpair.classifiers._base import check_amount, check_count, check_positive, is_integer
+from refpair.classifiers._checks import check_amount, check_count, check_positive, is_integer
 
 _EXACT = 1e-8
 _STEPS = 100  # of Newton's method, at most

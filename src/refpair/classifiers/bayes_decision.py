@@ -30,9 +30,10 @@ from refpair._fitting import all_or_nothing, warn_caller
 from refpair._parallel import chunks_of, in_memory, run_chunks
 from refpair._saved import Savable, require
 from refpair._sparse import check_sparse
-from refpair.classifiers._base import MultiLabelClassifier, check_count, check_running
+from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._base_learners import Bytes, Floats, Number, Rows, check_takes_weights
 from refpair.classifiers._chain_search import ChainSamples, with_rows
+from refpair.classifiers._checks import check_count, check_running
 from refpair.classifiers._leaf_vectors import LeafVectors, read_leaves
 from refpair.classifiers._links import EstimatorLinks
 from refpair.costs import Cost, Measure

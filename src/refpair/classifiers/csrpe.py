@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from refpair._fitting import all_or_nothing
 from refpair._parallel import is_lazy
 from refpair.bits.code_problems import bit_problems
-from refpair.classifiers._base import check_amount, check_count, check_running
+from refpair.classifiers._checks import check_amount, check_count, check_running
 from refpair.classifiers._code_bits import check_bit_learner, count_votes, learn_bits
 from refpair.classifiers._csrpe_saved import SavableCSRPE
 from refpair.classifiers._dask import answer_lazily

@@ -18,9 +18,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from refpair._parallel import chunks_of, run_chunks
 from refpair._progress import progress
-from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import Bytes, Floats, Rows
 from refpair.classifiers._chain_search import follow
+from refpair.classifiers._checks import check_count
 from refpair.classifiers._filter_levels import Levels, Words, bit_of, levels_of
 from refpair.classifiers._links import Links, check_chain, read_order
 from refpair.classifiers._reduction import ReductionClassifier

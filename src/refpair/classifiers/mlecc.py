@@ -11,8 +11,8 @@ import numpy.typing as npt
 from refpair._parallel import chunks_of
 from refpair._saved import Savable, require
 from refpair.bits.binning import Matrix
-from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import BinaryLearners, Bytes, ClassLearners, Floats, Targets
+from refpair.classifiers._checks import check_count
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.coding.repetition import LabelCode, LabelCodeName, make_label_code
 from refpair.posterior.distinct_labels import DistinctLabels, distinct_labels

@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from refpair._saved import require, work_of
-from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import Bytes, Floats, Rows
 from refpair.classifiers._chain_search import (
     WIDEST,
@@ -20,6 +19,7 @@ from refpair.classifiers._chain_search import (
     most_probable,
     with_rows,
 )
+from refpair.classifiers._checks import check_count
 from refpair.classifiers._links import Links, check_chain, fit_links, read_order
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.base_estimators import Forest

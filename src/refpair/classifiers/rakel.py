@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair._saved import require
-from refpair.classifiers._base import check_count
 from refpair.classifiers._base_learners import Floats
+from refpair.classifiers._checks import check_count
 from refpair.classifiers._reduction import ReductionClassifier
 from refpair.classifiers.mlecc import CodeLearners
 from refpair.coding.repetition import LabelsetRepetition, draw_labelsets

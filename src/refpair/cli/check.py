@@ -86,7 +86,7 @@ def check(
     if output is not None:
         check_table_path(output, for_spreadsheets=for_spreadsheets)
     if cost is not None:
-        get_cost(cost)  # find mistyped names before a large table is read
+        vector_cost(cost, "refpair check")  # find mistyped names before a large table is read
     table = read_labeled(data, options)
     X = table.X
     if id_column is not None:

@@ -17,7 +17,7 @@ from refpair._extras import is_dataframe, pd
 from refpair._parallel import chunks_of, run_chunks
 from refpair.cli.prices import check_label, price_column
 from refpair.cli.rules import parse_rule
-from refpair.costs import Cost, RankedCost, get_cost
+from refpair.costs import Cost, Measure, RankedCost, get_cost
 from refpair.datasets.load import read_data
 from refpair.decision.rule_set import RuleSet
 from refpair.tables import Table, TableOptions, TableVectorizer
@@ -266,6 +266,11 @@ class TableModel:
 
     def expected_cost(self, table: Table, cost: Cost | None = None) -> npt.NDArray[np.float64]:
         """Return what the answers for a cost, or the model's own, are expected to cost."""
+        own = self.classifier.cost_ if cost is None else cost
+        if isinstance(own, Measure):
+            raise ValueError(
+                f"{own.name} is a measure of the whole table, and no row has an expected cost by it"
+            )
         return np.concatenate(self._ask("expected_cost", table, cost=cost))
 
     def _predict(self, table: Table, cost: Cost | None = None) -> Any:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from refpair.classifiers._base import check_count
+from refpair.classifiers._checks import check_count
 from refpair.inspection._display import Display, import_pyplot
 from refpair.tables.labels import label_format_of, read_labels
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from refpair._extras import pd
 from refpair.classifiers import CSRPEClassifier
-from refpair.classifiers._base import check_count
+from refpair.classifiers._checks import check_count
 from refpair.costs import get_cost
 from refpair.inspection._display import (
     Display,

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from refpair._cross_fitting import Bytes, Floats, cross_fit, given_others
 from refpair._extras import is_dataframe, is_series, pd
-from refpair.classifiers._base import check_count
+from refpair.classifiers._checks import check_count
 from refpair.costs import Cost, get_cost
 from refpair.tables._cells import dense
 from refpair.tables.labels import UNKNOWN, label_format_of, read_labels, with_gaps

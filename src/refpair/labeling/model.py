@@ -21,7 +21,8 @@ from refpair.active._pool import Floats, Indices, Labels
 from refpair.active._strategy import QueryStrategy
 from refpair.bits.binning import Matrix
 from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance, CSRPEClassifier, Logistic
-from refpair.classifiers._base import MultiLabelClassifier, check_count
+from refpair.classifiers._base import MultiLabelClassifier
+from refpair.classifiers._checks import check_count
 from refpair.costs import Cost
 from refpair.costs.cost import PerLabelCost
 from refpair.labeling.table import LabelColumns

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Self, overload
 from refpair._files import make_private_folder
 from refpair.active._strategy import QueryStrategy
 from refpair.active.stopping import LowGain, StablePredictions, StoppingRule
-from refpair.classifiers._base import check_count, check_positive
+from refpair.classifiers._checks import check_count, check_positive
 from refpair.costs import Cost, get_cost, vector_cost
 from refpair.labeling.answer_rules import broken_rules, note_rules, rules_of
 from refpair.labeling.model import SessionModel
