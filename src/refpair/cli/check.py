@@ -76,6 +76,7 @@ def check(
 
     from refpair import CSRPEClassifier, TableVectorizer, get_cost
     from refpair.cli.data import cost_of, read_labeled, table_options
+    from refpair.costs import vector_cost
     from refpair.inspection import suspicious_labels
     from refpair.tables import write_table
     from refpair.tables._names import check_known
