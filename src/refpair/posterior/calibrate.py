@@ -79,19 +79,17 @@ class LogOddsPool(Savable):
         row_weight : array of shape (n,) or (n, n_labels), optional
             How often each row counts, or each of its cells.
         """
-        counts = ~np.isnan(probabilities[0]) & (truths != UNKNOWN)
         weight = _of_cells(row_weight, truths)
-        if weight is not None:
-            counts &= weight > 0
+        counts = ~np.isnan(probabilities[0]) & (truths != UNKNOWN) & (weight > 0)
         x = np.stack([logs[counts] for p in probabilities for logs in _logs(p, least)], axis=1)
         y = truths[counts].astype(np.float64)
-        n = np.ones(len(y)) if weight is None else weight[counts]
+        n = weight[counts]
         # Most cells of many labels are as low as can be by all sources: they are one, counted often.
         low = (x[:, ::2] <= np.log(least)).all(axis=1)
         if low.any():
             n_low, y_low = n[low], y[low]
             n = np.append(n[~low], n_low.sum())
-            y = np.append(y[~low], np.average(y_low, weights=None if weight is None else n_low))
+            y = np.append(y[~low], np.average(y_low, weights=n_low))
             x = np.concatenate([x[~low], x[low][:1]])
         equal = np.full(x.shape[1], 2 / x.shape[1])
 
@@ -121,10 +119,7 @@ class LogOddsPool(Savable):
         step = max(1, _CELLS // max(1, len(truths) * x.shape[2]))
         labels = [slice(first, first + step) for first in range(0, truths.shape[1], step)]
         with one_blas_thread():
-            found = [
-                _ridge(x[:, some], shared[:, some], truths[:, some], None if weight is None else weight[:, some])
-                for some in labels
-            ]
+            found = [_ridge(x[:, some], shared[:, some], truths[:, some], weight[:, some]) for some in labels]
         return replace(self, of_labels=np.clip(np.concatenate(found), -_LARGEST, _LARGEST))
 
     def fits(self, n_sources: int, n_labels: int) -> bool:
@@ -148,20 +143,20 @@ class LogOddsPool(Savable):
         return total
 
 
-def _of_cells(weight: Floats | None, truths: Bytes) -> Floats | None:
+def _of_cells(weight: Floats | None, truths: Bytes) -> Floats:
     """Return how often each cell counts, by weights of rows or of cells."""
     if weight is None:
-        return None
+        weight = np.ones((1, 1))
     return np.broadcast_to(weight if weight.ndim == 2 else weight[:, None], truths.shape)
 
 
-def _ridge(x: Floats, shared: Floats, truths: Bytes, weight: Floats | None) -> Floats:
+def _ridge(x: Floats, shared: Floats, truths: Bytes, weight: Floats) -> Floats:
     """Return by Newton's method what x, of shape (n, n_labels, m), adds to the log odds of each label."""
     n_numbers = x.shape[2]
     pull = np.full(n_numbers, _SLOPE_PULL)
     pull[0] = _SHIFT_PULL
     at = np.zeros((truths.shape[1], n_numbers))
-    weighted = x if weight is None else x * weight[:, :, None]
+    weighted = x * weight[:, :, None]
     for _ in range(_NEWTON_STEPS):
         p = expit(shared + np.einsum("nkm,km->nk", x, at))
         slope = np.einsum("nkm,nk->km", weighted, p - truths) + pull * at

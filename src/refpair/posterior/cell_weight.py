@@ -1,9 +1,9 @@
 """How much each label of a row counts in calibration, where rows have prices of their own.
 
-A pool is calibrated on average over the rows with one probability. If prices go with the features, as amounts
-do, the dear ones of these rows can have the label more often than the cheap ones: then expected costs are too
-low. Cells therefore count by the square root of what a mistake in them costs. Counted by the full price, a few
-dear rows would decide everything.
+Calibrated probabilities are right on average over the rows that have the same one. If prices go with the
+features, as amounts do, the dear ones of these rows may have the label more often than the cheap ones, and
+expected costs are too low. So labels count by the square root of what a mistake costs in their row. By the
+full price, a few dear rows would decide everything.
 """
 
 from __future__ import annotations
