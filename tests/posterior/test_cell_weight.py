@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from refpair import Cost, get_cost
-from refpair.posterior.cell_weight import cell_weight
+from refpair.posterior.calibrate import cell_weight
 
 PRICES = np.array([[4.0, 0.0], [100.0, 0.0], [1.0, 0.0], [9.0, 0.0]])
 

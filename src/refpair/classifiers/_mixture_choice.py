@@ -12,8 +12,7 @@ from refpair.costs import Cost, Measure, PerLabelCost, RankedCost
 from refpair.decision.decide import decide
 from refpair.decision.ranked import top_labels
 from refpair.decision.thresholds import HeldOut
-from refpair.posterior.calibrate import LogOddsPool, log_loss
-from refpair.posterior.cell_weight import cell_weight
+from refpair.posterior.calibrate import LogOddsPool, cell_weight, log_loss
 from refpair.posterior.distribution import Distribution, Floats
 from refpair.posterior.mixture import Mixture, Told, labels_of, likeliest_weights, new_share
 from refpair.posterior.source import Training

@@ -38,8 +38,7 @@ from refpair.classifiers._links import EstimatorLinks
 from refpair.costs import Cost, Measure
 from refpair.decision.thresholds import HeldOut
 from refpair.posterior import IndependentLabels, LabelDistribution
-from refpair.posterior.calibrate import LogOddsPool
-from refpair.posterior.cell_weight import cell_weight
+from refpair.posterior.calibrate import LogOddsPool, cell_weight
 from refpair.posterior.distinct_labels import distinct_labels
 from refpair.tables.labels import UNKNOWN, LabelMatrix, has_unknown, with_gaps
 
