@@ -192,6 +192,24 @@ def test_a_rare_label_is_expected_where_no_likely_set_has_it():
     assert p.mean() == pytest.approx(0.02, abs=0.015)
 
 
+@pytest.mark.parametrize("name", ["CSRPEClassifier", "BayesDecisionClassifier"])
+def test_what_dear_rows_cost_is_better_expected_after_a_fit_with_their_prices(name):
+    rng = np.random.default_rng(0)
+    X, A = rng.normal(size=(4000, 1)), np.exp(rng.normal(1, 1, (4000, 1)))
+    Y = (rng.random((4000, 1)) < 1 / (1 + np.exp(2 - X - 0.8 * np.log(A)))).astype(int)  # X does not show A
+    price = Cost.per_label(false_negative=A)
+    known, new = price.for_rows(slice(0, 1000)), price.for_rows(slice(1000, None))
+    tree = {} if name == "CSRPEClassifier" else {"estimator": DecisionTreeClassifier(max_depth=3)}
+    own, mean = (
+        make(name, cost=cost, **tree)
+        .fit(X[:1000], Y[:1000])
+        .expected_cost(X[1000:], 0 * Y[1000:], cost=new)
+        .mean()
+        for cost in (known, known.with_mean_prices())
+    )
+    assert 1.1 * mean < own < 1.02 * new.mean(Y[1000:], 0 * Y[1000:])
+
+
 def test_expected_costs_of_all_classifiers_take_a_cost():
     for name, cls in CLASSES.items():
         if hasattr(cls, "expected_cost"):

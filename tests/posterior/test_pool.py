@@ -166,6 +166,28 @@ def test_cells_of_nan_do_not_count():
     np.testing.assert_allclose(pool.of_labels[0], alone.of_labels[0], atol=1e-6)
 
 
+def test_a_cell_of_weight_2_counts_as_two_and_one_of_0_does_not():
+    sources, truths = simulated_apart([-1.0, 1.0], [(1.0, 0.5), (0.3, 0.9)], n=300)
+    weight = np.random.default_rng(0).integers(0, 3, truths.shape)
+    pool = LogOddsPool.fit(sources, truths, row_weight=weight.astype(float))
+    pool = pool.fit_labels(sources, truths, weight.astype(float))
+    rows = np.tile(np.arange(300), 2)
+    left_out = np.concatenate([weight < 1, weight < 2])
+    copies = [np.where(left_out, np.nan, p[rows]) for p in sources]
+    apart = LogOddsPool.fit(copies, truths[rows]).fit_labels(copies, truths[rows])
+    np.testing.assert_allclose(pool.coefficients, apart.coefficients, atol=1e-3)
+    np.testing.assert_allclose(pool.of_labels, apart.of_labels, atol=1e-3)
+
+
+def test_low_cells_may_all_have_weight_0():
+    (p,), truths = simulated((1.0,), 0.0, n=200)
+    low = np.arange(200) < 50
+    p[low] = 0.0
+    pool = LogOddsPool.fit([p], truths, row_weight=np.where(low, 0.0, 1.0))
+    others = LogOddsPool.fit([p[~low]], truths[~low])
+    np.testing.assert_allclose(pool.coefficients, others.coefficients)
+
+
 @pytest.mark.parametrize(
     "own", [np.zeros((2, 2)), np.zeros(3), np.full((2, 3), np.nan), np.full((2, 3), 99.0)]
 )

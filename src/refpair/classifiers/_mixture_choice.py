@@ -12,7 +12,7 @@ from refpair.costs import Cost, Measure, PerLabelCost, RankedCost
 from refpair.decision.decide import decide
 from refpair.decision.ranked import top_labels
 from refpair.decision.thresholds import HeldOut
-from refpair.posterior.calibrate import LogOddsPool, log_loss
+from refpair.posterior.calibrate import LogOddsPool, cell_weight, log_loss
 from refpair.posterior.distribution import Distribution, Floats
 from refpair.posterior.mixture import Mixture, Told, labels_of, likeliest_weights, new_share
 from refpair.posterior.source import Training
@@ -84,8 +84,10 @@ class _Part:
         labels = [labels_of(one, training.vectors) for one in _of_rows(told, rows)]
         row_weight = None if training.row_weight is None else training.row_weight[rows]
         least = _LEAST_PRICED if isinstance(training.cost, PerLabelCost) else _LEAST
-        pool = LogOddsPool.fit(labels, training.truths[rows], least, row_weight)
-        self.pool = pool.fit_labels(labels, training.truths[rows], row_weight)
+        cost = training.cost.for_rows(training.rows[rows])
+        weight = cell_weight(cost, training.n_labels, row_weight)
+        pool = LogOddsPool.fit(labels, training.truths[rows], least, weight)
+        self.pool = pool.fit_labels(labels, training.truths[rows], weight)
         self.held_out = HeldOut.of(self.pool(labels), training.X.shape[0], row_weight)
 
     def answers(self, p: Distribution, cost: Cost, training: Training) -> npt.NDArray[np.integer]:

@@ -39,7 +39,7 @@ from refpair.classifiers._links import EstimatorLinks
 from refpair.costs import Cost, Measure
 from refpair.decision.thresholds import HeldOut
 from refpair.posterior import IndependentLabels, LabelDistribution
-from refpair.posterior.calibrate import LogOddsPool
+from refpair.posterior.calibrate import LogOddsPool, cell_weight
 from refpair.posterior.distinct_labels import distinct_labels
 from refpair.tables.labels import UNKNOWN, LabelMatrix, has_unknown, with_gaps
 
@@ -294,7 +294,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         learnt = self._fit_label_model(estimator, X, labels, weight, rng, self.verbose)
         held_out = None
         if self.calibrate or isinstance(self.cost_, Measure):
-            learnt, held_out = self._calibrate(estimator, learnt, X, labels, weight, rng)
+            learnt, held_out = self._calibrate(estimator, learnt, X, labels, weight, cost, rng)
         self._label_model, self.estimator_ = learnt, learnt.model
         self._keep_held_out(held_out)
         return self
@@ -306,6 +306,7 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
         X: Any,
         labels: LabelMatrix,
         row_weight: Floats | None,
+        cost: Cost,
         rng: np.random.Generator,
     ) -> tuple[LabelModel, HeldOut]:
         """Return a model with its calibration, if it is to have one, and samples that it did not learn."""
@@ -322,7 +323,9 @@ class BayesDecisionClassifier(MetaEstimatorMixin, MultiLabelClassifier):  # type
             return learnt, HeldOut.of(p, n, weight, truths)
         if (changes & (truths != UNKNOWN)).any():
             counts = np.where(changes, p, np.nan)
-            pool = LogOddsPool.fit([counts], truths, row_weight=weight).fit_labels([counts], truths, weight)
+            of_cells = cell_weight(cost.for_rows(rows), truths.shape[1], weight)
+            pool = LogOddsPool.fit([counts], truths, row_weight=of_cells)
+            pool = pool.fit_labels([counts], truths, of_cells)
             learnt, p = replace(learnt, pool=pool), np.where(changes, pool([p]), p)
         return learnt, HeldOut.of(p, n, weight)
 

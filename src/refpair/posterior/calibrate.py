@@ -7,6 +7,11 @@ For a single source the first line is beta calibration, and if a = c, a line in 
 and c. Each label has slopes d and a shift e of its own, which a ridge regression pulls towards 0: half of
 medical's labels have fewer than five training samples. Probabilities below `least` are taken as `least`: how
 far below it they are is noise, since out of bag a sample is predicted by few trees.
+
+Calibrated probabilities are right on average over the rows that have the same one. If prices go with the
+features, as amounts do, the dear ones of these rows may have the label more often than the cheap ones, and
+expected costs are too low. So labels count by the square root of what a mistake costs in their row. By the
+full price, a few dear rows would decide everything.
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ from scipy.special import expit
 
 from refpair._parallel import one_blas_thread
 from refpair._saved import Savable
+from refpair.costs import Cost, PerLabelCost
 from refpair.posterior.distribution import Bytes, Floats
 from refpair.tables.labels import UNKNOWN
 
@@ -76,18 +82,20 @@ class LogOddsPool(Savable):
         truths : array of shape (n, n_labels)
             Cells that are UNKNOWN do not count.
         least : float
-        row_weight : array of shape (n,), optional
+        row_weight : array of shape (n,) or (n, n_labels), optional
+            How often each row counts, or each of its cells.
         """
-        counts = ~np.isnan(probabilities[0]) & (truths != UNKNOWN)
+        weight = _of_cells(row_weight, truths)
+        counts = ~np.isnan(probabilities[0]) & (truths != UNKNOWN) & (weight > 0)
         x = np.stack([logs[counts] for p in probabilities for logs in _logs(p, least)], axis=1)
         y = truths[counts].astype(np.float64)
-        n = np.ones(len(y)) if row_weight is None else row_weight[np.nonzero(counts)[0]]
+        n = weight[counts]
         # Most cells of many labels are as low as can be by all sources: they are one, counted often.
         low = (x[:, ::2] <= np.log(least)).all(axis=1)
         if low.any():
             n_low, y_low = n[low], y[low]
             n = np.append(n[~low], n_low.sum())
-            y = np.append(y[~low], np.average(y_low, weights=None if row_weight is None else n_low))
+            y = np.append(y[~low], np.average(y_low, weights=n_low))
             x = np.concatenate([x[~low], x[low][:1]])
         equal = np.full(x.shape[1], 2 / x.shape[1])
 
@@ -113,10 +121,11 @@ class LogOddsPool(Savable):
         shared = np.where(counts, self._log_odds(probabilities), 0.0)
         x = np.stack([np.ones(truths.shape), *(sum(_logs(p, self.least)) for p in probabilities)], axis=2)
         x[~counts] = 0.0
+        weight = _of_cells(row_weight, truths)
         step = max(1, _CELLS // max(1, len(truths) * x.shape[2]))
         labels = [slice(first, first + step) for first in range(0, truths.shape[1], step)]
         with one_blas_thread():
-            found = [_ridge(x[:, some], shared[:, some], truths[:, some], row_weight) for some in labels]
+            found = [_ridge(x[:, some], shared[:, some], truths[:, some], weight[:, some]) for some in labels]
         return replace(self, of_labels=np.clip(np.concatenate(found), -_LARGEST, _LARGEST))
 
     def fits(self, n_sources: int, n_labels: int) -> bool:
@@ -140,13 +149,52 @@ class LogOddsPool(Savable):
         return total
 
 
-def _ridge(x: Floats, shared: Floats, truths: Bytes, row_weight: Floats | None) -> Floats:
+def cell_weight(cost: Cost, n_labels: int, row_weight: Floats | None = None) -> Floats | None:
+    """Return how often each label of a row counts; the labels of a row count the same without prices of rows.
+
+    Parameters
+    ----------
+    cost : Cost
+        In which these rows may have prices of their own.
+    n_labels : int
+    row_weight : array of shape (n,), optional
+        How often each row counts, whatever its prices.
+
+    Returns
+    -------
+    weights : array of shape (n, n_labels)
+        All labels count equally in total. Where rows have no prices of their own, it is `row_weight`.
+
+    Examples
+    --------
+    >>> from refpair import Cost
+    >>> cell_weight(Cost.per_label(false_negative=[[4], [100], [4]]), 1)
+    array([[0.42857143],
+           [2.14285714],
+           [0.42857143]])
+    """
+    if not isinstance(cost, PerLabelCost) or cost.n_rows is None:
+        return row_weight
+    weight = np.sqrt(np.maximum(*cost.prices(n_labels)))
+    mean = np.average(weight, axis=0, weights=row_weight)
+    weight = np.where(mean > 0, weight, 1.0) / np.where(mean > 0, mean, 1.0)  # a label may cost nothing
+    return weight if row_weight is None else weight * row_weight[:, None]
+
+
+def _of_cells(weight: Floats | None, truths: Bytes) -> Floats:
+    """Return how often each cell counts, by weights of rows or of cells."""
+    if weight is None:
+        weight = np.ones((1, 1))
+    return np.broadcast_to(weight if weight.ndim == 2 else weight[:, None], truths.shape)
+
+
+def _ridge(x: Floats, shared: Floats, truths: Bytes, weight: Floats) -> Floats:
     """Return by Newton's method what x, of shape (n, n_labels, m), adds to the log odds of each label."""
     n_numbers = x.shape[2]
     pull = np.full(n_numbers, _SLOPE_PULL)
     pull[0] = _SHIFT_PULL
     at = np.zeros((truths.shape[1], n_numbers))
-    weighted = x if row_weight is None else x * row_weight[:, None, None]
+    weighted = x * weight[:, :, None]
     for _ in range(_NEWTON_STEPS):
         p = expit(shared + np.einsum("nkm,km->nk", x, at))
         slope = np.einsum("nkm,nk->km", weighted, p - truths) + pull * at
