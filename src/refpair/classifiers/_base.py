@@ -7,7 +7,6 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     check_consistent_length,
@@ -399,19 +398,3 @@ class MultiLabelClassifier(ReadingClassifier):
         predicted = self._predict_labels(self._read_features(X, reset=False))
         truths = self._label_format.read_more(in_memory(y), may_miss=True)
         return self.cost_._score(truths, predicted, in_memory(sample_weight))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.single_output = True
-        tags.target_tags.multi_output = True
-        tags.classifier_tags.multi_label = True
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        # What is learned by another estimator takes what that takes.
-        learner = getattr(self, "estimator", None)
-        if isinstance(learner, str):
-            tags.input_tags.allow_nan = learner != "logistic"
-        elif hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type):
-            tags.input_tags = get_tags(learner).input_tags
-        return tags

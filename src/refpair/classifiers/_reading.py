@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
@@ -184,3 +185,19 @@ class ReadingClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, BaseEs
 
     def _check_learnt(self, n_features: int, n_labels: int) -> None:
         """Raise a ValueError unless what was learned is of so many features and labels."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.single_output = True
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        # What is learned by another estimator takes what that takes.
+        learner = getattr(self, "estimator", None)
+        if isinstance(learner, str):
+            tags.input_tags.allow_nan = learner != "logistic"
+        elif hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type):
+            tags.input_tags = get_tags(learner).input_tags
+        return tags

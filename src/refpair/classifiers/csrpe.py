@@ -24,6 +24,7 @@ from refpair.classifiers._estimator_source import EstimatorSource
 from refpair.classifiers._mixture_choice import choose_mixture
 from refpair.coding import ReferencePairCode, draw_code
 from refpair.costs import Cost, CountCost, Measure, PerLabelCost, get_cost, vector_cost
+from refpair.decision.decide import decide_blocks
 from refpair.decision.thresholds import HeldOut
 from refpair.on_disk import RowsOnDisk
 from refpair.posterior.calibrate import LogOddsPool
@@ -471,7 +472,9 @@ class CSRPEClassifier(SavableCSRPE):
 
     def _predict_labels(self, X: Any) -> npt.NDArray[np.uint8]:
         if hasattr(self, "posterior_") or self.rules_ is not None:
-            return self._decide(X, self.cost_, self.rules_)
+            cost = getattr(self, "_prices", self.cost_)
+            blocks = self._distributions(X, cost)
+            return decide_blocks(blocks, cost, rules=self.rules_, n_jobs=self.n_jobs)
         if len(self.code_) == 0:  # a single label vector: nothing to tell apart
             return np.repeat(self.relevant_set_[:1], X.shape[0], axis=0)
         return self.relevant_set_[self._code_book.decode(in_threads(self.bits_, self.n_jobs).predict(X))]
