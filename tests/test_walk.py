@@ -11,7 +11,7 @@ from numba.core.registry import CPUDispatcher
 
 from refpair import CSRPEClassifier
 
-MOST_MODULES = 31  # of them 12 are the sources, and what learns them
+MOST_MODULES = 34  # of them 12 are the sources, and what learns them
 RUNNER = "refpair._parallel"  # calls back what it is given to run: a loop, not a visit
 
 
@@ -97,7 +97,7 @@ def test_from_the_call_to_the_kernels_and_back(data):
     for walk in (fit, predict):
         assert not walk.back, told(walk)
     assert len({*fit.modules, *predict.modules}) <= MOST_MODULES, told(fit) + "\n\n" + told(predict)
-    assert len(predict.modules) <= 20, told(predict)
+    assert len(predict.modules) <= 21, told(predict)
 
 
 def test_the_way_ends_at_few_kernels(data):
