@@ -96,7 +96,7 @@ def test_a_measure_is_one_of_the_test_half(table, algorithm):
 
 def test_an_algorithm_without_an_order_of_labels_is_told(table):
     task = make_task("compare", algorithms.NEAREST, ("recall@2",), search=False)
-    with pytest.raises(ValueError, match='decoder="nearest" needs a cost of label vectors'):
+    with pytest.raises(ValueError, match="'recall@2' needs an order of labels"):
         run(task, table)
 
 

@@ -268,9 +268,7 @@ class TableModel:
         """Return what the answers for a cost, or the model's own, are expected to cost."""
         own = self.classifier.cost_ if cost is None else cost
         if isinstance(own, Measure):
-            raise ValueError(
-                f"{own.name} is a measure of the whole table, and no row has an expected cost by it"
-            )
+            raise ValueError(f"{own.name} is a measure of a whole table: no row has an expected cost by it")
         return np.concatenate(self._ask("expected_cost", table, cost=cost))
 
     def _predict(self, table: Table, cost: Cost | None = None) -> Any:

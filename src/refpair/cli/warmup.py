@@ -40,9 +40,11 @@ def _steps() -> Iterator[Callable[[], object]]:
     import scipy.sparse as sp
     from sklearn.ensemble import RandomForestClassifier
 
-    from refpair import Cost, active
+    from refpair import AtLeast, AtMost, Cost, Taxonomy, active, get_cost
     from refpair import classifiers as of
+    from refpair.decision import decide, expected_cost
     from refpair.model_selection import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit
+    from refpair.posterior import IndependentLabels, LabelDistribution
 
     rng = np.random.default_rng(0)
     dense = rng.standard_normal((N_ROWS, 5))
@@ -73,6 +75,18 @@ def _steps() -> Iterator[Callable[[], object]]:
         yield partial(use, of.BayesDecisionClassifier(of.BinaryRelevance(forest), cost=cost), dense)
     yield partial(use, of.BayesDecisionClassifier(RandomForestClassifier(3)), dense)
     yield lambda: of.CSRPEClassifier("f1", n_bits=60, random_state=0).fit(dense, Y).expected_cost(dense)
+    tree, mixed = (
+        [Taxonomy({1: 0, 2: 0, 3: 1})],
+        [Taxonomy({1: 0, 2: 1}), AtMost(1, [2, 3]), AtLeast(2, [1, 3])],
+    )
+    joint = LabelDistribution.from_dense(Y, rng.random((3, N_ROWS)))
+    alone = IndependentLabels(rng.random((3, N_LABELS)))
+    for p in (joint, alone):
+        for cost in ("f1", "hamming", "jaccard"):
+            for rules in (tree, mixed):
+                yield partial(decide, p, get_cost(cost), rules=rules)
+    lists = get_cost("recall@3")
+    yield lambda: expected_cost(alone, decide(alone, lists), lists)
     yield lambda: of.LabelPowerset(forest, random_state=0).fit(dense, Y).predict_proba(dense)
     asked = np.where(np.arange(N_ROWS)[:, None] < N_ROWS // 2, Y, np.nan)
     yield lambda: active.RepresentativeUncertainty(n_bits=60, random_state=0).query(dense, asked)
