@@ -77,7 +77,7 @@ def _steps() -> Iterator[Callable[[], object]]:
     yield lambda: of.CSRPEClassifier("f1", n_bits=60, random_state=0).fit(dense, Y).expected_cost(dense)
     tree, mixed = (
         [Taxonomy({1: 0, 2: 0, 3: 1})],
-        [Taxonomy({1: 0, 2: 1}), AtMost(1, [2, 3]), AtLeast(2, [1, 3])],
+        [Taxonomy({1: 0, 2: 1}), AtMost(1, (2, 3)), AtLeast(2, (1, 3))],
     )
     joint = LabelDistribution.from_dense(Y, rng.random((3, N_ROWS)))
     alone = IndependentLabels(rng.random((3, N_LABELS)))
