@@ -160,7 +160,7 @@ def test_labels_keep_their_probabilities_as_far_as_they_can(rules, n_labels):
 def _of_labels(rng, vectors, kept):
     """Return rows of possible label probabilities, as independent labels and as another distribution."""
     marginals = np.clip(rng.dirichlet(np.full(len(kept), 0.5), 5) @ kept, 1e-3, 1 - 1e-3)
-    yield IndependentLabels(marginals)
+    yield IndependentLabels(marginals, is_of_labels=True)
     yield LabelDistribution.from_dense(vectors, rng.random((5, len(vectors)))).tilted(marginals)
 
 
@@ -182,7 +182,7 @@ def test_labels_of_a_taxonomy_depend_on_their_parents_only(n_labels):
     vectors = everything(n_labels)
     chances = np.random.default_rng(0).uniform(0.2, 0.9, (8, n_labels))
     exact = np.array([_forest_weights(row, rules.parent, vectors) for row in chances])
-    p = IndependentLabels(exact @ vectors)
+    p = IndependentLabels(exact @ vectors, is_of_labels=True)
     np.testing.assert_allclose(conditional_chances(p.marginals(), rules.parent), chances)
     odds = log_odds(chances, rules.parent)
     product = np.exp(odds @ vectors.T) * rules.allows(vectors)
@@ -195,6 +195,32 @@ def test_labels_of_a_taxonomy_depend_on_their_parents_only(n_labels):
         own = LabelDistribution.from_dense(vectors, exact)
         assert (expected_cost(own, decide(p, cost, rules=rules), cost) < least + 0.02).all()
     np.testing.assert_allclose(q.marginals(), p.marginals(), atol=0.05)
+
+
+@given(data=st.data(), n_labels=st.integers(1, 6), seed=st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=60)
+def test_independent_labels_are_conditioned(data, n_labels, seed):
+    rules = data.draw(rule_lists(n_labels))
+    p = np.random.default_rng(seed).uniform(0.05, 0.95, (4, n_labels))
+    vectors = everything(n_labels)
+    candidates = vectors[allowed_mask(rules, n_labels)]
+    weights = np.where(candidates, p[:, None, :], 1.0 - p[:, None, :]).prod(axis=2)
+    weights /= weights.sum(axis=1, keepdims=True)
+    for cost in map(get_cost, ["hamming", "f1", "jaccard", "rank", "zero_one"]):
+        costs = weights @ cost.matrix(candidates, candidates)
+        labels = decide(IndependentLabels(p), cost, rules=rules)
+        reached = [row[(candidates == z).all(axis=1)].item() for row, z in zip(costs, labels, strict=True)]
+        np.testing.assert_allclose(reached, costs.min(axis=1), atol=1e-9)
+
+
+def test_many_independent_labels_are_drawn_given_the_rules():
+    rules = [Taxonomy({1: 0, 2: 0}), AtMost(3)]
+    p = np.random.default_rng(0).uniform(0.05, 0.6, (4, 11))
+    kept = RuleSet(tuple(rules), 11)
+    [(_, q)] = conditioned(IndependentLabels(p), kept)
+    assert kept.allows(q.vectors).all()
+    exact = np.array([_conditioned_marginals(one, kept) for one in p])
+    np.testing.assert_allclose(q.marginals(), exact, atol=0.1)
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_labels=st.integers(1, 6))

@@ -117,7 +117,7 @@ class LabelModel(Savable):
         marginals = self._with_constants(marginals)
         if self.pool is not None:
             marginals = np.where(self.fitted, self.pool([marginals]), marginals)
-        yield IndependentLabels(marginals)
+        yield IndependentLabels(marginals, is_of_labels=True)
 
     def _told(
         self, reading: LeafVectors | ChainSamples, X: Any, n_jobs: int | None

@@ -22,14 +22,13 @@ def conditioned(
     """Yield blocks of rows, without the label vectors that break a rule, but for rules that truths break.
 
     The other vectors keep their weights, in proportion. A row of which all vectors break a rule keeps all of
-    them: then it is not known what the rules tell about it.
+    them: then it is not known what the rules tell about it. Of more than 10 independent labels, 250 vectors
+    are drawn for each row, given that they keep the rules, as far as these make a tree.
 
     If the probabilities of labels are what is known (`is_of_labels`), they were learned from truths that keep
     the rules. To leave vectors out would count a parent again for each child, so labels keep these
     probabilities, as far as the rules allow and a parent is as probable as each child: missing parents are
-    added to vectors, those that break another rule are left out, and the rest is weighted anew. Of more than
-    10 independent labels, 250 vectors are drawn for each row that keep the rules, as far as these make a
-    tree.
+    added to vectors, those that break another rule are left out, and the rest is weighted anew.
 
     Examples
     --------
@@ -45,6 +44,8 @@ def conditioned(
     if of_truths is not None and distribution.is_of_labels:
         blocks = _of_labels(distribution, of_truths)
     elif of_truths is not None:
+        if distribution.is_independent and distribution.n_labels > MOST_ENUMERATED:
+            blocks = _drawn_given(distribution, of_truths)
         blocks = ((rows, _without_broken(part, of_truths)) for rows, part in blocks)
     for rows, part in blocks:
         yield rows, _without_broken(part, rules) if all_rules else part
@@ -65,12 +66,24 @@ def raised(marginals: Floats, rules: RuleSet) -> Floats:
     return found
 
 
+def _blocks_to_draw(distribution: Distribution) -> Iterator[tuple[slice, Floats]]:
+    step = max(1, _BLOCK // (_N_SAMPLES * distribution.n_labels))
+    for first in range(0, len(distribution), step):
+        rows = slice(first, min(first + step, len(distribution)))
+        yield rows, distribution[rows].marginals()
+
+
+def _drawn_given(distribution: Distribution, rules: RuleSet) -> Iterator[tuple[slice, LabelDistribution]]:
+    for rows, marginals in _blocks_to_draw(distribution):
+        p = np.clip(marginals, _NEVER, 1.0 - _NEVER)
+        drawn = draw_allowed(np.log(p) - np.log1p(-p), rules.tree[0], _N_SAMPLES)
+        yield rows, LabelDistribution.from_samples(drawn)
+
+
 def _of_labels(distribution: Distribution, rules: RuleSet) -> Iterator[tuple[slice, LabelDistribution]]:
     if distribution.is_independent and distribution.n_labels > MOST_ENUMERATED:
-        step = max(1, _BLOCK // (_N_SAMPLES * distribution.n_labels))
-        for first in range(0, len(distribution), step):
-            rows = slice(first, min(first + step, len(distribution)))
-            yield rows, _drawn(raised(distribution[rows].marginals(), rules), rules)
+        for rows, marginals in _blocks_to_draw(distribution):
+            yield rows, _drawn(raised(marginals, rules), rules)
         return
     for rows, part in distribution.weighted():
         if rules.allows(part.vectors).all():

@@ -343,6 +343,9 @@ class IndependentLabels:
     ----------
     marginals : array-like of shape (n, n_labels)
         The probability of each label, from 0 to 1.
+    is_of_labels : bool, default=False
+        As in :class:`LabelDistribution`: whether these probabilities are what is known, and that labels are
+        independent is taken for lack of better.
 
     Examples
     --------
@@ -355,15 +358,15 @@ class IndependentLabels:
     """
 
     is_independent: ClassVar[bool] = True
-    is_of_labels: ClassVar[bool] = True
 
-    def __init__(self, marginals: npt.ArrayLike) -> None:
+    def __init__(self, marginals: npt.ArrayLike, *, is_of_labels: bool = False) -> None:
         array = np.ascontiguousarray(marginals, dtype=np.float64)
         if array.ndim != 2 or array.shape[1] == 0:
             raise ValueError(f"marginals must have shape (n, n_labels), got shape {array.shape}")
         if not ((array >= 0) & (array <= 1)).all():
             raise ValueError("marginals must be probabilities, from 0 to 1")
         self._marginals = array
+        self.is_of_labels = is_of_labels
 
     def __repr__(self) -> str:
         return f"<IndependentLabels of {len(self)} rows and {self._marginals.shape[1]} labels>"
@@ -377,7 +380,7 @@ class IndependentLabels:
         return int(self._marginals.shape[1])
 
     def __getitem__(self, rows: slice) -> IndependentLabels:
-        return IndependentLabels(self._marginals[rows])
+        return IndependentLabels(self._marginals[rows], is_of_labels=self.is_of_labels)
 
     def marginals(self) -> Floats:
         """Return the probability of each label, of shape (n, n_labels)."""
@@ -415,7 +418,8 @@ class IndependentLabels:
 
     def given(self, observed: Bytes) -> IndependentLabels:
         """Return the distributions of rows of which some labels are known: 0, 1, or UNKNOWN (2)."""
-        return IndependentLabels(np.where(observed == UNKNOWN, self._marginals, observed))
+        known = np.where(observed == UNKNOWN, self._marginals, observed)
+        return IndependentLabels(known, is_of_labels=self.is_of_labels)
 
     def drawn(self, n_samples: int) -> LabelDistribution:
         """Return random label vectors of each row, in which each label is as frequent as it is probable.

@@ -63,7 +63,7 @@ class Mixture(Savable):
     def mix(self, told: Sequence[Told], vectors: Bytes) -> Distribution:
         """Return the distribution of samples from the predictions of the sources."""
         marginals = self.pool([labels_of(one, vectors) for one in told])
-        independent = IndependentLabels(marginals)
+        independent = IndependentLabels(marginals, is_of_labels=True)
         if self.new_share == 1:
             return independent
         of_vectors = [answer for answer, tells_vectors in told if tells_vectors]
