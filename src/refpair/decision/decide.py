@@ -53,11 +53,11 @@ def decide(distribution: Distribution, cost: Cost, *, rules: Any = None, n_jobs:
     For a cost of lists, the decision is the labels of the best list, which :func:`top_labels` has in order.
 
     With rules, label vectors that break one are left out of the distribution, and the decision is the best
-    that keeps all rules. Of a row of which all vectors break a rule, none is left out. If the probabilities
-    of labels are what is known, as for independent labels, they stay as they are instead, but for a parent,
-    which is as probable as each of its children; of more than 10 independent labels, 250 vectors that keep
-    the rules are drawn for each row. What is exact without rules is exact with them, but for that; the local
-    search never leaves what is allowed.
+    that keeps all rules. Of a row of which all vectors break a rule, none is left out. What is exact without
+    rules is exact with them, but for more than 10 independent labels, of which 250 vectors that keep the
+    rules are drawn for each row; the local search never leaves what is allowed. A distribution that
+    `is_of_labels` keeps the probabilities of its labels instead, but for a parent, which is as probable as
+    each of its children.
 
     Parameters
     ----------
