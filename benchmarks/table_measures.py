@@ -175,9 +175,11 @@ def cells() -> pd.DataFrame:
 
 def show() -> str:
     """Return the table of means over splits."""
+    n_splits = read_table(TABLE).groupby("data")["split"].nunique()
     rows = [
         [
             row["data"],
+            str(n_splits[row["data"]]),
             str(row["measure"]).replace("_f1", "-F1"),
             *(f"{row[model]:.3f}" for model in MODELS),
             show_percent(row["over_tuned"]),
@@ -185,7 +187,7 @@ def show() -> str:
         ]
         for row in records(cells())
     ]
-    return markdown_table(["data", "measure", *MODELS, "over tuned", "over best"], rows)
+    return markdown_table(["data", "splits", "measure", *MODELS, "over tuned", "over best"], rows)
 
 
 def show_frequency() -> str:
