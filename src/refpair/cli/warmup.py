@@ -43,6 +43,7 @@ def _steps() -> Iterator[Callable[[], object]]:
     from refpair import AtLeast, AtMost, Cost, Taxonomy, active, get_cost
     from refpair import classifiers as of
     from refpair.decision import decide, expected_cost
+    from refpair.decision.rule_set import RuleSet
     from refpair.model_selection import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit
     from refpair.posterior import IndependentLabels, LabelDistribution
 
@@ -75,16 +76,16 @@ def _steps() -> Iterator[Callable[[], object]]:
         yield partial(use, of.BayesDecisionClassifier(of.BinaryRelevance(forest), cost=cost), dense)
     yield partial(use, of.BayesDecisionClassifier(RandomForestClassifier(3)), dense)
     yield lambda: of.CSRPEClassifier("f1", n_bits=60, random_state=0).fit(dense, Y).expected_cost(dense)
-    tree, mixed = (
-        [Taxonomy({1: 0, 2: 0, 3: 1})],
-        [Taxonomy({1: 0, 2: 1}), AtMost(1, (2, 3)), AtLeast(2, (1, 3))],
-    )
-    joint = LabelDistribution.from_dense(Y, rng.random((3, N_ROWS)))
-    alone = IndependentLabels(rng.random((3, N_LABELS)))
-    for p in (joint, alone):
+    tree = (Taxonomy({1: 0, 2: 0, 3: 1}),)
+    mixed = (Taxonomy({1: 0, 2: 1}), AtMost(1, (2, 3)), AtLeast(2, (1, 3)))
+    alone = IndependentLabels(rng.random((3, N_LABELS)), is_of_labels=True)
+    for rules in (tree, mixed):
+        # Truths need not keep these: free decisions break them.
+        free = RuleSet(rules, N_LABELS, exceptions=tuple(range(len(rules))))
+        joint = LabelDistribution.from_dense(Y, rng.random((N_ROWS, N_ROWS)))
         for cost in ("f1", "hamming", "jaccard"):
-            for rules in (tree, mixed):
-                yield partial(decide, p, get_cost(cost), rules=rules)
+            yield partial(decide, joint, get_cost(cost), rules=free)
+            yield partial(decide, alone, get_cost(cost), rules=rules)
     lists = get_cost("recall@3")
     yield lambda: expected_cost(alone, decide(alone, lists), lists)
     yield lambda: of.LabelPowerset(forest, random_state=0).fit(dense, Y).predict_proba(dense)
