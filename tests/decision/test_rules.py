@@ -73,7 +73,7 @@ def random_rules(rng, n_labels):
     ]
 
     def some(low, high):
-        return rng.choice(n_labels, rng.integers(low, high + 1), replace=False).tolist()
+        return rng.choice(n_labels, rng.integers(low, min(high, n_labels) + 1), replace=False).tolist()
 
     while True:
         rules = [kinds[rng.integers(len(kinds))]() for _ in range(rng.integers(1, 5))]
@@ -87,6 +87,30 @@ def everything(n_labels):
 
 def allowed_mask(rules, n_labels):
     return np.array([all(keeps(rule, z) for rule in rules) for z in everything(n_labels)])
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_labels=st.integers(7, 10))
+@settings(deadline=None, max_examples=25)
+def test_seven_to_ten_labels(seed, n_labels):
+    rng = np.random.default_rng(seed)
+    rules, p = random_rules(rng, n_labels), random_distribution(rng, 5, n_labels, 12)
+    mask, vectors = allowed_mask(rules, n_labels), everything(n_labels)
+    place = p.vectors @ (1 << np.arange(n_labels))
+    weights = np.zeros((5, 2**n_labels))
+    np.add.at(weights.T, place, p.weights().toarray().T)
+    kept = weights * mask
+    mass = kept.sum(axis=1, keepdims=True)
+    weights = np.where(mass > 0, kept / np.where(mass > 0, mass, 1), weights)
+    fp, fn = rng.random((2, n_labels))
+    prices = Cost.per_label(false_positive=fp, false_negative=fn)
+    for cost in [*map(get_cost, ["hamming", "rank", "f1", "f2", "jaccard", "zero_one"]), prices]:
+        expected = weights @ cost.matrix(vectors, vectors)
+        labels = decide(p, cost, rules=rules)
+        answer = labels @ (1 << np.arange(n_labels))
+        assert mask[answer].all()
+        np.testing.assert_allclose(
+            expected[np.arange(5), answer], np.where(mask, expected, np.inf).min(axis=1), atol=1e-8
+        )
 
 
 @pytest.mark.parametrize("n_labels", [11, 12])
