@@ -14,9 +14,10 @@ from refpair.active._coverage import squared_distances, usual_distance
 from refpair.active._pool import Floats, Indices, Pool
 from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance
 from refpair.classifiers._base import MultiLabelClassifier
-from refpair.costs import vector_cost
+from refpair.costs import CountCost, PerLabelCost, get_cost, vector_cost
 from refpair.decision.value import least_expected_cost, values_of_labels
 from refpair.posterior import IndependentLabels
+from refpair.posterior.distribution import MOST_ENUMERATED
 from refpair.tables.labels import UNKNOWN
 
 _LOOKED_AT = 1000  # rows whose labels are valued one by one; of more, those of highest expected cost
@@ -102,13 +103,15 @@ def valued_cells(
     that is known. Labels are independent, given the features and what is known of a row.
     """
     cost = vector_cost(cost, "a query of single labels").for_labels(cells.pool.label_names)
+    if not isinstance(cost, CountCost | PerLabelCost) and len(cells.pool.label_names) > MOST_ENUMERATED:
+        cost = get_cost("hamming")  # of many labels, a function is called too often
     p = label_probabilities(estimator, cells.pool, rng)
     if len(p) > _LOOKED_AT:
         ranked = np.argsort(-least_expected_cost(IndependentLabels(p), cost), kind="stable")
         enough = int(np.searchsorted(np.cumsum(cells.unknown.sum(axis=1)[ranked]), n)) + 1
         some = np.sort(ranked[: max(_LOOKED_AT, enough)])
         cells, p = cells.of_rows(some), p[some]
-    return cells, values_of_labels(p, cells.unknown, cost)
+    return cells, values_of_labels(IndependentLabels(p), cells.unknown, cost)
 
 
 def label_probabilities(estimator: Any, pool: Pool, rng: np.random.Generator) -> Floats:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import (
 
 from refpair._extras import is_dataframe, pd
 from refpair._parallel import in_memory, is_lazy
+from refpair.classifiers._asking import AnswersAndQuestions, asking_curve, predict_or_ask
 from refpair.classifiers._checks import check_count
 from refpair.classifiers._dask import answer_lazily
 from refpair.classifiers._reading import ReadingClassifier
@@ -302,7 +303,7 @@ class MultiLabelClassifier(ReadingClassifier):
         return np.concatenate(costs)
 
     @_if_knows("_distributions")
-    def decide(self, X: Any, cost: Any = None, *, rules: Any = None) -> Any:
+    def decide(self, X: Any, cost: Any = None, *, rules: Any = None, ask: Any = None) -> Any:
         """Predict for another cost or by other rules, without fitting again.
 
         Parameters
@@ -315,6 +316,8 @@ class MultiLabelClassifier(ReadingClassifier):
         rules : list of rules, optional
             What answers must keep, such as ``[AtMost(3)]``; by default the rules of the model, and with
             ``[]`` none. See :class:`refpair.AtMost`.
+        ask : float, array of shape (n,) or dict, optional
+            The price of a question to a person: then the result is that of :meth:`predict_or_ask`.
 
         Returns
         -------
@@ -332,14 +335,88 @@ class MultiLabelClassifier(ReadingClassifier):
         array([[0],
                [1]])
         """
-        check_is_fitted(self)
-        cost = self.cost_ if cost is None else self._check_cost(cost)
-        kept = self._own_rules if rules is None else RuleSet.resolve(rules, self._label_format.label_names)
+        if ask is not None:
+            return self.predict_or_ask(X, ask, cost=cost, rules=rules)
+        cost, kept = self._asked_for(cost, rules)
         if is_lazy(X):
             return answer_lazily(self, "decide", X, cost=cost, rules=rules)
         read = self._read_features(X, reset=False)
         cost._check_n_rows(read.shape[0])
         return self._label_format.write(self._decide(read, cost, kept), X)
+
+    def _asked_for(self, cost: Any, rules: Any) -> tuple[Cost, RuleSet | None]:
+        """Return a cost and rules to decide by: the model's own where none are given."""
+        check_is_fitted(self)
+        kept = self._own_rules if rules is None else RuleSet.resolve(rules, self._label_format.label_names)
+        return self.cost_ if cost is None else self._check_cost(cost), kept
+
+    @_if_knows("_distributions")
+    def predict_or_ask(
+        self, X: Any, ask: Any, *, cost: Any = None, rules: Any = None, known: Any = None
+    ) -> AnswersAndQuestions:
+        """Predict, and tell what to ask a person rather, since the answer is worth more than its price.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+        ask : float, array of shape (n,) or dict
+            The price of a question about all labels of a row, in units of the cost: one for all rows, or one
+            for each. Or by label names the prices of questions about single labels; no others are asked.
+        cost, rules : optional
+            As in :meth:`decide`.
+        known : array, sparse matrix or DataFrame of shape (n, n_labels), optional
+            Labels that are known already; empty cells (NaN, None) are unknown. After the first questions
+            about labels are answered, this tells which to ask next.
+
+        Returns
+        -------
+        found : AnswersAndQuestions
+            ``found.answers``, ``found.asked``, ``found.questions`` in the order to ask them, and what all of
+            it is expected to cost. ``answers, asked = found`` takes the first two.
+
+        Notes
+        -----
+        A row is asked about if its answer is expected to cost more than the question does, beyond what the
+        truth itself costs (which is 0 for all costs with a name). A label is, if knowing it lowers the
+        expected cost of the answer by more than its price.
+
+        Examples
+        --------
+        Rows of two kinds; nobody can tell whether one of the second kind has the label.
+
+        >>> from refpair import CSRPEClassifier
+        >>> X, Y = [[0], [1]] * 20, [[0], [0], [0], [1]] * 10
+        >>> model = CSRPEClassifier("hamming", n_bits=20, random_state=0).fit(X, Y)
+        >>> found = model.predict_or_ask([[0], [1]], 0.2)
+        >>> found.asked
+        array([False,  True])
+        >>> round(found.expected_total, 1)
+        0.2
+        """
+        cost, kept = self._asked_for(cost, rules)
+        return predict_or_ask(self, X, ask, cost, kept, known)
+
+    @_if_knows("_distributions")
+    def asking_curve(self, X: Any, ask: Any = None, *, cost: Any = None, rules: Any = None) -> Any:
+        """Return what answers and questions are expected to cost, by the price of a question.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, n_features)
+        ask : array or dict, optional
+            The prices to look at, by default up to one at which nothing is asked; or the price of a question
+            about each label by its name, of which several multiples are looked at.
+        cost, rules : optional
+            As in :meth:`decide`.
+
+        Returns
+        -------
+        curve : DataFrame
+            A row for each ``price``, or each ``multiple`` of the prices of labels: the
+            ``expected_questions`` and the ``expected_total`` of their prices and the cost of answers.
+        """
+        cost, kept = self._asked_for(cost, rules)
+        return asking_curve(self, X, ask, cost, kept)
 
     @_if_knows("_distributions")
     def expected_score(self, X: Any) -> float:

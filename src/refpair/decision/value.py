@@ -1,4 +1,4 @@
-"""What it is worth to know a label of a row before its label vector is decided on.
+"""What it is worth to know a label of a row, or all of them, before its label vector is decided on.
 
 V_k = min_z E[C(y, z)] − Σ_v P(y_k = v) · min_z E[C(y, z) | y_k = v]
 """
@@ -8,45 +8,74 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from refpair.costs import Cost, CountCost, PerLabelCost, get_cost
+from refpair.costs import Cost, CountCost, PerLabelCost
 from refpair.decision.decide import decide
 from refpair.decision.expected import expected_cost
-from refpair.posterior.distribution import MOST_ENUMERATED, Distribution, Floats, IndependentLabels
+from refpair.decision.rule_set import RuleSet
+from refpair.posterior.distribution import Distribution, Floats
+from refpair.tables.labels import UNKNOWN
 
 
-def least_expected_cost(distribution: Distribution, cost: Cost) -> Floats:
+def least_expected_cost(distribution: Distribution, cost: Cost, rules: RuleSet | None = None) -> Floats:
     """Return what the best answers are expected to cost."""
-    return expected_cost(distribution, decide(distribution, cost), cost)
+    return expected_cost(distribution, decide(distribution, cost, rules=rules), cost)
 
 
-def values_of_labels(marginals: Floats, wanted: npt.NDArray[np.bool_], cost: Cost) -> Floats:
-    """Return by how much each answer is expected to lower the cost, if labels are independent.
-
-    Of more than 10 labels under a cost of any function, it is their value under the Hamming loss.
-
-    Parameters
-    ----------
-    marginals : array of shape (n, n_labels)
-        The probability of each label.
-    wanted : array of bool, shape (n, n_labels)
-        Which values to compute; others are 0.
-    cost : Cost
+def cost_of_truths(distribution: Distribution, cost: Cost) -> Floats:
+    """Return what true label vectors are expected to cost as answers: 0, but for costs of one's own.
 
     Examples
     --------
-    >>> values_of_labels(np.array([[0.9, 0.5]]), np.ones((1, 2), bool), get_cost("hamming"))
+    >>> from refpair.posterior import IndependentLabels
+    >>> p = IndependentLabels([[0.25, 0.5]])
+    >>> cost_of_truths(p, Cost.from_counts(lambda tp, fp, fn, tn: 2 * fn + fp + tp))
+    array([0.75])
+    """
+    sizes = np.arange(distribution.n_labels + 1, dtype=np.float64)
+    if isinstance(cost, PerLabelCost) or (
+        isinstance(cost, CountCost) and not cost._of_counts(sizes, sizes, sizes, len(sizes) - 1).any()
+    ):
+        return np.zeros(len(distribution))
+    parts = (part for _, part in distribution.weighted())
+    costs = [part.weights() @ cost.rows(part.vectors, part.vectors) for part in parts]
+    return np.concatenate([np.zeros(0), *costs])
+
+
+def values_of_labels(
+    distribution: Distribution,
+    wanted: npt.NDArray[np.bool_],
+    cost: Cost,
+    rules: RuleSet | None = None,
+) -> Floats:
+    """Return by how much each label's answer is expected to lower the cost of the row.
+
+    Parameters
+    ----------
+    distribution : LabelDistribution or IndependentLabels
+    wanted : array of bool, shape (n, n_labels)
+        Which values to compute; others are 0.
+    cost : Cost
+    rules : RuleSet, optional
+        What answers keep.
+
+    Examples
+    --------
+    >>> from refpair.costs import get_cost
+    >>> from refpair.posterior import IndependentLabels
+    >>> p = IndependentLabels([[0.9, 0.5]])
+    >>> values_of_labels(p, np.ones((1, 2), bool), get_cost("hamming"))
     array([[0.05, 0.25]])
     """
-    values = np.zeros(marginals.shape)
-    if not isinstance(cost, CountCost | PerLabelCost) and marginals.shape[1] > MOST_ENUMERATED:
-        cost = get_cost("hamming")
-    before = least_expected_cost(IndependentLabels(marginals), cost)
+    values, marginals = np.zeros(wanted.shape), distribution.marginals()
+    wanted = wanted & (marginals > 0.0) & (marginals < 1.0)
+    before = least_expected_cost(distribution, cost, rules)
     for label in np.flatnonzero(wanted.any(axis=0)):
         rows = np.flatnonzero(wanted[:, label])
-        p, known = marginals[rows, label], marginals[rows]
-        after = np.zeros(len(rows))
-        for value, chance in ((0.0, 1.0 - p), (1.0, p)):
-            known[:, label] = value
-            after += chance * least_expected_cost(IndependentLabels(known), cost)
-        values[rows, label] = np.maximum(before[rows] - after, 0.0)  # below 0 by rounding only
-    return values
+        twice = np.concatenate([rows, rows])
+        observed = np.full((len(twice), wanted.shape[1]), UNKNOWN, np.uint8)
+        observed[:, label] = np.repeat([0, 1], len(rows))
+        told = distribution[twice].given(observed)
+        absent, present = least_expected_cost(told, cost.for_rows(twice), rules).reshape(2, -1)
+        p = marginals[rows, label]
+        values[rows, label] = before[rows] - (1.0 - p) * absent - p * present
+    return np.maximum(values, 0.0)  # below 0 by rounding, or where the decision is not exact

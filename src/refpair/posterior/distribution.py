@@ -203,14 +203,21 @@ class LabelDistribution:
         """The number of labels of a vector."""
         return int(self.vectors.shape[1])
 
-    def __getitem__(self, rows: slice) -> LabelDistribution:
+    def __getitem__(self, rows: slice | Longs) -> LabelDistribution:
+        if not isinstance(rows, slice):
+            chosen = self.weights()[rows]
+            entries = chosen.indptr.astype(np.int64), chosen.indices.astype(np.int32), chosen.data
+            return self._of_same_vectors(*entries)
         first, last, step = rows.indices(len(self))
         if step != 1:
             raise ValueError("only slices of consecutive rows are possible")
         last = max(first, last)
         cut = slice(int(self.start[first]), int(self.start[last]))
         start = self.start[first : last + 1] - self.start[first]
-        part = LabelDistribution(self.vectors, start, self.index[cut], self.weight[cut], self.is_of_labels)
+        return self._of_same_vectors(start, self.index[cut], self.weight[cut])
+
+    def _of_same_vectors(self, start: Longs, index: Ints, weight: Floats) -> LabelDistribution:
+        part = LabelDistribution(self.vectors, start, index, weight, self.is_of_labels)
         vars(part)["_label_lists"] = self._label_lists  # found once for all parts
         return part
 
@@ -316,12 +323,16 @@ class LabelDistribution:
         array([[0.5, 1. ]])
         """
         row = np.repeat(np.arange(len(self)), np.diff(self.start))
-        of_row, vectors = observed[row], self.vectors[self.index]
-        agrees = ((of_row == UNKNOWN) | (of_row == vectors)).all(axis=1)
+        is_known = np.flatnonzero((observed != UNKNOWN).any(axis=0))
+        told = observed[:, is_known][row]
+        agrees = ((told == UNKNOWN) | (told == self.vectors[:, is_known][self.index])).all(axis=1)
         mass = np.bincount(row, np.where(agrees, self.weight, 0.0), minlength=len(self))
         kept = agrees | (mass[row] == 0.0)
-        row, vectors = row[kept], np.where(of_row == UNKNOWN, vectors, of_row)[kept]
+        row, index = row[kept], self.index[kept]
         weight = self.weight[kept] / np.where(mass == 0.0, 1.0, mass)[row]
+        if (mass > 0.0).all():
+            return self._of_same_vectors(_starts(np.bincount(row, minlength=len(self))), index, weight)
+        vectors = np.where(observed[row] == UNKNOWN, self.vectors[index], observed[row])
         _, first, which = np.unique(_keys(vectors), return_index=True, return_inverse=True)
         found = sp.coo_array((weight, (row, which.ravel())), shape=(len(self), len(first))).tocsr()
         index, start = found.indices.astype(np.int32), found.indptr.astype(np.int64)
@@ -379,7 +390,7 @@ class IndependentLabels:
         """The number of labels of a vector."""
         return int(self._marginals.shape[1])
 
-    def __getitem__(self, rows: slice) -> IndependentLabels:
+    def __getitem__(self, rows: slice | Longs) -> IndependentLabels:
         return IndependentLabels(self._marginals[rows], is_of_labels=self.is_of_labels)
 
     def marginals(self) -> Floats:
