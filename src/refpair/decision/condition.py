@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from refpair.posterior.distribution import MOST_ENUMERATED, Distribution, Floats
 
 _N_SAMPLES = 250  # of a row of many independent labels
 _NEVER = 1e-6  # no label is to have a smaller probability
+_LEAST = 0.1  # of the mean weight in a row: what has less is left out, less than a tenth in all
 _BLOCK = 1 << 22  # labels that are drawn at a time
 
 
@@ -86,11 +86,16 @@ def _of_labels(distribution: Distribution, rules: RuleSet) -> Iterator[tuple[sli
             yield rows, _drawn(raised(marginals, rules), rules)
         return
     for rows, part in distribution.weighted():
-        if rules.allows(part.vectors).all():
+        broken = ~rules.allows(part.vectors)
+        changed = np.flatnonzero(np.logical_or.reduceat(broken[part.index], part.start[:-1]))
+        if len(changed) == 0:
             yield rows, part
             continue
         targets = np.clip(raised(part.marginals(), rules), _NEVER, 1.0 - _NEVER)
-        yield rows, _without_broken(_with_parents(part, rules), rules).tilted(targets)
+        least = np.zeros(len(part))
+        least[changed] = _LEAST
+        vectors = raised(part.vectors, rules)
+        yield rows, part.merged(vectors, rules.allows(vectors), least).tilted(targets, changed)
 
 
 def _drawn(marginals: Floats, rules: RuleSet) -> LabelDistribution:
@@ -102,28 +107,6 @@ def _drawn(marginals: Floats, rules: RuleSet) -> LabelDistribution:
     return _without_broken(drawn, rules).tilted(np.clip(marginals, _NEVER, 1.0 - _NEVER))
 
 
-def _with_parents(distribution: LabelDistribution, rules: RuleSet) -> LabelDistribution:
-    if len(rules.pairs) == 0:
-        return distribution
-    there = distribution.vectors.astype(np.float32) @ rules.needs.astype(np.float32) > 0
-    whole = replace(distribution, vectors=there.astype(np.uint8))
-    return LabelDistribution.mix([whole], [1.0])  # equal vectors become one
-
-
 def _without_broken(distribution: LabelDistribution, rules: RuleSet) -> LabelDistribution:
     allowed = rules.allows(distribution.vectors)
-    if allowed.all() or len(distribution) == 0:
-        return distribution
-    n_weights = np.diff(distribution.start)
-    kept = allowed[distribution.index]
-    mass = np.add.reduceat(np.where(kept, distribution.weight, 0.0), distribution.start[:-1])
-    is_lost = mass <= 0.0
-    if is_lost.any():
-        kept |= np.repeat(is_lost, n_weights)
-        mass[is_lost] = 1.0
-    n_kept = np.add.reduceat(kept, distribution.start[:-1], dtype=np.int64)
-    start = np.concatenate([[0], np.cumsum(n_kept)])
-    weight = distribution.weight[kept] / np.repeat(mass, n_kept)
-    left = LabelDistribution(distribution.vectors, start, distribution.index[kept], weight)
-    vars(left)["_label_lists"] = distribution._label_lists  # found once for all
-    return left
+    return distribution if allowed.all() else distribution.merged(distribution.vectors, allowed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar, TypeAlias
@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._kernels import f_measure
-from refpair._kernels.posterior import tilt_to_marginals
+from refpair._kernels.posterior import add_entries, merge_weights, tilt_to_marginals
 from refpair.costs import Labels, check_labels
 from refpair.tables.labels import UNKNOWN
 
@@ -220,10 +220,9 @@ class LabelDistribution:
 
     def marginals(self) -> Floats:
         """Return the probability of each label, of shape (n, n_labels)."""
-        start, index = self._label_lists
-        labels = sp.csr_array((np.ones(len(index)), index, start), shape=self.vectors.shape)
-        marginals = np.asarray((self.weights() @ labels).toarray())
-        return np.asarray(np.minimum(marginals, 1.0))  # a sum of weights may be 1 + 2e-16
+        marginals = np.zeros((len(self), self.n_labels))
+        add_entries(*self.entries(), marginals)
+        return np.minimum(marginals, 1.0, out=marginals)  # a sum of weights may be 1 + 2e-16
 
     def mean_square_size(self) -> Floats:
         """Return the mean of |y|² of each row."""
@@ -274,7 +273,7 @@ class LabelDistribution:
         """Yield all rows, in one block."""
         yield slice(0, len(self)), self
 
-    def tilted(self, targets: Floats) -> LabelDistribution:
+    def tilted(self, targets: Floats, rows: Longs | None = None) -> LabelDistribution:
         """Return the nearest distribution on the same vectors whose labels have other probabilities.
 
         Of all distributions with these marginals it is the one of least relative entropy to this one. If none
@@ -284,6 +283,8 @@ class LabelDistribution:
         ----------
         targets : array of shape (n, n_labels)
             Between 0 and 1, exclusively.
+        rows : array of int, optional
+            Those that are changed, by default all.
 
         Examples
         --------
@@ -295,10 +296,53 @@ class LabelDistribution:
             raise ValueError("targets must be probabilities between 0 and 1, one for each row and label")
         weight = self.weight.copy()
         lists = self._label_lists
-        tilt_to_marginals(self.start, self.index, weight, *lists, targets, _SWEEPS, _NEAR)
+        which = np.arange(len(self)) if rows is None else rows
+        tilt_to_marginals(which, self.start, self.index, weight, *lists, targets, _SWEEPS, _NEAR)
         tilted = LabelDistribution(self.vectors, self.start, self.index, weight, is_of_labels=True)
         vars(tilted)["_label_lists"] = lists
         return tilted
+
+    def merged(
+        self, vectors: Bytes, allowed: npt.NDArray[np.bool_], least: Floats | None = None
+    ) -> LabelDistribution:
+        """Return the distribution with other vectors instead of its own; equal ones become one.
+
+        Parameters
+        ----------
+        vectors : array of shape (n_vectors, n_labels), dtype uint8
+            What each vector becomes; they may be the same array.
+        allowed : array of shape (n_vectors,), dtype bool
+            The others of these are left out, unless a row has nothing else.
+        least : array of shape (n,), optional
+            Weights of less than this part of the mean of their row are left out.
+
+        Examples
+        --------
+        >>> p = LabelDistribution.from_dense([[0, 0], [0, 1], [1, 1]], [[1, 1, 2]])
+        >>> q = p.merged(np.array([[0, 0], [1, 1], [1, 1]], np.uint8), np.ones(3, bool))
+        >>> q.vectors, q.weight
+        (array([[0, 0],
+               [1, 1]], dtype=uint8), array([0.25, 0.75]))
+        """
+        is_same = vectors is self.vectors
+        first = which = np.arange(len(vectors))
+        if not is_same:
+            _, first, which = np.unique(_keys(vectors), return_index=True, return_inverse=True)
+        start, index, weight = np.zeros_like(self.start), np.empty_like(self.index), np.empty_like(self.weight)
+        merge_weights(
+            self.start, self.index, self.weight, which.ravel(), allowed[first],
+            np.zeros(len(self)) if least is None else least, np.full(len(first), -1), start, index, weight,
+        )  # fmt: skip
+        merged = replace(
+            self,
+            vectors=vectors if is_same else np.ascontiguousarray(vectors[first]),
+            start=start,
+            index=index[: start[-1]].copy(),
+            weight=weight[: start[-1]].copy(),
+        )
+        if is_same:
+            vars(merged)["_label_lists"] = self._label_lists  # found once for all
+        return merged
 
     def given(self, observed: Bytes) -> LabelDistribution:
         """Return the distributions of rows of which some labels are known.
@@ -457,8 +501,9 @@ Distribution: TypeAlias = LabelDistribution | IndependentLabels  # whatever a de
 
 def label_lists(vectors: Bytes) -> tuple[Longs, Ints]:
     """Return the labels of all vectors, one vector after the other: where each begins, and the labels."""
-    row, label = np.nonzero(vectors)
-    return _starts(np.bincount(row, minlength=len(vectors))), label.astype(np.int32)
+    n, n_labels = vectors.shape
+    place = np.flatnonzero(vectors.view(np.bool_))  # faster than of numbers, or of rows and columns
+    return np.searchsorted(place, n_labels * np.arange(n + 1)), (place % n_labels).astype(np.int32)
 
 
 def all_vectors(n_labels: int) -> Bytes:
