@@ -12,7 +12,7 @@ from refpair.posterior.distribution import MOST_ENUMERATED, Distribution, Floats
 
 _N_SAMPLES = 250  # of a row of many independent labels
 _NEVER = 1e-6  # no label is to have a smaller probability
-_LEAST = 0.1  # of the mean weight in a row: what has less is left out, less than a tenth in all
+_LEAST = 0.2  # of the mean weight of a row: what is less is left out, which is less than a fifth in all
 _BLOCK = 1 << 22  # labels that are drawn at a time
 
 

@@ -111,13 +111,11 @@ def _decide_allowed(distribution: Distribution, cost: Cost, rules: RuleSet, n_jo
     # The likeliest vector of those that are allowed is so under either distribution.
     is_mode = isinstance(cost, CountCost) and cost.counts is _counts.zero_one
     if distribution.is_of_labels:
-        of_truths = rules.of_truths
-        marginals = distribution.marginals()
-        known = marginals if of_truths is None else raised(marginals, of_truths)
-        if needs_only_marginals(cost):
-            return best_by_marginals(known, cost, rules)
-        if is_mode and distribution.is_independent and distribution.n_labels > MOST_ENUMERATED:
-            return likeliest_allowed(known, rules)
+        is_drawn = distribution.is_independent and distribution.n_labels > MOST_ENUMERATED
+        if needs_only_marginals(cost) or (is_mode and is_drawn):
+            marginals, of_truths = distribution.marginals(), rules.of_truths
+            known = marginals if of_truths is None else raised(marginals, of_truths)
+            return likeliest_allowed(known, rules) if is_mode else best_by_marginals(known, cost, rules)
     found = [np.zeros((0, distribution.n_labels), np.uint8)]
     for rows, part in conditioned(distribution, rules, all_rules=is_mode):
         own = cost.for_rows(rows)

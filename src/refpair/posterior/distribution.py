@@ -208,6 +208,8 @@ class LabelDistribution:
         if step != 1:
             raise ValueError("only slices of consecutive rows are possible")
         last = max(first, last)
+        if last - first == len(self):
+            return self
         cut = slice(int(self.start[first]), int(self.start[last]))
         start = self.start[first : last + 1] - self.start[first]
         part = LabelDistribution(self.vectors, start, self.index[cut], self.weight[cut], self.is_of_labels)
