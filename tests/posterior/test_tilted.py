@@ -23,7 +23,7 @@ def some(seed, n=4, n_labels=4, n_vectors=9):
 
 def fitted(p, targets, n_sweeps):
     weight = p.weight.copy()
-    tilt_to_marginals(np.arange(len(p)), p.start, p.index, weight, *p._label_lists, targets, n_sweeps, 1e-12)
+    tilt_to_marginals(p.start, p.index, weight, *p._label_lists, targets, n_sweeps, 1e-12)
     return LabelDistribution(p.vectors, p.start, p.index, weight)
 
 

@@ -126,25 +126,25 @@ def add_to_labels(weights: Floats, owner: Longs, label_index: Ints, out: Floats)
 
 @kernel
 def tilt_to_marginals(
-    rows: Longs, start: Longs, index: Ints, weight: Floats, label_start: Longs, label_index: Ints,
-    targets: Floats, n_sweeps: int, near: float,
+    start: Longs, index: Ints, weight: Floats, label_start: Longs, label_index: Ints, targets: Floats,
+    n_sweeps: int, near: float,
 ) -> None:  # fmt: skip
     """Multiply weights by factors of the labels of their vectors, until labels have their target probability.
 
-    That is done in these rows. Row i has ``weight[start[i] : start[i + 1]]`` on these vectors of `index`, whose labels are told as
+    Row i has ``weight[start[i] : start[i + 1]]`` on these vectors of `index`, whose labels are told as
     :func:`label_lists` does. This is iterative proportional fitting, one label after the other, which comes
     as near to the targets as the vectors allow; at most `n_sweeps` times, or until no label is off by `near`.
     A label that all vectors of a row have, or none, stays as it is.
     """
     n_labels = targets.shape[1]
     n_most = np.int64(0)
-    for i in rows:
+    for i in range(targets.shape[0]):
         n_entries = np.int64(0)
         for j in range(start[i], start[i + 1]):
             n_entries += label_start[index[j] + 1] - label_start[index[j]]
         n_most = max(n_most, n_entries)
     entry, head = np.empty(n_most, np.int64), np.empty(n_labels + 2, np.int64)
-    for i in rows:
+    for i in range(targets.shape[0]):
         # The entries of each label: label k has entry[head[k] : head[k + 1]].
         head[:] = 0
         for j in range(start[i], start[i + 1]):
@@ -196,13 +196,13 @@ def add_entries(start: Longs, index: Ints, weight: Floats, label_start: Longs, l
 
 @kernel
 def merge_weights(
-    start: Longs, index: Ints, weight: Floats, which: Longs, allowed: npt.NDArray[np.bool_], least: Floats,
+    start: Longs, index: Ints, weight: Floats, which: Longs, allowed: npt.NDArray[np.bool_], least: float,
     place: Longs, new_start: Longs, new_index: Ints, new_weight: Floats,
 ) -> None:  # fmt: skip
     """Write the weights of rows on other vectors: those of all v of the same ``which[v]`` are added up.
 
     What is not allowed of the new vectors is left out, unless a row has nothing else, and so are weights of
-    less than ``least[i]`` of the mean of what then is left. The rest sums to 1 again.
+    less than `least` of the mean of what then is left. The rest sums to 1 again.
 
     ``place`` is -1 for each new vector, and ``new_start[0]`` is 0.
     """
@@ -213,7 +213,7 @@ def merge_weights(
                 mass += weight[j]
                 n_left += 1
         is_lost = mass <= 0.0
-        smallest = least[i] / (start[i + 1] - start[i]) if is_lost else least[i] * mass / n_left
+        smallest = least / (start[i + 1] - start[i]) if is_lost else least * mass / n_left
         first = end = new_start[i]
         total = 0.0
         for j in range(start[i], start[i + 1]):

@@ -8,8 +8,15 @@ import numpy as np
 
 from refpair.decision.draws import conditional_chances, draw_allowed, draw_forest, log_odds
 from refpair.decision.rule_set import RuleSet
-from refpair.posterior.distribution import MOST_ENUMERATED, Distribution, Floats, LabelDistribution
+from refpair.posterior.distribution import (
+    MOST_ENUMERATED,
+    Distribution,
+    Floats,
+    IndependentLabels,
+    LabelDistribution,
+)
 
+SELDOM = 0.01  # probability that a row breaks a rule, up to which rules need not change its distribution
 _N_SAMPLES = 250  # of a row of many independent labels
 _NEVER = 1e-6  # no label is to have a smaller probability
 _LEAST = 0.2  # of the mean weight of a row: what is less is left out, which is less than a fifth in all
@@ -66,6 +73,28 @@ def raised(marginals: Floats, rules: RuleSet) -> Floats:
     return found
 
 
+def chance_of_broken(distribution: Distribution, rules: RuleSet | None) -> Floats:
+    """Return the probability that each row breaks a rule, or 1 where it is not known or may not be changed.
+
+    Examples
+    --------
+    >>> from refpair.decision import Implies
+    >>> p = IndependentLabels([[0.5, 0.25]], is_of_labels=True)
+    >>> chance_of_broken(p, RuleSet((Implies(1, 0),), 2))
+    array([0.125])
+    """
+    if rules is None:
+        return np.zeros(len(distribution))
+    if distribution.is_of_labels and isinstance(distribution, LabelDistribution):
+        broken = ~rules.allows(distribution.vectors)
+        return np.add.reduceat(distribution.weight * broken[distribution.index], distribution.start[:-1])
+    if distribution.is_of_labels and rules.is_forest:
+        child, parent = rules.pairs.T
+        p = distribution.marginals()
+        return np.minimum((p[:, child] * (1.0 - p[:, parent])).sum(axis=1), 1.0)
+    return np.ones(len(distribution))
+
+
 def _blocks_to_draw(distribution: Distribution) -> Iterator[tuple[slice, Floats]]:
     step = max(1, _BLOCK // (_N_SAMPLES * distribution.n_labels))
     for first in range(0, len(distribution), step):
@@ -86,16 +115,12 @@ def _of_labels(distribution: Distribution, rules: RuleSet) -> Iterator[tuple[sli
             yield rows, _drawn(raised(marginals, rules), rules)
         return
     for rows, part in distribution.weighted():
-        broken = ~rules.allows(part.vectors)
-        changed = np.flatnonzero(np.logical_or.reduceat(broken[part.index], part.start[:-1]))
-        if len(changed) == 0:
+        if rules.allows(part.vectors).all():
             yield rows, part
             continue
         targets = np.clip(raised(part.marginals(), rules), _NEVER, 1.0 - _NEVER)
-        least = np.zeros(len(part))
-        least[changed] = _LEAST
         vectors = raised(part.vectors, rules)
-        yield rows, part.merged(vectors, rules.allows(vectors), least).tilted(targets, changed)
+        yield rows, part.merged(vectors, rules.allows(vectors), _LEAST).tilted(targets)
 
 
 def _drawn(marginals: Floats, rules: RuleSet) -> LabelDistribution:

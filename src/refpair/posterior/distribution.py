@@ -216,6 +216,25 @@ class LabelDistribution:
         vars(part)["_label_lists"] = self._label_lists  # found once for all parts
         return part
 
+    def taken(self, rows: Longs) -> LabelDistribution:
+        """Return some rows, with no vectors but theirs.
+
+        Examples
+        --------
+        >>> p = LabelDistribution.from_dense([[0, 0], [1, 0], [1, 1]], [[0, 3, 1], [1, 1, 2], [1, 0, 0]])
+        >>> q = p.taken(np.array([2, 0]))
+        >>> q, q.weight
+        (<LabelDistribution of 2 rows on 3 vectors of 2 labels>, array([1.  , 0.75, 0.25]))
+        """
+        start = _starts(np.diff(self.start)[rows])
+        place = np.arange(start[-1]) + np.repeat(self.start[rows] - start[:-1], np.diff(start))
+        index = self.index[place]
+        is_used = np.zeros(len(self.vectors), np.bool_)
+        is_used[index] = True
+        number = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
+        vectors = self.vectors[is_used]
+        return LabelDistribution(vectors, start, number[index], self.weight[place], self.is_of_labels)
+
     def weights(self) -> Any:
         """Return the weights as a SciPy CSR array of shape (n, n_vectors)."""
         return sp.csr_array((self.weight, self.index, self.start), shape=(len(self), len(self.vectors)))
@@ -275,7 +294,7 @@ class LabelDistribution:
         """Yield all rows, in one block."""
         yield slice(0, len(self)), self
 
-    def tilted(self, targets: Floats, rows: Longs | None = None) -> LabelDistribution:
+    def tilted(self, targets: Floats) -> LabelDistribution:
         """Return the nearest distribution on the same vectors whose labels have other probabilities.
 
         Of all distributions with these marginals it is the one of least relative entropy to this one. If none
@@ -285,8 +304,6 @@ class LabelDistribution:
         ----------
         targets : array of shape (n, n_labels)
             Between 0 and 1, exclusively.
-        rows : array of int, optional
-            Those that are changed, by default all.
 
         Examples
         --------
@@ -298,14 +315,13 @@ class LabelDistribution:
             raise ValueError("targets must be probabilities between 0 and 1, one for each row and label")
         weight = self.weight.copy()
         lists = self._label_lists
-        which = np.arange(len(self)) if rows is None else rows
-        tilt_to_marginals(which, self.start, self.index, weight, *lists, targets, _SWEEPS, _NEAR)
+        tilt_to_marginals(self.start, self.index, weight, *lists, targets, _SWEEPS, _NEAR)
         tilted = LabelDistribution(self.vectors, self.start, self.index, weight, is_of_labels=True)
         vars(tilted)["_label_lists"] = lists
         return tilted
 
     def merged(
-        self, vectors: Bytes, allowed: npt.NDArray[np.bool_], least: Floats | None = None
+        self, vectors: Bytes, allowed: npt.NDArray[np.bool_], least: float = 0.0
     ) -> LabelDistribution:
         """Return the distribution with other vectors instead of its own; equal ones become one.
 
@@ -315,7 +331,7 @@ class LabelDistribution:
             What each vector becomes; they may be the same array.
         allowed : array of shape (n_vectors,), dtype bool
             The others of these are left out, unless a row has nothing else.
-        least : array of shape (n,), optional
+        least : float, default=0
             Weights of less than this part of the mean of their row are left out.
 
         Examples
@@ -333,7 +349,7 @@ class LabelDistribution:
         start, index, weight = np.zeros_like(self.start), np.empty_like(self.index), np.empty_like(self.weight)
         merge_weights(
             self.start, self.index, self.weight, which.ravel(), allowed[first],
-            np.zeros(len(self)) if least is None else least, np.full(len(first), -1), start, index, weight,
+            least, np.full(len(first), -1), start, index, weight,
         )  # fmt: skip
         merged = replace(
             self,
@@ -426,6 +442,10 @@ class IndependentLabels:
         return int(self._marginals.shape[1])
 
     def __getitem__(self, rows: slice) -> IndependentLabels:
+        return IndependentLabels(self._marginals[rows], is_of_labels=self.is_of_labels)
+
+    def taken(self, rows: Longs) -> IndependentLabels:
+        """Return some rows."""
         return IndependentLabels(self._marginals[rows], is_of_labels=self.is_of_labels)
 
     def marginals(self) -> Floats:
