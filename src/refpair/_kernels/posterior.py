@@ -186,7 +186,9 @@ def tilt_to_marginals(
 
 
 @kernel
-def add_entries(start: Longs, index: Ints, weight: Floats, label_start: Longs, label_index: Ints, out: Floats) -> None:
+def add_entries(
+    start: Longs, index: Ints, weight: Floats, label_start: Longs, label_index: Ints, out: Floats
+) -> None:
     """Add the weight of each vector of a row to its labels."""
     for i in range(out.shape[0]):
         for j in range(start[i], start[i + 1]):
@@ -201,7 +203,7 @@ def merge_weights(
 ) -> None:  # fmt: skip
     """Write the weights of rows on other vectors: those of all v of the same ``which[v]`` are added up.
 
-    What is not allowed of the new vectors is left out, unless a row has nothing else, and so are weights of
+    Vectors that are not allowed are left out, unless a row has nothing else, and so are weights of
     less than `least` of the mean of what then is left. The rest sums to 1 again.
 
     ``place`` is -1 for each new vector, and ``new_start[0]`` is 0.
@@ -209,7 +211,7 @@ def merge_weights(
     for i in range(start.shape[0] - 1):
         mass, n_left = 0.0, 0
         for j in range(start[i], start[i + 1]):
-            if allowed[which[index[j]]]:
+            if allowed[index[j]]:
                 mass += weight[j]
                 n_left += 1
         is_lost = mass <= 0.0
@@ -217,9 +219,9 @@ def merge_weights(
         first = end = new_start[i]
         total = 0.0
         for j in range(start[i], start[i + 1]):
-            v = which[index[j]]
-            if weight[j] < smallest or not (is_lost or allowed[v]):
+            if weight[j] < smallest or not (is_lost or allowed[index[j]]):
                 continue
+            v = which[index[j]]
             if place[v] < first:
                 place[v], new_index[end], new_weight[end] = end, v, 0.0
                 end += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,16 +11,18 @@ from refpair.decision.draws import conditional_chances, draw_allowed, draw_fores
 from refpair.decision.rule_set import RuleSet
 from refpair.posterior.distribution import (
     MOST_ENUMERATED,
+    Bytes,
     Distribution,
     Floats,
-    IndependentLabels,
     LabelDistribution,
 )
 
+Values = TypeVar("Values", Floats, Bytes)
+
 SELDOM = 0.01  # probability that a row breaks a rule, up to which rules need not change its distribution
-_N_SAMPLES = 250  # of a row of many independent labels
+_N_SAMPLES = 200  # of a row of many independent labels
 _NEVER = 1e-6  # no label is to have a smaller probability
-_LEAST = 0.2  # of the mean weight of a row: what is less is left out, which is less than a fifth in all
+_LEAST = 0.25  # of the mean weight of a row: what is less is left out, less than a quarter in all
 _BLOCK = 1 << 22  # labels that are drawn at a time
 
 
@@ -29,13 +32,14 @@ def conditioned(
     """Yield blocks of rows, without the label vectors that break a rule, but for rules that truths break.
 
     The other vectors keep their weights, in proportion. A row of which all vectors break a rule keeps all of
-    them: then it is not known what the rules tell about it. Of more than 10 independent labels, 250 vectors
+    them: then it is not known what the rules tell about it. Of more than 10 independent labels, 200 vectors
     are drawn for each row, given that they keep the rules, as far as these make a tree.
 
     If the probabilities of labels are what is known (`is_of_labels`), they were learned from truths that keep
     the rules. To leave vectors out would count a parent again for each child, so labels keep these
     probabilities, as far as the rules allow and a parent is as probable as each child: missing parents are
-    added to vectors, those that break another rule are left out, and the rest is weighted anew.
+    added to vectors, those that break another rule are left out, and so are those of less than a quarter of
+    a row's mean weight; the rest is weighted anew.
 
     Examples
     --------
@@ -58,8 +62,10 @@ def conditioned(
         yield rows, _without_broken(part, rules) if all_rules else part
 
 
-def raised(marginals: Floats, rules: RuleSet) -> Floats:
+def raised(values: Values, rules: RuleSet) -> Values:
     """Return probabilities in which each label is as probable as any label that needs it.
+
+    Label vectors, of 0 and 1, get the parents that are missing.
 
     Examples
     --------
@@ -67,18 +73,22 @@ def raised(marginals: Floats, rules: RuleSet) -> Floats:
     >>> raised(np.array([[0.25, 0.5]]), RuleSet((Implies(1, 0),), 2))
     array([[0.5, 0.5]])
     """
-    found = marginals.copy()
+    found = values.copy()
     for label in np.unique(rules.pairs[:, 1]):
-        found[:, label] = marginals[:, rules.needs[:, label]].max(axis=1)
+        found[:, label] = values[:, rules.needs[:, label]].max(axis=1)
     return found
 
 
 def chance_of_broken(distribution: Distribution, rules: RuleSet | None) -> Floats:
-    """Return the probability that each row breaks a rule, or 1 where it is not known or may not be changed.
+    """Return the probability that each row breaks a rule, or 1 where even a small one may not be neglected.
+
+    It may be where the probabilities of labels are what is known (`is_of_labels`). Of independent labels a
+    bound is returned, if all rules say that labels need another one, and 1 if not.
 
     Examples
     --------
     >>> from refpair.decision import Implies
+    >>> from refpair.posterior import IndependentLabels
     >>> p = IndependentLabels([[0.5, 0.25]], is_of_labels=True)
     >>> chance_of_broken(p, RuleSet((Implies(1, 0),), 2))
     array([0.125])
@@ -87,11 +97,12 @@ def chance_of_broken(distribution: Distribution, rules: RuleSet | None) -> Float
         return np.zeros(len(distribution))
     if distribution.is_of_labels and isinstance(distribution, LabelDistribution):
         broken = ~rules.allows(distribution.vectors)
-        return np.add.reduceat(distribution.weight * broken[distribution.index], distribution.start[:-1])
+        weight = distribution.weight * broken[distribution.index]
+        return np.asarray(np.add.reduceat(weight, distribution.start[:-1]))
     if distribution.is_of_labels and rules.is_forest:
         child, parent = rules.pairs.T
         p = distribution.marginals()
-        return np.minimum((p[:, child] * (1.0 - p[:, parent])).sum(axis=1), 1.0)
+        return np.asarray(np.minimum((p[:, child] * (1.0 - p[:, parent])).sum(axis=1), 1.0))
     return np.ones(len(distribution))
 
 
@@ -115,12 +126,13 @@ def _of_labels(distribution: Distribution, rules: RuleSet) -> Iterator[tuple[sli
             yield rows, _drawn(raised(marginals, rules), rules)
         return
     for rows, part in distribution.weighted():
-        if rules.allows(part.vectors).all():
+        vectors = raised(part.vectors, rules)
+        allowed = rules.within_bounds(vectors)
+        if allowed.all() and (vectors == part.vectors).all():
             yield rows, part
             continue
         targets = np.clip(raised(part.marginals(), rules), _NEVER, 1.0 - _NEVER)
-        vectors = raised(part.vectors, rules)
-        yield rows, part.merged(vectors, rules.allows(vectors), _LEAST).tilted(targets)
+        yield rows, part.merged(vectors, allowed, _LEAST).tilted(targets)
 
 
 def _drawn(marginals: Floats, rules: RuleSet) -> LabelDistribution:

@@ -56,10 +56,11 @@ def decide(distribution: Distribution, cost: Cost, *, rules: Any = None, n_jobs:
 
     With rules, label vectors that break one are left out of the distribution, and the decision is the best
     that keeps all rules. Of a row of which all vectors break a rule, none is left out. What is exact without
-    rules is exact with them, but for more than 10 independent labels, of which 250 vectors that keep the
+    rules is exact with them, but for more than 10 independent labels, of which 200 vectors that keep the
     rules are drawn for each row; the local search never leaves what is allowed. A distribution that
     `is_of_labels` keeps the probabilities of its labels instead, but for a parent, which is as probable as
-    each of its children.
+    each of its children. Small weights are left out then, and a row that breaks a rule with a probability of
+    at most 1 % keeps its distribution.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def decide(distribution: Distribution, cost: Cost, *, rules: Any = None, n_jobs:
 
 
 def _decide_allowed(distribution: Distribution, cost: Cost, rules: RuleSet, n_jobs: int | None) -> Bytes:
-    """Decide freely, given that truths keep rules; and again, with rules, where the answer breaks one."""
+    """Decide freely where truths seldom break rules, else given that they do not; mend what breaks one."""
     if isinstance(cost, RankedCost):
         raise ValueError(
             f"rules are about label vectors, and {cost.name!r} is a cost of lists of a fixed length"

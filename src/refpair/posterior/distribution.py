@@ -148,12 +148,14 @@ class LabelDistribution:
             raise ValueError(f"samples must have shape (n, n_samples, n_labels), got shape {array.shape}")
         n, n_samples, n_labels = array.shape
         flat = dense_labels(array.reshape(n * n_samples, n_labels), "samples")
-        _, first, which = np.unique(_keys(flat), return_index=True, return_inverse=True)
-        row = np.repeat(np.arange(n), n_samples)
-        cells, counts = np.unique(row * len(first) + which.ravel(), return_counts=True)
-        start = _starts(np.bincount(cells // max(1, len(first)), minlength=n))
-        index = (cells % max(1, len(first))).astype(np.int32)
-        return cls(np.ascontiguousarray(flat[first]), start, index, counts / n_samples)
+        keys = np.sort(_keys(flat).reshape(n, n_samples), axis=1)  # row by row: faster than all at once
+        is_new = np.ones(keys.shape, np.bool_)
+        is_new[:, 1:] = keys[:, 1:] != keys[:, :-1]
+        place = np.flatnonzero(is_new)
+        counts = np.diff(np.append(place, keys.size))
+        distinct, index = np.unique(keys.ravel()[place], return_inverse=True)
+        start = np.searchsorted(place, n_samples * np.arange(n + 1))
+        return cls(_unpacked(distinct, n_labels), start, index.astype(np.int32), counts / n_samples)
 
     @classmethod
     def join(cls, parts: Sequence[LabelDistribution]) -> LabelDistribution:
@@ -320,9 +322,7 @@ class LabelDistribution:
         vars(tilted)["_label_lists"] = lists
         return tilted
 
-    def merged(
-        self, vectors: Bytes, allowed: npt.NDArray[np.bool_], least: float = 0.0
-    ) -> LabelDistribution:
+    def merged(self, vectors: Bytes, allowed: npt.NDArray[np.bool_], least: float = 0.0) -> LabelDistribution:
         """Return the distribution with other vectors instead of its own; equal ones become one.
 
         Parameters
@@ -346,9 +346,10 @@ class LabelDistribution:
         first = which = np.arange(len(vectors))
         if not is_same:
             _, first, which = np.unique(_keys(vectors), return_index=True, return_inverse=True)
-        start, index, weight = np.zeros_like(self.start), np.empty_like(self.index), np.empty_like(self.weight)
+        start = np.zeros_like(self.start)
+        index, weight = np.empty_like(self.index), np.empty_like(self.weight)
         merge_weights(
-            self.start, self.index, self.weight, which.ravel(), allowed[first],
+            self.start, self.index, self.weight, which.ravel(), allowed,
             least, np.full(len(first), -1), start, index, weight,
         )  # fmt: skip
         merged = replace(
@@ -555,6 +556,12 @@ def _keys(vectors: Bytes) -> npt.NDArray[Any]:
     wide = np.zeros((len(packed), 8), np.uint8)
     wide[:, : packed.shape[1]] = packed
     return wide.view(">u8").ravel().astype(np.uint64)
+
+
+def _unpacked(keys: npt.NDArray[Any], n_labels: int) -> Bytes:
+    """Return the vectors of keys."""
+    packed = keys if keys.dtype.kind == "V" else keys.astype(">u8")
+    return np.unpackbits(packed.view(np.uint8).reshape(len(keys), packed.itemsize), axis=1, count=n_labels)
 
 
 def dense_labels(labels: Labels, name: str) -> Bytes:
