@@ -198,15 +198,14 @@ def add_entries(
 
 @kernel
 def merge_weights(
-    start: Longs, index: Ints, weight: Floats, which: Longs, allowed: npt.NDArray[np.bool_], least: float,
+    start: Longs, index: Ints, weight: Floats, which: Longs, allowed: npt.NDArray[np.bool_], share: float,
     place: Longs, new_start: Longs, new_index: Ints, new_weight: Floats,
 ) -> None:  # fmt: skip
     """Write the weights of rows on other vectors: those of all v of the same ``which[v]`` are added up.
 
-    Vectors that are not allowed are left out, unless a row has nothing else, and so are weights of
-    less than `least` of the mean of what then is left. The rest sums to 1 again.
-
-    ``place`` is -1 for each new vector, and ``new_start[0]`` is 0.
+    Vectors that are not allowed are left out, unless a row has nothing else, and so are the small weights: of
+    less than half the mean, a quarter, or whatever makes them no more than this share of the sum. The rest
+    sums to 1 again. ``place`` is -1 for each new vector, and ``new_start[0]`` is 0.
     """
     for i in range(start.shape[0] - 1):
         mass, n_left = 0.0, 0
@@ -215,7 +214,14 @@ def merge_weights(
                 mass += weight[j]
                 n_left += 1
         is_lost = mass <= 0.0
-        smallest = least / (start[i + 1] - start[i]) if is_lost else least * mass / n_left
+        if is_lost:
+            mass, n_left = 1.0, start[i + 1] - start[i]
+        smallest, small = mass / n_left if share > 0.0 else 0.0, mass
+        while smallest > 0.0 and small > share * mass:
+            smallest, small = 0.5 * smallest, 0.0
+            for j in range(start[i], start[i + 1]):
+                if weight[j] < smallest and (is_lost or allowed[index[j]]):
+                    small += weight[j]
         first = end = new_start[i]
         total = 0.0
         for j in range(start[i], start[i + 1]):

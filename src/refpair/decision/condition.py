@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from refpair.decision.draws import conditional_chances, draw_allowed, draw_forest, log_odds
+from refpair.decision.merged import merged
 from refpair.decision.rule_set import RuleSet
 from refpair.posterior.distribution import (
     MOST_ENUMERATED,
@@ -22,7 +23,7 @@ Values = TypeVar("Values", Floats, Bytes)
 SELDOM = 0.01  # probability that a row breaks a rule, up to which rules need not change its distribution
 _N_SAMPLES = 200  # of a row of many independent labels
 _NEVER = 1e-6  # no label is to have a smaller probability
-_LEAST = 0.25  # of the mean weight of a row: what is less is left out, less than a quarter in all
+_SMALL = 0.05  # share of the weights of a row that may be left out, the smallest ones
 _BLOCK = 1 << 22  # labels that are drawn at a time
 
 
@@ -38,8 +39,8 @@ def conditioned(
     If the probabilities of labels are what is known (`is_of_labels`), they were learned from truths that keep
     the rules. To leave vectors out would count a parent again for each child, so labels keep these
     probabilities, as far as the rules allow and a parent is as probable as each child: missing parents are
-    added to vectors, those that break another rule are left out, and so are those of less than a quarter of
-    a row's mean weight; the rest is weighted anew.
+    added to vectors, those that break another rule are left out, and so are the smallest weights, of at most
+    5 % in all; the rest is weighted anew.
 
     Examples
     --------
@@ -132,7 +133,7 @@ def _of_labels(distribution: Distribution, rules: RuleSet) -> Iterator[tuple[sli
             yield rows, part
             continue
         targets = np.clip(raised(part.marginals(), rules), _NEVER, 1.0 - _NEVER)
-        yield rows, part.merged(vectors, allowed, _LEAST).tilted(targets)
+        yield rows, merged(part, vectors, allowed, _SMALL).tilted(targets)
 
 
 def _drawn(marginals: Floats, rules: RuleSet) -> LabelDistribution:
@@ -146,4 +147,4 @@ def _drawn(marginals: Floats, rules: RuleSet) -> LabelDistribution:
 
 def _without_broken(distribution: LabelDistribution, rules: RuleSet) -> LabelDistribution:
     allowed = rules.allows(distribution.vectors)
-    return distribution if allowed.all() else distribution.merged(distribution.vectors, allowed)
+    return distribution if allowed.all() else merged(distribution, distribution.vectors, allowed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar, TypeAlias
@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from refpair._kernels import f_measure
-from refpair._kernels.posterior import add_entries, merge_weights, tilt_to_marginals
+from refpair._kernels.posterior import add_entries, tilt_to_marginals
 from refpair.costs import Labels, check_labels
 from refpair.tables.labels import UNKNOWN
 
@@ -148,7 +148,7 @@ class LabelDistribution:
             raise ValueError(f"samples must have shape (n, n_samples, n_labels), got shape {array.shape}")
         n, n_samples, n_labels = array.shape
         flat = dense_labels(array.reshape(n * n_samples, n_labels), "samples")
-        keys = np.sort(_keys(flat).reshape(n, n_samples), axis=1)  # row by row: faster than all at once
+        keys = np.sort(vector_keys(flat).reshape(n, n_samples), axis=1)  # row by row: faster than all at once
         is_new = np.ones(keys.shape, np.bool_)
         is_new[:, 1:] = keys[:, 1:] != keys[:, :-1]
         place = np.flatnonzero(is_new)
@@ -180,7 +180,7 @@ class LabelDistribution:
         ([[0, 1], [1, 0], [1, 1]], array([0.25 , 0.375, 0.375]))
         """
         vectors = np.concatenate([part.vectors for part in parts])
-        _, first, which = np.unique(_keys(vectors), return_index=True, return_inverse=True)
+        _, first, which = np.unique(vector_keys(vectors), return_index=True, return_inverse=True)
         offsets = np.cumsum([0, *(len(part.vectors) for part in parts)])
         mixed = sum(
             sp.csr_array(
@@ -322,47 +322,6 @@ class LabelDistribution:
         vars(tilted)["_label_lists"] = lists
         return tilted
 
-    def merged(self, vectors: Bytes, allowed: npt.NDArray[np.bool_], least: float = 0.0) -> LabelDistribution:
-        """Return the distribution with other vectors instead of its own; equal ones become one.
-
-        Parameters
-        ----------
-        vectors : array of shape (n_vectors, n_labels), dtype uint8
-            What each vector becomes; they may be the same array.
-        allowed : array of shape (n_vectors,), dtype bool
-            The others of these are left out, unless a row has nothing else.
-        least : float, default=0
-            Weights of less than this part of the mean of their row are left out.
-
-        Examples
-        --------
-        >>> p = LabelDistribution.from_dense([[0, 0], [0, 1], [1, 1]], [[1, 1, 2]])
-        >>> q = p.merged(np.array([[0, 0], [1, 1], [1, 1]], np.uint8), np.ones(3, bool))
-        >>> q.vectors, q.weight
-        (array([[0, 0],
-               [1, 1]], dtype=uint8), array([0.25, 0.75]))
-        """
-        is_same = vectors is self.vectors
-        first = which = np.arange(len(vectors))
-        if not is_same:
-            _, first, which = np.unique(_keys(vectors), return_index=True, return_inverse=True)
-        start = np.zeros_like(self.start)
-        index, weight = np.empty_like(self.index), np.empty_like(self.weight)
-        merge_weights(
-            self.start, self.index, self.weight, which.ravel(), allowed,
-            least, np.full(len(first), -1), start, index, weight,
-        )  # fmt: skip
-        merged = replace(
-            self,
-            vectors=vectors if is_same else np.ascontiguousarray(vectors[first]),
-            start=start,
-            index=index[: start[-1]].copy(),
-            weight=weight[: start[-1]].copy(),
-        )
-        if is_same:
-            vars(merged)["_label_lists"] = self._label_lists  # found once for all
-        return merged
-
     def given(self, observed: Bytes) -> LabelDistribution:
         """Return the distributions of rows of which some labels are known.
 
@@ -385,7 +344,7 @@ class LabelDistribution:
         kept = agrees | (mass[row] == 0.0)
         row, vectors = row[kept], np.where(of_row == UNKNOWN, vectors, of_row)[kept]
         weight = self.weight[kept] / np.where(mass == 0.0, 1.0, mass)[row]
-        _, first, which = np.unique(_keys(vectors), return_index=True, return_inverse=True)
+        _, first, which = np.unique(vector_keys(vectors), return_index=True, return_inverse=True)
         found = sp.coo_array((weight, (row, which.ravel())), shape=(len(self), len(first))).tocsr()
         index, start = found.indices.astype(np.int32), found.indptr.astype(np.int64)
         return LabelDistribution(np.ascontiguousarray(vectors[first]), start, index, found.data)
@@ -548,7 +507,7 @@ def _drawn(marginals: Floats) -> LabelDistribution:
     return LabelDistribution.from_samples((draws < marginals[:, None]).view(np.uint8))
 
 
-def _keys(vectors: Bytes) -> npt.NDArray[Any]:
+def vector_keys(vectors: Bytes) -> npt.NDArray[Any]:
     """Return one number or one string of bytes a vector: far faster to sort than np.unique(axis=0) is."""
     packed = np.packbits(vectors, axis=1)
     if packed.shape[1] > 8:
