@@ -198,15 +198,21 @@ def add_entries(
 
 @kernel
 def merge_weights(
-    start: Longs, index: Ints, weight: Floats, which: Longs, allowed: npt.NDArray[np.bool_], share: float,
-    place: Longs, new_start: Longs, new_index: Ints, new_weight: Floats,
+    start: Longs, index: Ints, weight: Floats, which: Longs, allowed: npt.NDArray[np.bool_],
+    label_start: Longs, label_index: Ints, share: float, targets: Floats, place: Longs, new_start: Longs,
+    new_index: Ints, new_weight: Floats,
 ) -> None:  # fmt: skip
     """Write the weights of rows on other vectors: those of all v of the same ``which[v]`` are added up.
 
     Vectors that are not allowed are left out, unless a row has nothing else, and so are the small weights: of
-    less than half the mean, a quarter, or whatever makes them no more than this share of the sum. The rest
-    sums to 1 again. ``place`` is -1 for each new vector, and ``new_start[0]`` is 0.
+    less than half the mean, a quarter, or whatever makes them no more than this share of the sum. A label
+    that is to have more than this share, or to lack it, is not left to no vector, or to all. The rest sums
+    to 1 again.
+
+    ``place`` is -1 for each new vector, and ``new_start[0]`` is 0; new vectors have the labels told.
     """
+    n_labels = targets.shape[1]
+    n_with = np.empty(n_labels, np.int64)
     for i in range(start.shape[0] - 1):
         mass, n_left = 0.0, 0
         for j in range(start[i], start[i + 1]):
@@ -216,16 +222,37 @@ def merge_weights(
         is_lost = mass <= 0.0
         if is_lost:
             mass, n_left = 1.0, start[i + 1] - start[i]
-        smallest, small = mass / n_left if share > 0.0 else 0.0, mass
-        while smallest > 0.0 and small > share * mass:
+        smallest = mass / n_left
+        while share > 0.0:
             smallest, small = 0.5 * smallest, 0.0
             for j in range(start[i], start[i + 1]):
                 if weight[j] < smallest and (is_lost or allowed[index[j]]):
                     small += weight[j]
+            if small > share * mass:
+                continue
+            if small <= 0.0:
+                break
+            n_with[:] = 0
+            n_large = 0
+            for j in range(start[i], start[i + 1]):
+                if weight[j] >= smallest and (is_lost or allowed[index[j]]):
+                    n_large += 1
+                    v = which[index[j]]
+                    for at in range(label_start[v], label_start[v + 1]):
+                        n_with[label_index[at]] += 1
+            is_even = True
+            for k in range(n_labels):
+                if n_with[k] == 0 and targets[i, k] > share:
+                    is_even = False
+                if n_with[k] == n_large and targets[i, k] < 1.0 - share:
+                    is_even = False
+            if is_even:
+                break
+        least = smallest if share > 0.0 else 0.0
         first = end = new_start[i]
         total = 0.0
         for j in range(start[i], start[i + 1]):
-            if weight[j] < smallest or not (is_lost or allowed[index[j]]):
+            if weight[j] < least or not (is_lost or allowed[index[j]]):
                 continue
             v = which[index[j]]
             if place[v] < first:

@@ -23,7 +23,6 @@ Values = TypeVar("Values", Floats, Bytes)
 SELDOM = 0.01  # probability that a row breaks a rule, up to which rules need not change its distribution
 _N_SAMPLES = 200  # of a row of many independent labels
 _NEVER = 1e-6  # no label is to have a smaller probability
-_SMALL = 0.05  # share of the weights of a row that may be left out, the smallest ones
 _BLOCK = 1 << 22  # labels that are drawn at a time
 
 
@@ -133,7 +132,7 @@ def _of_labels(distribution: Distribution, rules: RuleSet) -> Iterator[tuple[sli
             yield rows, part
             continue
         targets = np.clip(raised(part.marginals(), rules), _NEVER, 1.0 - _NEVER)
-        yield rows, merged(part, vectors, allowed, _SMALL).tilted(targets)
+        yield rows, merged(part, vectors, allowed, targets).tilted(targets)
 
 
 def _drawn(marginals: Floats, rules: RuleSet) -> LabelDistribution:

@@ -59,8 +59,8 @@ def decide(distribution: Distribution, cost: Cost, *, rules: Any = None, n_jobs:
     rules is exact with them, but for more than 10 independent labels, of which 200 vectors that keep the
     rules are drawn for each row; the local search never leaves what is allowed. A distribution that
     `is_of_labels` keeps the probabilities of its labels instead, but for a parent, which is as probable as
-    each of its children. The smallest weights, of at most 5 % in all, are left out then, and a row that breaks
-    a rule with a probability of at most 1 % keeps its distribution.
+    each of its children. The smallest weights, of at most 5 % in all, are left out then, and a row that
+    breaks a rule with a probability of at most 1 % keeps its distribution.
 
     Parameters
     ----------

@@ -8,11 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from refpair._kernels.posterior import merge_weights
-from refpair.posterior.distribution import Bytes, LabelDistribution, label_lists, vector_keys
+from refpair.posterior.distribution import Bytes, Floats, LabelDistribution, label_lists, vector_keys
+
+_SMALL = 0.05  # share of a row's weights that may be left out
 
 
 def merged(
-    distribution: LabelDistribution, vectors: Bytes, allowed: npt.NDArray[np.bool_], share: float = 0.0
+    distribution: LabelDistribution,
+    vectors: Bytes,
+    allowed: npt.NDArray[np.bool_],
+    targets: Floats | None = None,
 ) -> LabelDistribution:
     """Return the distribution with other vectors instead of its own.
 
@@ -23,8 +28,9 @@ def merged(
         What each vector becomes; they may be the distribution's own array.
     allowed : array of shape (n_vectors,), dtype bool
         Those that are not allowed are left out, unless all of a row are not.
-    share : float, default=0
-        The smallest weights of a row are left out, too: no more than this share of what is left.
+    targets : array of shape (n, n_labels), optional
+        The probabilities that labels are to have. If they are told, the smallest weights of a row are left
+        out, too, 5 % in all at most; a label of a probability from 5 to 95 % is not left to none, or to all.
 
     Examples
     --------
@@ -42,7 +48,8 @@ def merged(
     start = np.zeros_like(distribution.start)
     index, weight = np.empty_like(distribution.index), np.empty_like(distribution.weight)
     merge_weights(
-        distribution.start, distribution.index, distribution.weight, which, allowed, share,
+        distribution.start, distribution.index, distribution.weight, which, allowed, *lists,
+        0.0 if targets is None else _SMALL, np.zeros((0, 0)) if targets is None else targets,
         np.full(len(vectors), -1), start, index, weight,
     )  # fmt: skip
     used = slice(int(start[-1]))
