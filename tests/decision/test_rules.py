@@ -16,7 +16,7 @@ from refpair.decision import (
     decide,
     expected_cost,
 )
-from refpair.decision.condition import conditioned, raised
+from refpair.decision.condition import chance_of_broken, conditioned, raised
 from refpair.decision.draws import conditional_chances, draw_allowed, log_odds
 from refpair.decision.rule_set import RuleSet
 from refpair.posterior import IndependentLabels, LabelDistribution
@@ -186,6 +186,54 @@ def _of_labels(rng, vectors, kept):
     marginals = np.clip(rng.dirichlet(np.full(len(kept), 0.5), 5) @ kept, 1e-3, 1 - 1e-3)
     yield IndependentLabels(marginals, is_of_labels=True)
     yield LabelDistribution.from_dense(vectors, rng.random((5, len(vectors)))).tilted(marginals)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_labels=st.integers(8, 9))
+@settings(deadline=None, max_examples=30)
+def test_how_probable_it_is_that_a_rule_is_broken(seed, n_labels):
+    rng = np.random.default_rng(seed)
+    kept = RuleSet(tuple(random_rules(rng, n_labels)), n_labels)
+    vectors = everything(n_labels)
+    p = LabelDistribution.from_dense(vectors, rng.random((3, len(vectors))) + 1e-3)
+    of_labels = p.tilted(np.clip(p.marginals(), 1e-6, 1 - 1e-6))
+    exact = of_labels.weights() @ ~kept.allows(vectors)
+    np.testing.assert_allclose(chance_of_broken(of_labels, kept), exact)
+    chances = rng.random((3, n_labels))
+    weights = np.where(vectors, chances[:, None], 1 - chances[:, None]).prod(axis=2)
+    bound = chance_of_broken(IndependentLabels(chances, is_of_labels=True), kept)
+    assert (bound >= weights @ ~kept.allows(vectors) - 1e-12).all()
+    for exactly in (p, IndependentLabels(chances)):
+        assert chance_of_broken(exactly, kept).tolist() == [1, 1, 1]
+        assert chance_of_broken(exactly, None).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("name", ["f1", "jaccard", "zero_one"])
+def test_rows_that_seldom_break_a_rule_are_decided_as_if_alone(name):
+    rng, cost, rules = np.random.default_rng(0), get_cost(name), [Implies(1, 0), AtMost(4)]
+    kept = RuleSet(tuple(rules), 11, exceptions=(1,))
+    marginals = rng.uniform(0.02, 0.3, (40, 11))
+    marginals[:, 2:5] += 0.4
+    marginals[::2, 1] = 0.005  # the rule is hardly ever broken
+    independent = IndependentLabels(marginals, is_of_labels=True)
+    joint = independent.drawn(300).tilted(marginals)
+    for p in (independent, joint):
+        labels, free = decide(p, cost, rules=kept), decide(p, cost)
+        assert kept.allows(labels).all()
+        same = np.flatnonzero((chance_of_broken(p, kept.of_truths) <= 0.01) & kept.allows(free))
+        assert len(same) > 9
+        if name != "zero_one" or p is joint:
+            np.testing.assert_array_equal(labels[same], free[same])
+        for i in range(0, 40, 7):
+            alone = decide(p[i : i + 1], cost, rules=kept)
+            np.testing.assert_array_equal(alone[0], labels[i])
+
+
+def test_small_weights_are_left_out_where_vectors_break_a_rule():
+    p = LabelDistribution.from_dense([[0, 0, 0], [0, 1, 0], [0, 0, 1]], [[50, 46, 4]])
+    of_labels = p.tilted(np.clip(p.marginals(), 1e-6, 1 - 1e-6))
+    [(_, q)] = conditioned(of_labels, RuleSet((Implies(1, 0),), 3))
+    assert q.vectors[q.index].tolist() == [[0, 0, 0], [1, 1, 0]]
+    np.testing.assert_allclose(q.marginals(), [[0.46, 0.46, 0]], atol=1e-3)
 
 
 def _forest_weights(chances, parent, vectors):

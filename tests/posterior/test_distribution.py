@@ -1,4 +1,5 @@
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -41,6 +42,19 @@ def test_samples(n_labels):
         assert found == {y: count / 12 for y, count in Counter(map(tuple, samples[i].tolist())).items()}
     np.testing.assert_allclose(distribution.marginals(), samples.mean(axis=1), rtol=1e-14)
     assert len(LabelDistribution.from_samples(samples[:0])) == 0
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=4), st.booleans())
+def test_taken_rows(rows, is_of_labels):
+    whole = LabelDistribution.from_dense(VECTORS, WEIGHTS)
+    whole = replace(whole, is_of_labels=is_of_labels)
+    part = whole.taken(np.array(rows))
+    assert part.is_of_labels == is_of_labels
+    assert set(part.index) == set(range(len(part.vectors)))
+    for own, row in zip(part.weights().toarray(), rows, strict=True):
+        found = dict(zip(map(tuple, part.vectors), own, strict=True))
+        for vector, weight in zip(VECTORS, whole.weights().toarray()[row], strict=True):
+            assert found.get(tuple(vector), 0) == weight
 
 
 def test_most_likely():

@@ -185,6 +185,86 @@ def tilt_to_marginals(
                 break
 
 
+@kernel
+def add_entries(
+    start: Longs, index: Ints, weight: Floats, label_start: Longs, label_index: Ints, out: Floats
+) -> None:
+    """Add the weight of each vector of a row to its labels."""
+    for i in range(out.shape[0]):
+        for j in range(start[i], start[i + 1]):
+            for at in range(label_start[index[j]], label_start[index[j] + 1]):
+                out[i, label_index[at]] += weight[j]
+
+
+@kernel
+def merge_weights(
+    start: Longs, index: Ints, weight: Floats, which: Longs, allowed: npt.NDArray[np.bool_],
+    label_start: Longs, label_index: Ints, share: float, targets: Floats, place: Longs, new_start: Longs,
+    new_index: Ints, new_weight: Floats,
+) -> None:  # fmt: skip
+    """Write the weights of rows on other vectors: those of all v of the same ``which[v]`` are added up.
+
+    Vectors that are not allowed are left out, unless a row has nothing else, and so are the small weights: of
+    less than half the mean, a quarter, or whatever makes them no more than this share of the sum. A label
+    that is to have more than this share, or to lack it, is not left to no vector, or to all. The rest sums
+    to 1 again.
+
+    ``place`` is -1 for each new vector, and ``new_start[0]`` is 0; new vectors have the labels told.
+    """
+    n_labels = targets.shape[1]
+    n_with = np.empty(n_labels, np.int64)
+    for i in range(start.shape[0] - 1):
+        mass, n_left = 0.0, 0
+        for j in range(start[i], start[i + 1]):
+            if allowed[index[j]]:
+                mass += weight[j]
+                n_left += 1
+        is_lost = mass <= 0.0
+        if is_lost:
+            mass, n_left = 1.0, start[i + 1] - start[i]
+        smallest = mass / n_left
+        while share > 0.0:
+            smallest, small = 0.5 * smallest, 0.0
+            for j in range(start[i], start[i + 1]):
+                if weight[j] < smallest and (is_lost or allowed[index[j]]):
+                    small += weight[j]
+            if small > share * mass:
+                continue
+            if small <= 0.0:
+                break
+            n_with[:] = 0
+            n_large = 0
+            for j in range(start[i], start[i + 1]):
+                if weight[j] >= smallest and (is_lost or allowed[index[j]]):
+                    n_large += 1
+                    v = which[index[j]]
+                    for at in range(label_start[v], label_start[v + 1]):
+                        n_with[label_index[at]] += 1
+            is_even = True
+            for k in range(n_labels):
+                if n_with[k] == 0 and targets[i, k] > share:
+                    is_even = False
+                if n_with[k] == n_large and targets[i, k] < 1.0 - share:
+                    is_even = False
+            if is_even:
+                break
+        least = smallest if share > 0.0 else 0.0
+        first = end = new_start[i]
+        total = 0.0
+        for j in range(start[i], start[i + 1]):
+            if weight[j] < least or not (is_lost or allowed[index[j]]):
+                continue
+            v = which[index[j]]
+            if place[v] < first:
+                place[v], new_index[end], new_weight[end] = end, v, 0.0
+                end += 1
+            new_weight[place[v]] += weight[j]
+            total += weight[j]
+        for at in range(first, end):
+            new_weight[at] /= total
+        new_start[i + 1] = end
+
+
 def keep_large(
     weights: Floats, part: float, vectors: npt.NDArray[np.uint8]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:

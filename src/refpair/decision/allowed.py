@@ -74,12 +74,16 @@ def by_gains(gains: Floats, rules: RuleSet) -> Bytes:
     """Return the allowed labels of the largest sum of gains for each row; of the same sums, fewest labels."""
     tree, is_whole = rules.tree
     largest = float(np.abs(gains).max(initial=0.0))
-    best = np.asarray(best_by_gains(np.ascontiguousarray(gains), tree, _NOISE * largest))
-    broken = np.zeros(0, np.int64) if is_whole else np.flatnonzero(~rules.allows(best))
+    best = (gains > _NOISE * largest).astype(np.uint8)  # without rules
+    broken = np.flatnonzero(~rules.allows(best))
     if len(broken):
-        less = gains[broken] - _TIE * largest  # so that a label is left out rather than not
-        problems = Problems(less, np.arange(len(broken)), None, np.zeros(len(broken)), rules)
-        best[broken] = problems.solve()
+        best[broken] = best_by_gains(gains[broken], tree, _NOISE * largest)
+    if not is_whole:
+        broken = broken[~rules.allows(best[broken])]
+        if len(broken):
+            less = gains[broken] - _TIE * largest  # so that a label is left out rather than not
+            problems = Problems(less, np.arange(len(broken)), None, np.zeros(len(broken)), rules)
+            best[broken] = problems.solve()
     return best
 
 

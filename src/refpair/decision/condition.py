@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
 from refpair.decision.draws import conditional_chances, draw_allowed, draw_forest, log_odds
+from refpair.decision.merged import merged
 from refpair.decision.rule_set import RuleSet
-from refpair.posterior.distribution import MOST_ENUMERATED, Distribution, Floats, LabelDistribution
+from refpair.posterior.distribution import (
+    MOST_ENUMERATED,
+    Bytes,
+    Distribution,
+    Floats,
+    LabelDistribution,
+)
 
-_N_SAMPLES = 250  # of a row of many independent labels
+Values = TypeVar("Values", Floats, Bytes)
+
+SELDOM = 0.01  # probability that a row breaks a rule, up to which rules need not change its distribution
+_N_SAMPLES = 200  # of a row of many independent labels
 _NEVER = 1e-6  # no label is to have a smaller probability
 _BLOCK = 1 << 22  # labels that are drawn at a time
 
@@ -22,13 +32,14 @@ def conditioned(
     """Yield blocks of rows, without the label vectors that break a rule, but for rules that truths break.
 
     The other vectors keep their weights, in proportion. A row of which all vectors break a rule keeps all of
-    them: then it is not known what the rules tell about it. Of more than 10 independent labels, 250 vectors
+    them: then it is not known what the rules tell about it. Of more than 10 independent labels, 200 vectors
     are drawn for each row, given that they keep the rules, as far as these make a tree.
 
     If the probabilities of labels are what is known (`is_of_labels`), they were learned from truths that keep
     the rules. To leave vectors out would count a parent again for each child, so labels keep these
     probabilities, as far as the rules allow and a parent is as probable as each child: missing parents are
-    added to vectors, those that break another rule are left out, and the rest is weighted anew.
+    added to vectors, those that break another rule are left out, and so are the smallest weights, of at most
+    5 % in all; the rest is weighted anew.
 
     Examples
     --------
@@ -51,8 +62,10 @@ def conditioned(
         yield rows, _without_broken(part, rules) if all_rules else part
 
 
-def raised(marginals: Floats, rules: RuleSet) -> Floats:
+def raised(values: Values, rules: RuleSet) -> Values:
     """Return probabilities in which each label is as probable as any label that needs it.
+
+    Label vectors, of 0 and 1, get the parents that are missing.
 
     Examples
     --------
@@ -60,10 +73,37 @@ def raised(marginals: Floats, rules: RuleSet) -> Floats:
     >>> raised(np.array([[0.25, 0.5]]), RuleSet((Implies(1, 0),), 2))
     array([[0.5, 0.5]])
     """
-    found = marginals.copy()
+    found = values.copy()
     for label in np.unique(rules.pairs[:, 1]):
-        found[:, label] = marginals[:, rules.needs[:, label]].max(axis=1)
+        found[:, label] = values[:, rules.needs[:, label]].max(axis=1)
     return found
+
+
+def chance_of_broken(distribution: Distribution, rules: RuleSet | None) -> Floats:
+    """Return the probability that each row breaks a rule, or 1 where even a small one may not be neglected.
+
+    It may be where the probabilities of labels are what is known (`is_of_labels`). Of independent labels a
+    bound is returned, if all rules say that labels need another one, and 1 if not.
+
+    Examples
+    --------
+    >>> from refpair.decision import Implies
+    >>> from refpair.posterior import IndependentLabels
+    >>> p = IndependentLabels([[0.5, 0.25]], is_of_labels=True)
+    >>> chance_of_broken(p, RuleSet((Implies(1, 0),), 2))
+    array([0.125])
+    """
+    if rules is None:
+        return np.zeros(len(distribution))
+    if distribution.is_of_labels and isinstance(distribution, LabelDistribution):
+        broken = ~rules.allows(distribution.vectors)
+        weight = distribution.weight * broken[distribution.index]
+        return np.asarray(np.add.reduceat(weight, distribution.start[:-1]))
+    if distribution.is_of_labels and rules.is_forest:
+        child, parent = rules.pairs.T
+        p = distribution.marginals()
+        return np.asarray(np.minimum((p[:, child] * (1.0 - p[:, parent])).sum(axis=1), 1.0))
+    return np.ones(len(distribution))
 
 
 def _blocks_to_draw(distribution: Distribution) -> Iterator[tuple[slice, Floats]]:
@@ -86,11 +126,13 @@ def _of_labels(distribution: Distribution, rules: RuleSet) -> Iterator[tuple[sli
             yield rows, _drawn(raised(marginals, rules), rules)
         return
     for rows, part in distribution.weighted():
-        if rules.allows(part.vectors).all():
+        vectors = raised(part.vectors, rules)
+        allowed = rules.within_bounds(vectors)
+        if allowed.all() and (vectors == part.vectors).all():
             yield rows, part
             continue
         targets = np.clip(raised(part.marginals(), rules), _NEVER, 1.0 - _NEVER)
-        yield rows, _without_broken(_with_parents(part, rules), rules).tilted(targets)
+        yield rows, merged(part, vectors, allowed, targets).tilted(targets)
 
 
 def _drawn(marginals: Floats, rules: RuleSet) -> LabelDistribution:
@@ -102,28 +144,6 @@ def _drawn(marginals: Floats, rules: RuleSet) -> LabelDistribution:
     return _without_broken(drawn, rules).tilted(np.clip(marginals, _NEVER, 1.0 - _NEVER))
 
 
-def _with_parents(distribution: LabelDistribution, rules: RuleSet) -> LabelDistribution:
-    if len(rules.pairs) == 0:
-        return distribution
-    there = distribution.vectors.astype(np.float32) @ rules.needs.astype(np.float32) > 0
-    whole = replace(distribution, vectors=there.astype(np.uint8))
-    return LabelDistribution.mix([whole], [1.0])  # equal vectors become one
-
-
 def _without_broken(distribution: LabelDistribution, rules: RuleSet) -> LabelDistribution:
     allowed = rules.allows(distribution.vectors)
-    if allowed.all() or len(distribution) == 0:
-        return distribution
-    n_weights = np.diff(distribution.start)
-    kept = allowed[distribution.index]
-    mass = np.add.reduceat(np.where(kept, distribution.weight, 0.0), distribution.start[:-1])
-    is_lost = mass <= 0.0
-    if is_lost.any():
-        kept |= np.repeat(is_lost, n_weights)
-        mass[is_lost] = 1.0
-    n_kept = np.add.reduceat(kept, distribution.start[:-1], dtype=np.int64)
-    start = np.concatenate([[0], np.cumsum(n_kept)])
-    weight = distribution.weight[kept] / np.repeat(mass, n_kept)
-    left = LabelDistribution(distribution.vectors, start, distribution.index[kept], weight)
-    vars(left)["_label_lists"] = distribution._label_lists  # found once for all
-    return left
+    return distribution if allowed.all() else merged(distribution, distribution.vectors, allowed)

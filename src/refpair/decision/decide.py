@@ -15,7 +15,7 @@ from refpair._kernels.expected import best_prefixes, best_prefixes_of_independen
 from refpair._parallel import even_chunks, run_chunks
 from refpair.costs import Cost, CountCost, PerLabelCost, RankedCost, _counts
 from refpair.decision.allowed import best_allowed, best_by_marginals, likeliest_allowed
-from refpair.decision.condition import conditioned, raised
+from refpair.decision.condition import SELDOM, chance_of_broken, conditioned, raised
 from refpair.decision.expected import CostTable, bounded_table, is_rank, mean_costs, needs_only_marginals
 from refpair.decision.ranked import best_sets
 from refpair.decision.rule_set import RuleSet, as_rule_set
@@ -24,7 +24,9 @@ from refpair.posterior.distribution import (
     Bytes,
     Distribution,
     Floats,
+    IndependentLabels,
     LabelDistribution,
+    Longs,
     all_vectors,
 )
 
@@ -54,10 +56,11 @@ def decide(distribution: Distribution, cost: Cost, *, rules: Any = None, n_jobs:
 
     With rules, label vectors that break one are left out of the distribution, and the decision is the best
     that keeps all rules. Of a row of which all vectors break a rule, none is left out. What is exact without
-    rules is exact with them, but for more than 10 independent labels, of which 250 vectors that keep the
+    rules is exact with them, but for more than 10 independent labels, of which 200 vectors that keep the
     rules are drawn for each row; the local search never leaves what is allowed. A distribution that
     `is_of_labels` keeps the probabilities of its labels instead, but for a parent, which is as probable as
-    each of its children.
+    each of its children. The smallest weights, of at most 5 % in all, are left out then, and a row that
+    breaks a rule with a probability of at most 1 % keeps its distribution.
 
     Parameters
     ----------
@@ -103,7 +106,7 @@ def decide(distribution: Distribution, cost: Cost, *, rules: Any = None, n_jobs:
 
 
 def _decide_allowed(distribution: Distribution, cost: Cost, rules: RuleSet, n_jobs: int | None) -> Bytes:
-    """Decide freely, given that truths keep rules; and again, with rules, where the answer breaks one."""
+    """Decide freely where truths seldom break rules, else given that they do not; mend what breaks one."""
     if isinstance(cost, RankedCost):
         raise ValueError(
             f"rules are about label vectors, and {cost.name!r} is a cost of lists of a fixed length"
@@ -111,29 +114,48 @@ def _decide_allowed(distribution: Distribution, cost: Cost, rules: RuleSet, n_jo
     # The likeliest vector of those that are allowed is so under either distribution.
     is_mode = isinstance(cost, CountCost) and cost.counts is _counts.zero_one
     if distribution.is_of_labels:
-        of_truths = rules.of_truths
-        marginals = distribution.marginals()
-        known = marginals if of_truths is None else raised(marginals, of_truths)
-        if needs_only_marginals(cost):
-            return best_by_marginals(known, cost, rules)
-        if is_mode and distribution.is_independent and distribution.n_labels > MOST_ENUMERATED:
-            return likeliest_allowed(known, rules)
-    found = [np.zeros((0, distribution.n_labels), np.uint8)]
-    for rows, part in conditioned(distribution, rules, all_rules=is_mode):
-        own = cost.for_rows(rows)
-        best = decide(part, own, n_jobs=n_jobs)
-        broken = np.flatnonzero(~rules.allows(best))
-        if len(broken):
-            at_odds, priced = _take(part, broken), own.for_rows(broken)
-            chunks = even_chunks(len(broken), _ROWS, n_jobs)
+        is_drawn = distribution.is_independent and distribution.n_labels > MOST_ENUMERATED
+        if needs_only_marginals(cost) or (is_mode and is_drawn):
+            marginals, of_truths = distribution.marginals(), rules.of_truths
+            known = marginals if of_truths is None else raised(marginals, of_truths)
+            return likeliest_allowed(known, rules) if is_mode else best_by_marginals(known, cost, rules)
+    best = np.zeros((len(distribution), distribution.n_labels), np.uint8)
+    is_left = chance_of_broken(distribution, rules.of_truths) > SELDOM
+    if not is_left.all():
+        best = decide(distribution, cost, n_jobs=n_jobs)
+        is_broken = ~(is_left | rules.allows(best))
+        if is_mode or isinstance(distribution, IndependentLabels):
+            is_left |= is_broken
+        else:
+            _mend(best, np.flatnonzero(is_broken), distribution, cost, rules, n_jobs)
+    if len(left := np.flatnonzero(is_left)):
+        rest = distribution if is_left.all() else distribution.taken(left)
+        for rows, part in conditioned(rest, rules, all_rules=is_mode):
+            own = cost.for_rows(left[rows])
+            answer = decide(part, own, n_jobs=n_jobs)
+            _mend(answer, np.flatnonzero(~rules.allows(answer)), part, own, rules, n_jobs)
+            best[left[rows]] = answer
+    return best
 
-            def again(some: slice, at_odds: LabelDistribution = at_odds, priced: Cost = priced) -> Bytes:
-                return best_allowed(at_odds[some], priced.for_rows(some), rules)
 
-            parts = run_chunks(again, chunks, n_jobs=n_jobs, title="deciding", in_place=True)
-            best[broken] = np.concatenate(parts)
-        found.append(best)
-    return np.concatenate(found)
+def _mend(
+    answer: Bytes,
+    broken: Longs,
+    distribution: LabelDistribution,
+    cost: Cost,
+    rules: RuleSet,
+    n_jobs: int | None,
+) -> None:
+    """Write the best allowed labels into the rows of the answer that break a rule."""
+    if len(broken):
+        part, own = distribution.taken(broken), cost.for_rows(broken)
+
+        def again(some: slice) -> Bytes:
+            return best_allowed(part[some], own.for_rows(some), rules)
+
+        chunks = even_chunks(len(broken), _ROWS, n_jobs)
+        parts = run_chunks(again, chunks, n_jobs=n_jobs, title="deciding", in_place=True)
+        answer[broken] = np.concatenate(parts)
 
 
 def _by_chunks(rule: Rule, distribution: Distribution, n_jobs: int | None) -> Bytes:
@@ -304,7 +326,7 @@ def function_search_rule(cost: Cost) -> Rule:
         labels, costs = _best_start(distribution, cost)
         left = np.arange(len(distribution))
         while len(left):
-            flip, after = _best_flips(_take(distribution, left), labels[left], cost)
+            flip, after = _best_flips(distribution.taken(left), labels[left], cost)
             better = after < costs[left] - _NOISE * (1.0 + np.abs(costs[left]))
             left, flip = left[better], flip[better]
             labels[left, flip] ^= 1
@@ -349,10 +371,3 @@ def _best_flips(
         better = costs < least
         best[better], least[better] = k, costs[better]
     return best, least
-
-
-def _take(distribution: LabelDistribution, rows: npt.NDArray[np.int64]) -> LabelDistribution:
-    weights = distribution.weights()[rows]
-    return LabelDistribution(
-        distribution.vectors, weights.indptr.astype(np.int64), weights.indices.astype(np.int32), weights.data
-    )

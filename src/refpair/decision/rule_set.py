@@ -82,13 +82,19 @@ class RuleSet(Savable):
 
     def allows(self, labels: Bytes) -> npt.NDArray[np.bool_]:
         """Tell of each row of labels, 0 and 1, whether it keeps all rules."""
-        members, low, high = self.bounds
-        counts = labels.astype(np.float32) @ members.T.astype(np.float32)
-        kept = ((counts >= low) & (counts <= high)).all(axis=1)
+        kept = self.within_bounds(labels)
         child, parent = self.pairs.T
         for one, above in zip(child, parent, strict=True):
             kept &= labels[:, one] <= labels[:, above]
-        return np.asarray(kept)
+        return kept
+
+    def within_bounds(self, labels: Bytes) -> npt.NDArray[np.bool_]:
+        """Tell of each row of labels, 0 and 1, whether it has as many labels of each set as there may be."""
+        members, low, high = self.bounds
+        if len(members) == 0:
+            return np.ones(len(labels), np.bool_)
+        counts = labels.astype(np.float32) @ members.T.astype(np.float32)
+        return np.asarray(((counts >= low) & (counts <= high)).all(axis=1))
 
     def sentences(self, names: Sequence[Any]) -> list[str]:
         """Return the rules as texts, with the names of labels."""

@@ -74,7 +74,7 @@ def values_of_labels(
         twice = np.concatenate([rows, rows])
         observed = np.full((len(twice), wanted.shape[1]), UNKNOWN, np.uint8)
         observed[:, label] = np.repeat([0, 1], len(rows))
-        told = distribution[twice].given(observed)
+        told = distribution.taken(twice).given(observed)
         absent, present = least_expected_cost(told, cost.for_rows(twice), rules).reshape(2, -1)
         p = marginals[rows, label]
         values[rows, label] = before[rows] - (1.0 - p) * absent - p * present
