@@ -15,7 +15,7 @@ from refpair.active import BayesRisk, RandomQuery, RepresentativeUncertainty, Sp
 from refpair.active._cells import Cells, label_probabilities
 from refpair.active._coverage import variance_removed, variance_removed_by_label
 from refpair.active._pool import read_pool
-from refpair.decision.value import values_of_labels
+from refpair.decision.value import LabelsGiven, values_of_labels
 from refpair.posterior import IndependentLabels, LabelDistribution
 from refpair.tables.labels import UNKNOWN
 from tests.active.strategies import STRATEGIES
@@ -158,7 +158,9 @@ def test_values_are_those_of_all_label_vectors(cost):
     def least(marginals):
         return (costs @ np.prod(np.where(vectors, marginals, 1 - marginals), axis=1)).min()
 
-    values = values_of_labels(IndependentLabels(p), np.ones(p.shape, bool), cost)
+    nothing = np.full(p.shape, UNKNOWN, np.uint8)
+    given = LabelsGiven(IndependentLabels(p))
+    values = values_of_labels(given, np.arange(8), nothing, nothing == UNKNOWN, cost)
     for row, k in product(range(8), range(4)):
         after = [least(np.where(np.arange(4) == k, value, p[row])) for value in (0, 1)]
         expected = least(p[row]) - (1 - p[row, k]) * after[0] - p[row, k] * after[1]

@@ -10,7 +10,7 @@ from refpair.decision import AtMost, decide, expected_cost
 from refpair.decision import ask as asking
 from refpair.decision.ask import ask_labels
 from refpair.decision.rule_set import RuleSet
-from refpair.decision.value import cost_of_truths, values_of_labels
+from refpair.decision.value import LabelsGiven, cost_of_truths, values_of_labels
 from refpair.posterior import IndependentLabels, LabelDistribution
 from refpair.tables.labels import UNKNOWN
 
@@ -83,6 +83,13 @@ def all_vectors(n_labels):
     return np.array(list(product([0, 1], repeat=n_labels)), np.uint8)
 
 
+def with_independent(weights, vectors, share=0.2):
+    """Return the weights if, with a probability of 20 %, labels are independent."""
+    p = weights @ vectors
+    independent = np.prod(np.where(vectors[None] == 1, p[:, None], 1 - p[:, None]), axis=2)
+    return (1 - share) * weights + share * independent
+
+
 def random_weights(rng, n, n_vectors):
     weights = rng.dirichlet(np.full(n_vectors, 0.4), n)
     weights[weights < 0.01] = 0.0
@@ -93,7 +100,7 @@ def random_weights(rng, n, n_vectors):
 @pytest.mark.parametrize("n_labels", [1, 3, 5])
 def test_questions_are_those_of_trying_everything(name, n_labels, monkeypatch):
     monkeypatch.setattr(asking, "_SELDOM", 0.0)
-    monkeypatch.setattr(asking, "_worth_one_by_one", lambda distribution, cost: None)
+    monkeypatch.setattr(asking, "_worth_one_by_one", lambda *_: None)
     rng, vectors, cost = np.random.default_rng(n_labels), all_vectors(n_labels), resolve(name, n_labels)
     weights = random_weights(rng, 12, len(vectors))
     scale = Slow(vectors, cost, np.ones(n_labels)).least(weights.mean(axis=0))
@@ -101,11 +108,12 @@ def test_questions_are_those_of_trying_everything(name, n_labels, monkeypatch):
         prices = scale * share * rng.uniform(0.5, 1.5, n_labels)
         slow = Slow(vectors, cost, prices)
         found = ask_labels(LabelDistribution.from_dense(vectors, weights), cost, prices)
-        expected = np.array([slow.totals(row) for row in weights])
+        mixed = with_independent(weights, vectors)
+        expected = np.array([slow.totals(row) for row in mixed])
         np.testing.assert_allclose(found.questions, expected[:, 0], atol=1e-9)
         np.testing.assert_allclose(found.n_questions, expected[:, 1], atol=1e-9)
         np.testing.assert_allclose(found.answers, expected[:, 2], atol=1e-9)
-        first = np.array([slow.gains(row, ()) for row in weights])
+        first = np.array([slow.gains(row, ()) for row in mixed])
         np.testing.assert_array_equal(found.gain > 0, first > 0)
         np.testing.assert_allclose(found.gain[first > 0], first[first > 0], atol=1e-9)
 
@@ -116,7 +124,7 @@ def test_sums_over_independent_labels_are_exact_in_one_step(name, monkeypatch):
     p, prices = IndependentLabels(rng.random((50, 5))), rng.uniform(0, 0.2, 5)
     prices[2] = np.inf
     quick = ask_labels(p, cost, prices)
-    monkeypatch.setattr(asking, "_worth_one_by_one", lambda distribution, cost: None)
+    monkeypatch.setattr(asking, "_worth_one_by_one", lambda *_: None)
     monkeypatch.setattr(asking, "_SELDOM", 0.0)
     slow = ask_labels(p, cost, prices)
     np.testing.assert_array_equal(quick.gain > 0, slow.gain > 0)
@@ -131,7 +139,8 @@ def test_prices_of_rows_are_those_of_the_row():
     p, prices = IndependentLabels(rng.random((600, 3))), np.array([0.1, 0.2, 0.3])
     cost = Cost.per_label(false_negative=missed)
     found = ask_labels(p, cost, prices)
-    values = values_of_labels(p, np.ones((600, 3), bool), cost)
+    nothing = np.full((600, 3), UNKNOWN, np.uint8)
+    values = values_of_labels(LabelsGiven(p), np.arange(600), nothing, nothing == UNKNOWN, cost)
     np.testing.assert_allclose(found.gain, values - prices, atol=1e-12)
     np.testing.assert_allclose(values, np.minimum(p.marginals() * missed, 1 - p.marginals()), atol=1e-12)
 
@@ -170,9 +179,44 @@ def test_known_labels_are_not_asked_about():
     p = IndependentLabels([[0.5, 0.5, 0.5]])
     observed = np.array([[1, UNKNOWN, UNKNOWN]], np.uint8)
     for cost in (get_cost("hamming"), get_cost("f1")):
-        found = ask_labels(p.given(observed), cost, np.array([0.0, 0.01, np.inf]), observed)
+        found = ask_labels(p, cost, np.array([0.0, 0.01, np.inf]), observed)
         assert (found.gain > 0).tolist() == [[False, True, False]]
         assert found.n_questions == pytest.approx(1.0)
+
+
+def test_what_is_known_of_many_labels_changes_the_probabilities_of_others():
+    rng = np.random.default_rng(3)
+    vectors = np.unique(rng.integers(0, 2, (30, 12)).astype(np.uint8), axis=0)
+    weights = rng.dirichlet(np.full(len(vectors), 0.5), 5)
+    observed = np.full((5, 12), UNKNOWN, np.uint8)
+    observed[:4, :3] = vectors[0, :3]  # of the last row nothing is known
+    observed[0] = 1 - vectors[0]  # no vector has these labels
+    told = LabelsGiven(LabelDistribution.from_dense(vectors, weights))(np.arange(5), observed)
+    p = weights @ vectors
+    for row, known in enumerate(observed != UNKNOWN):
+        by_vectors = np.where((vectors == observed[row])[:, known].all(axis=1), 0.8 * weights[row], 0.0)
+        by_labels = 0.2 * np.where(observed[row] == 1, p[row], 1 - p[row])[known].prod()
+        expected = (by_vectors @ vectors + by_labels * p[row]) / (by_vectors.sum() + by_labels)
+        np.testing.assert_allclose(
+            told.marginals()[row], np.where(known, observed[row], expected), atol=1e-12
+        )
+
+
+def test_a_function_of_many_labels_is_refused():
+    p = IndependentLabels(np.full((2, 11), 0.5))
+    with pytest.raises(ValueError, match="at most 10 labels, and here are 11"):
+        ask_labels(p, COSTS["function"], np.ones(11))
+
+
+def test_rows_that_are_not_followed():
+    p = IndependentLabels(np.random.default_rng(0).random((9, 4))).drawn(20)
+    cost, prices, some = get_cost("f1"), np.full(4, 0.02), np.arange(9) % 2 == 0
+    everything, found = ask_labels(p, cost, prices), ask_labels(p, cost, prices, followed=some)
+    np.testing.assert_array_equal(found.gain, everything.gain)
+    for field in ("questions", "n_questions", "answers"):
+        np.testing.assert_array_equal(
+            getattr(found, field), np.where(some, getattr(everything, field), np.nan)
+        )
 
 
 def test_what_truths_cost_as_answers():

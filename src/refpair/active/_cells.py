@@ -15,7 +15,7 @@ from refpair.active._pool import Floats, Indices, Pool
 from refpair.classifiers import BayesDecisionClassifier, BinaryRelevance
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.costs import CountCost, PerLabelCost, get_cost, vector_cost
-from refpair.decision.value import least_expected_cost, values_of_labels
+from refpair.decision.value import LabelsGiven, least_expected_cost, values_of_labels
 from refpair.posterior import IndependentLabels
 from refpair.posterior.distribution import MOST_ENUMERATED
 from refpair.tables.labels import UNKNOWN
@@ -111,7 +111,9 @@ def valued_cells(
         enough = int(np.searchsorted(np.cumsum(cells.unknown.sum(axis=1)[ranked]), n)) + 1
         some = np.sort(ranked[: max(_LOOKED_AT, enough)])
         cells, p = cells.of_rows(some), p[some]
-    return cells, values_of_labels(IndependentLabels(p), cells.unknown, cost)
+    nothing = np.full(p.shape, UNKNOWN, np.uint8)  # besides what the probabilities tell already
+    given = LabelsGiven(IndependentLabels(p))
+    return cells, values_of_labels(given, np.arange(len(p)), nothing, cells.unknown, cost)
 
 
 def label_probabilities(estimator: Any, pool: Pool, rng: np.random.Generator) -> Floats:

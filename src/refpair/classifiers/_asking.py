@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,18 +13,19 @@ from sklearn.utils.validation import check_consistent_length
 from refpair._extras import pd
 from refpair._parallel import in_memory, is_lazy
 from refpair.costs import Cost, get_cost, vector_cost
-from refpair.decision.ask import LabelQuestions, ask_labels
+from refpair.decision.ask import ask_labels
 from refpair.decision.condition import conditioned
 from refpair.decision.decide import decide
 from refpair.decision.expected import expected_cost
 from refpair.decision.rule_set import RuleSet
-from refpair.decision.value import cost_of_truths
+from refpair.decision.value import LabelsGiven, cost_of_truths
 from refpair.posterior.distribution import Bytes, Distribution, Floats
 from refpair.tables._cells import dense
 from refpair.tables._names import unknown_name
 
 _MULTIPLES = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # of prices of labels, in a curve
 _STEPS = 50  # of prices of rows
+_FOLLOWED = 1000  # rows of which all questions about labels are followed, to tell what they cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,45 +73,49 @@ def predict_or_ask(
     names = model._label_format.label_names
     of_labels = isinstance(ask, Mapping)
     prices = label_prices(ask, names) if of_labels else row_prices(ask, read.shape[0])
+    followed = _followed(read.shape[0])
     answers, expected, gains, totals, counts = [], [], [], [], []
     for rows, block in _blocks(model, read, cost, rules, observed):
         answers.append(block.answer)
         expected.append(block.expected)
         if of_labels:
-            asked = block.ask(prices, model)
-            gains += [one.gain for one in asked]
-            totals += [one.questions + one.answers for one in asked]
-            counts += [one.n_questions for one in asked]
+            gain, total, count = block.ask(prices, followed[rows], model)
         else:
-            gains.append(block.worth() - prices[rows])
-            totals.append(block.expected - np.maximum(gains[-1], 0.0))
-            counts.append((gains[-1] > 0).astype(np.float64))
+            gain = block.worth() - prices[rows]
+            total, count = block.expected - np.maximum(gain, 0.0), (gain > 0).astype(np.float64)
+        gains.append(gain)
+        totals.append(total)
+        counts.append(count)
     gain = np.concatenate(gains)
     return AnswersAndQuestions(
         answers=model._label_format.write(np.concatenate(answers), X),
         asked=gain > 0,
         questions=_in_order(gain, prices, names if of_labels else None),
         expected_costs=np.concatenate(expected),
-        expected_total=float(np.concatenate(totals).sum()),
-        expected_questions=float(np.concatenate(counts).sum()),
+        expected_total=_total(np.concatenate(totals), followed),
+        expected_questions=_total(np.concatenate(counts), followed),
     )
 
 
 def asking_curve(model: Any, X: Any, ask: Any, cost: Cost, rules: RuleSet | None) -> Any:
     """Return what questions and answers are expected to cost at several prices; see the model's method."""
     read, _ = _read(model, X, cost, None)
-    blocks = (block for _, block in _blocks(model, read, cost, rules, None))
+    blocks = _blocks(model, read, cost, rules, None)
     if isinstance(ask, Mapping):
-        own = label_prices(ask, model._label_format.label_names)
-        sums = np.zeros((len(_MULTIPLES), 2))
-        for block in blocks:
-            for place, multiple in enumerate(_MULTIPLES):
-                for one in block.ask(multiple * own, model):
-                    sums[place] += one.n_questions.sum(), (one.questions + one.answers).sum()
-        columns = {"multiple": _MULTIPLES, "expected_questions": sums[:, 0], "expected_total": sums[:, 1]}
+        own, followed = label_prices(ask, model._label_format.label_names), _followed(read.shape[0])
+        parts = [
+            [block.ask(multiple * own, followed[rows], model)[1:] for multiple in _MULTIPLES]
+            for rows, block in blocks
+        ]
+        found = [
+            [_total(np.concatenate(one), followed) for one in zip(*of_multiple, strict=True)]
+            for of_multiple in zip(*parts, strict=True)
+        ]
+        totals, counts = zip(*found, strict=True)
+        columns = {"multiple": _MULTIPLES, "expected_questions": counts, "expected_total": totals}
         return pd.DataFrame(columns)
     worth, total = [], 0.0
-    for block in blocks:
+    for _, block in blocks:
         worth.append(block.worth())
         total += float(block.expected.sum())
     gains = np.concatenate(worth)
@@ -154,23 +159,60 @@ def label_prices(ask: Mapping[Any, float], names: list[Any]) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Some rows: their answers, and what their labels may be, given the rules and what is known."""
+    """Some rows: what their labels may be without and with what is known of them, and the best answers."""
 
+    before: Distribution
+    known: Bytes | None
+    given: Distribution
+    cost: Cost
+    rules: RuleSet | None
     answer: Bytes
     expected: Floats
-    parts: list[tuple[Distribution, Cost, Bytes | None]]
-    rules: RuleSet | None
 
     def worth(self) -> Floats:
         """Return what it is worth to know all labels of a row."""
-        return np.asarray(
-            self.expected - np.concatenate([cost_of_truths(part, own) for part, own, _ in self.parts])
-        )
+        truths = [
+            cost_of_truths(part, self.cost.for_rows(some)) for some, part in _parts(self.given, self.rules)
+        ]
+        return np.asarray(self.expected - np.concatenate(truths))
 
-    def ask(self, prices: Floats, model: Any) -> list[LabelQuestions]:
-        """Return what to ask about single labels."""
-        how = {"rules": self.rules, "n_jobs": model.n_jobs, "verbose": getattr(model, "verbose", 0)}
-        return [ask_labels(part, own, prices, observed, **how) for part, own, observed in self.parts]
+    def ask(
+        self, prices: Floats, followed: npt.NDArray[np.bool_], model: Any
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return what each label is worth beyond its price, and the total and the number of questions."""
+        parts = []
+        for some, part in _parts(self.before, self.rules):
+            known = None if self.known is None else self.known[some]
+            parts.append(
+                ask_labels(
+                    part, self.cost.for_rows(some), prices, known, rules=self.rules,
+                    followed=followed[some], n_jobs=model.n_jobs, verbose=getattr(model, "verbose", 0),
+                )
+            )  # fmt: skip
+        gain = np.concatenate([one.gain for one in parts])
+        total = np.concatenate([one.questions + one.answers for one in parts])
+        count = np.concatenate([one.n_questions for one in parts])
+        asks = (gain > 0).any(axis=1)
+        return gain, np.where(asks, total, self.expected), np.where(asks, count, 0.0)
+
+
+def _parts(distribution: Distribution, rules: RuleSet | None) -> Iterable[tuple[slice, Distribution]]:
+    return (
+        [(slice(0, len(distribution)), distribution)] if rules is None else conditioned(distribution, rules)
+    )
+
+
+def _followed(n: int) -> npt.NDArray[np.bool_]:
+    """Return the rows of which all questions about labels are followed: some, always the same ones."""
+    followed = np.zeros(n, np.bool_)
+    followed[np.random.default_rng(0).permutation(n)[:_FOLLOWED]] = True
+    return followed
+
+
+def _total(values: Floats, followed: npt.NDArray[np.bool_]) -> float:
+    """Return the sum over all rows, from that over those that are followed if others are not known."""
+    is_known = ~np.isnan(values)
+    return float(values.sum() if is_known.all() else values[followed].mean() * len(values))
 
 
 def _read(model: Any, X: Any, cost: Cost, known: Any) -> tuple[Any, Bytes | None]:
@@ -191,17 +233,15 @@ def _blocks(
 ) -> Iterator[tuple[slice, _Block]]:
     # What is known of a row tells about its other labels by the distribution of whole vectors.
     for rows, p in model._distributions(X, cost if observed is None else get_cost("zero_one")):
-        own = cost.for_rows(rows)
-        known = None if observed is None else observed[rows]
-        told = p if known is None else p.given(known)
-        answer = decide(told, own, rules=rules, n_jobs=model.n_jobs)
-        given = [(slice(None), told)] if rules is None else conditioned(told, rules)
-        parts, expected = [], []
-        for some, part in given:
-            priced = own.for_rows(some)
-            parts.append((part, priced, None if known is None else known[some]))
-            expected.append(expected_cost(part, answer[some], priced))
-        yield rows, _Block(answer, np.concatenate(expected), parts, rules)
+        own, given, known = cost.for_rows(rows), p, None
+        if observed is not None:
+            known = observed[rows]
+            given = LabelsGiven(p, None if rules is None else 0.0)(np.arange(len(p)), known)
+        answer = decide(given, own, rules=rules, n_jobs=model.n_jobs)
+        expected = [
+            expected_cost(part, answer[some], own.for_rows(some)) for some, part in _parts(given, rules)
+        ]
+        yield rows, _Block(p, known, given, own, rules, answer, np.concatenate(expected))
 
 
 def _in_order(gain: Floats, prices: Floats, labels: list[Any] | None) -> Any:

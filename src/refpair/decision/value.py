@@ -12,8 +12,70 @@ from refpair.costs import Cost, CountCost, PerLabelCost
 from refpair.decision.decide import decide
 from refpair.decision.expected import expected_cost
 from refpair.decision.rule_set import RuleSet
-from refpair.posterior.distribution import Distribution, Floats
+from refpair.posterior.distribution import (
+    MOST_ENUMERATED,
+    Bytes,
+    Distribution,
+    Floats,
+    IndependentLabels,
+    LabelDistribution,
+    Longs,
+    all_weights,
+)
 from refpair.tables.labels import UNKNOWN
+
+_INDEPENDENT = 0.2  # probability that labels are
+
+
+class LabelsGiven:
+    """What labels may be by what is known of their row.
+
+    Weights of label vectors tell more surely how labels go together than is known: few vectors are left once
+    some labels are. So with a probability of 20 % labels are independent. What is known of a row makes either
+    more or less probable.
+
+    Parameters
+    ----------
+    distribution : LabelDistribution or IndependentLabels
+    independent : float, optional
+        The probability that labels are independent before anything is known, if not 20 %.
+
+    Examples
+    --------
+    Both labels or none, but with a probability of 20 % one does not tell of the other.
+
+    >>> from refpair.posterior import LabelDistribution
+    >>> given = LabelsGiven(LabelDistribution.from_dense([[0, 0], [1, 1]], [[1, 1]]))
+    >>> given(np.array([0]), np.array([[1, UNKNOWN]], np.uint8)).marginals()
+    array([[1. , 0.9]])
+    """
+
+    def __init__(self, distribution: Distribution, independent: float | None = None) -> None:
+        independent = _INDEPENDENT if independent is None else independent
+        self._is_mixed = False
+        if isinstance(distribution, LabelDistribution) and independent > 0:
+            self._independent, self._marginals = independent, distribution.marginals()
+            self._is_mixed = distribution.n_labels > MOST_ENUMERATED
+            if not self._is_mixed:
+                parts = [distribution, all_weights(self._marginals)]
+                distribution = LabelDistribution.mix(parts, [1.0 - independent, independent])
+        self._distribution = distribution
+
+    def __call__(self, rows: Longs, observed: Bytes) -> Distribution:
+        """Return the distributions of some rows; of more than 10 labels their probabilities only."""
+        part = self._distribution.taken(rows)
+        if not self._is_mixed:
+            return part.given(observed)
+        assert isinstance(part, LabelDistribution)
+        is_known, p = observed != UNKNOWN, self._marginals[rows]
+        by_labels = self._independent * np.where(is_known, np.where(observed == 1, p, 1.0 - p), 1.0).prod(
+            axis=1
+        )
+        by_vectors = (1.0 - self._independent) * part.mass_of(observed)
+        both = by_labels + by_vectors
+        share = np.where(both > 0, by_labels / np.where(both > 0, both, 1.0), 1.0)[:, None]
+        told = (1.0 - share) * part.given(observed).marginals() + share * p
+        return IndependentLabels(np.where(is_known, observed, np.clip(told, 0.0, 1.0)))
 
 
 def least_expected_cost(distribution: Distribution, cost: Cost, rules: RuleSet | None = None) -> Floats:
@@ -42,40 +104,48 @@ def cost_of_truths(distribution: Distribution, cost: Cost) -> Floats:
 
 
 def values_of_labels(
-    distribution: Distribution,
+    given: LabelsGiven,
+    rows: Longs,
+    observed: Bytes,
     wanted: npt.NDArray[np.bool_],
     cost: Cost,
     rules: RuleSet | None = None,
 ) -> Floats:
-    """Return by how much each label's answer is expected to lower the cost of the row.
+    """Return by how much each label's answer is expected to lower the cost of its row.
 
     Parameters
     ----------
-    distribution : LabelDistribution or IndependentLabels
+    given : LabelsGiven
+    rows : array of shape (n,)
+        Rows of its distribution.
+    observed : array of shape (n, n_labels), dtype uint8
+        What is known of them: 0, 1, or UNKNOWN (2).
     wanted : array of bool, shape (n, n_labels)
         Which values to compute; others are 0.
     cost : Cost
+        In which prices of rows are those of these rows.
     rules : RuleSet, optional
         What answers keep.
 
     Examples
     --------
     >>> from refpair.costs import get_cost
-    >>> from refpair.posterior import IndependentLabels
-    >>> p = IndependentLabels([[0.9, 0.5]])
-    >>> values_of_labels(p, np.ones((1, 2), bool), get_cost("hamming"))
+    >>> given = LabelsGiven(IndependentLabels([[0.9, 0.5]]))
+    >>> nothing = np.full((1, 2), UNKNOWN, np.uint8)
+    >>> values_of_labels(given, np.array([0]), nothing, nothing == UNKNOWN, get_cost("hamming"))
     array([[0.05, 0.25]])
     """
-    values, marginals = np.zeros(wanted.shape), distribution.marginals()
-    wanted = wanted & (marginals > 0.0) & (marginals < 1.0)
-    before = least_expected_cost(distribution, cost, rules)
+    now = given(rows, observed)
+    p, least = now.marginals(), least_expected_cost(now, cost, rules)
+    values = np.zeros(p.shape)
+    wanted = wanted & (p > 0.0) & (p < 1.0)
     for label in np.flatnonzero(wanted.any(axis=0)):
-        rows = np.flatnonzero(wanted[:, label])
-        twice = np.concatenate([rows, rows])
-        observed = np.full((len(twice), wanted.shape[1]), UNKNOWN, np.uint8)
-        observed[:, label] = np.repeat([0, 1], len(rows))
-        told = distribution.taken(twice).given(observed)
-        absent, present = least_expected_cost(told, cost.for_rows(twice), rules).reshape(2, -1)
-        p = marginals[rows, label]
-        values[rows, label] = before[rows] - (1.0 - p) * absent - p * present
-    return np.maximum(values, 0.0)  # below 0 by rounding, or where the decision is not exact
+        some = np.flatnonzero(wanted[:, label])
+        known = np.tile(observed[some], (2, 1))
+        known[:, label] = np.repeat([0, 1], len(some))
+        twice = np.tile(some, 2)
+        after = least_expected_cost(given(rows[twice], known), cost.for_rows(twice), rules)
+        absent, present = after.reshape(2, -1)
+        chance = p[some, label]
+        values[some, label] = least[some] - (1.0 - chance) * absent - chance * present
+    return np.maximum(values, 0.0)  # below 0 by rounding, or where decisions are not exact
