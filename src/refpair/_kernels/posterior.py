@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from refpair._kernels.jit import Floats, Ints, Longs, Words, count_ones, inline, kernel
+from refpair._kernels.jit import Bytes, Floats, Ints, Longs, Words, count_ones, inline, kernel
 
 _SLOT_BITS = 14
 _SLOTS = 1 << _SLOT_BITS  # for exponentials that are kept
@@ -194,6 +194,34 @@ def add_entries(
         for j in range(start[i], start[i + 1]):
             for at in range(label_start[index[j]], label_start[index[j] + 1]):
                 out[i, label_index[at]] += weight[j]
+
+
+@kernel
+def add_entries_given(
+    rows: Longs, observed: Bytes, start: Longs, index: Ints, weight: Floats, label_start: Longs,
+    label_index: Ints, mass: Floats, out: Floats,
+) -> None:  # fmt: skip
+    """Add the weight of each vector of a row to its labels and to the mass, if it agrees with what is known.
+
+    Of ``rows[i]``, labels of ``observed[i]`` are known to be 0 or 1; 2 is unknown.
+    """
+    for i in range(rows.shape[0]):
+        n_there = 0
+        for k in range(observed.shape[1]):
+            n_there += observed[i, k] == 1
+        for j in range(start[rows[i]], start[rows[i] + 1]):
+            first, end = label_start[index[j]], label_start[index[j] + 1]
+            n_found = 0
+            for at in range(first, end):
+                value = observed[i, label_index[at]]
+                if value == 0:
+                    n_found = -1
+                    break
+                n_found += value == 1
+            if n_found == n_there:
+                mass[i] += weight[j]
+                for at in range(first, end):
+                    out[i, label_index[at]] += weight[j]
 
 
 @kernel

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from refpair._kernels.posterior import add_entries_given
 from refpair.costs import Cost, CountCost, PerLabelCost
 from refpair.decision.decide import decide
 from refpair.decision.expected import expected_cost
@@ -63,18 +64,19 @@ class LabelsGiven:
 
     def __call__(self, rows: Longs, observed: Bytes) -> Distribution:
         """Return the distributions of some rows; of more than 10 labels their probabilities only."""
-        part = self._distribution.taken(rows)
         if not self._is_mixed:
-            return part.given(observed)
-        assert isinstance(part, LabelDistribution)
+            return self._distribution.taken(rows).given(observed)
+        assert isinstance(self._distribution, LabelDistribution)
+        mass, told = np.zeros(len(rows)), np.zeros(observed.shape)
+        add_entries_given(rows, observed, *self._distribution.entries(), mass, told)
         is_known, p = observed != UNKNOWN, self._marginals[rows]
         by_labels = self._independent * np.where(is_known, np.where(observed == 1, p, 1.0 - p), 1.0).prod(
             axis=1
         )
-        by_vectors = (1.0 - self._independent) * part.mass_of(observed)
-        both = by_labels + by_vectors
-        share = np.where(both > 0, by_labels / np.where(both > 0, both, 1.0), 1.0)[:, None]
-        told = (1.0 - share) * part.given(observed).marginals() + share * p
+        both = by_labels + (1.0 - self._independent) * mass
+        told = (1.0 - self._independent) * told + by_labels[:, None] * p
+        told /= np.where(both > 0, both, 1.0)[:, None]
+        told = np.where((both > 0)[:, None], told, p)
         return IndependentLabels(np.where(is_known, observed, np.clip(told, 0.0, 1.0)))
 
 

@@ -340,7 +340,11 @@ class LabelDistribution:
         >>> p.given(np.array([[2, 1]], np.uint8)).marginals()
         array([[0.5, 1. ]])
         """
-        row, agrees, mass = self._agreeing(observed)
+        row = np.repeat(np.arange(len(self)), np.diff(self.start))
+        is_known = np.flatnonzero((observed != UNKNOWN).any(axis=0))
+        told = observed[:, is_known][row]
+        agrees = ((told == UNKNOWN) | (told == self.vectors[:, is_known][self.index])).all(axis=1)
+        mass = np.bincount(row, np.where(agrees, self.weight, 0.0), minlength=len(self))
         kept = agrees | (mass[row] == 0.0)
         row, index = row[kept], self.index[kept]
         weight = self.weight[kept] / np.where(mass == 0.0, 1.0, mass)[row]
@@ -351,19 +355,6 @@ class LabelDistribution:
         found = sp.coo_array((weight, (row, which.ravel())), shape=(len(self), len(first))).tocsr()
         index, start = found.indices.astype(np.int32), found.indptr.astype(np.int64)
         return LabelDistribution(np.ascontiguousarray(vectors[first]), start, index, found.data)
-
-    def mass_of(self, observed: Bytes) -> Floats:
-        """Return how probable it is that labels are what is known of them, as :meth:`given` takes it."""
-        return self._agreeing(observed)[2]
-
-    def _agreeing(self, observed: Bytes) -> tuple[Longs, npt.NDArray[np.bool_], Floats]:
-        """Return the row of each weight, whether its vector agrees with what is known, and the sums."""
-        row = np.repeat(np.arange(len(self)), np.diff(self.start))
-        is_known = np.flatnonzero((observed != UNKNOWN).any(axis=0))
-        told = observed[:, is_known][row]
-        agrees = ((told == UNKNOWN) | (told == self.vectors[:, is_known][self.index])).all(axis=1)
-        mass = np.bincount(row, np.where(agrees, self.weight, 0.0), minlength=len(self))
-        return row, np.asarray(agrees), mass.astype(np.float64, copy=False)  # of no weights: whole numbers
 
     def entries(self) -> Entries:
         """Return start, index and weight, and the labels of vectors as :func:`label_lists` has them."""
