@@ -25,7 +25,7 @@ from refpair.tables._names import unknown_name
 
 _MULTIPLES = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # of prices of labels, in a curve
 _STEPS = 50  # of prices of rows
-_FOLLOWED = 1000  # rows of which all questions about labels are followed, to tell what they cost
+_FOLLOWED = 500  # rows of which all questions about labels are followed, to tell what they cost
 
 
 @dataclass(frozen=True, eq=False)

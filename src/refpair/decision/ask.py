@@ -25,6 +25,7 @@ from refpair.posterior.distribution import (
 from refpair.tables.labels import UNKNOWN
 
 _ROWS = 256  # asked about at a time
+_LOOKED_AT = 4  # labels of a row, if there are many
 _SELDOM = 1e-3  # what is known with a smaller probability is asked no more about
 _NOISE = 1e-9  # what differs by less is the same but for rounding
 
@@ -62,8 +63,8 @@ def ask_labels(
     """Return what to ask about single labels.
 
     For at most 10 labels, values are exact where decisions are. Of more than 10 labels that may be asked, the
-    10 of largest p (1 − p) beyond their prices are looked at, and labels are taken as independent given what
-    is known, which changes their probabilities.
+    4 of largest p (1 − p) for their prices are looked at, and labels are taken as independent given what is
+    known, which changes their probabilities.
 
     Parameters
     ----------
@@ -178,7 +179,7 @@ class _Questions:
         looked_at = is_open & np.isfinite(self.prices)
         doubt = np.where(looked_at, p * (1.0 - p), -1.0) / np.maximum(self.prices, _NOISE)
         if looked_at.sum(axis=1).max(initial=0) > MOST_ENUMERATED:
-            rest = np.argsort(-doubt, axis=1, kind="stable")[:, MOST_ENUMERATED:]
+            rest = np.argsort(-doubt, axis=1, kind="stable")[:, _LOOKED_AT:]
             np.put_along_axis(looked_at, rest, False, axis=1)
         gain = values_of_labels(self.given, row, observed, looked_at, own, self.rules) - self.prices
         noise = _NOISE * np.abs(least)
