@@ -15,7 +15,7 @@ some_losses = st.lists(one_loss, max_size=40) | st.lists(st.just(0.0), min_size=
 
 
 def obvious_p_value(losses, limit, delta):
-    """Bet loss by loss, with the mean and variance of all losses before, and of a first one that is made up."""
+    """Bet loss by loss, by the mean and variance of all losses before, and of a first one of 1/2."""
     capital, largest = 1.0, 1.0
     for i, loss in enumerate(losses):
         if largest >= 1 / delta:

@@ -46,7 +46,7 @@ def p_value_by_bets(losses: Floats, limit: float, delta: float) -> float:
 @kernel
 def first_not_rejected(losses: Floats, limits: Floats, delta: float) -> int:
     """Return the index of the first limit that the mean may be above of, at level δ."""
-    for k in range(limits.shape[0]):
+    for k in range(len(limits)):
         if log_growth(losses, limits[k], delta) < -np.log(delta):
             return k
-    return limits.shape[0]
+    return len(limits)
