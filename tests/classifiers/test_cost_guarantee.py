@@ -436,7 +436,8 @@ def test_promises_are_broken_as_seldom_as_said(model, how):
         try:
             given.calibrate(rows[drawn], Y[drawn])
         except ValueError as error:
-            assert "no share" in str(error)
+            if "no share" not in str(error):
+                raise
             continue
         answers, asks = given.predict_or_ask(rows)
         answered, true, shown = ~asks, Y == 1, answers == 1

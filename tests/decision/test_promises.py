@@ -37,7 +37,10 @@ def obvious_thresholds(promises, delta, order):
         for one in promises:
             rows = answered(small, level)
             n = sum(one.counts[i] + one.chance[i] for i in rows) / 2
-            total = sum(one.losses[i] * one.counts[i] + one.scores[i] / one.unit for i in rows) / 2
+            lost = [one.losses[i] * one.counts[i] for i in range(len(order))]
+            more = 20 * one.limit
+            ratio = (sum(lost[i] for i in small) + more) / (sum(one.scores[small]) / one.unit + more)
+            total = sum(lost[i] + ratio * one.scores[i] / one.unit for i in rows) / 2
             found.append((one.limit - total / max(n, 1e-12)) * np.sqrt(n / one.limit))
         return min(found)
 
@@ -72,7 +75,7 @@ def tables(n_draws, n=600):
     """Yield tables whose lowest scores are wrong more often than the ones above them."""
     for seed in range(n_draws):
         rng = np.random.default_rng(seed)
-        scores = rng.random(n)
+        scores = rng.random(n)  # from too high an expectation
         chance = np.where(scores < 0.2, 0.25, np.where(scores < 0.6, 0.02, 0.3))
         losses = (rng.random(n) < chance).astype(float)
         yield losses, scores, rng.permutation(n)

@@ -16,11 +16,13 @@ from refpair._doc_link import DocLinked
 from refpair._extras import pd
 from refpair._fitting import all_or_nothing
 from refpair._parallel import in_memory
-from refpair._saved import IfThere, Savable
+from refpair._saved import IfThere, Savable, require
+from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._checks import check_amount, check_positive, is_integer
 from refpair.classifiers._wanted import SHARES, Told, Wanted, of_labels, refusal
 from refpair.classifiers._weights import take_rows
 from refpair.costs import Cost, Measure, RankedCost, get_cost
+from refpair.costs._probe import check_probe, is_function, probe
 from refpair.costs.largest import largest_cost
 from refpair.decision.promises import find_thresholds, limit_of_share, limits_at
 from refpair.tables._cells import dense
@@ -202,7 +204,7 @@ class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, Savable):  # t
             self.estimator_ = self.estimator
             self.__dict__.pop("_own_format", None)
         X = in_memory(X)
-        labels = self._form.read_more(in_memory(y), "y", may_miss=True)
+        labels = self._label_format.read_more(in_memory(y), "y", may_miss=True)
         _check_known(labels)
         check_consistent_length(X, labels)
         _check_enough(labels.shape[0])
@@ -230,12 +232,41 @@ class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, Savable):  # t
     @property
     def classes_(self) -> npt.NDArray[Any]:
         """The names of the labels, or the classes of a one-dimensional y."""
-        return self._form.classes
+        return self._label_format.classes
 
     @property
-    def _form(self) -> LabelFormat:
+    def _label_format(self) -> LabelFormat:
         form: LabelFormat = getattr(self, "_own_format", None) or self.estimator_._label_format
         return form
+
+    def _get_saved(self) -> dict[str, Any]:
+        saved = super()._get_saved()
+        if self.cost is not None and not isinstance(self.cost, str):
+            saved["cost"] = get_cost(self.cost)
+        if "cost_" in saved and is_function(self.cost_):
+            saved["probe"] = probe(self.cost_, self._label_format.n_labels)
+        return saved
+
+    @classmethod
+    def _from_saved(cls, saved: dict[str, Any]) -> Self:
+        said = saved.pop("probe", None)
+        model = super()._from_saved(saved)
+        if said is not None:
+            check_probe(model.cost_, model._label_format.n_labels, said)
+        return model
+
+    def _check_saved(self) -> None:
+        if not hasattr(self, "estimator_"):
+            return
+        known = isinstance(self.estimator_, MultiLabelClassifier)
+        require(known and hasattr(self.estimator_, "_label_format"), "the estimator is none that is fitted")
+        names = [one.name for one in self._wanted]
+        promised = list(self.promise_) == list(self.threshold_) == names and len(names) > 0
+        n_labels = self._label_format.n_labels
+        require(promised, "the promises have no thresholds")
+        require(all(one.label < n_labels for one in self._wanted), "a promise is about no label")
+        require(self.estimator_._label_format.n_labels == n_labels, "the estimator has other labels")
+        self.cost_.for_labels(self._label_format.label_names)
 
     def _rng(self) -> np.random.Generator:
         state = check_random_state(self.random_state)
@@ -284,7 +315,7 @@ class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, Savable):  # t
 
     def _read_wanted(self) -> tuple[Cost, list[Wanted]]:
         """Return the cost of answers, and what is to be promised."""
-        names = self._form.label_names
+        names = self._label_format.label_names
         cost = (self.estimator_.cost_ if self.cost is None else get_cost(self.cost)).for_labels(names)
         wanted = [*of_labels("recall", self.recall, names), *of_labels("precision", self.precision, names)]
         if self.max_cost is None and self.coverage is None:

@@ -24,6 +24,7 @@ Rows = npt.NDArray[np.intp]
 
 _SMALL = 0.1  # of the calibration rows propose
 _LEVELS = 200
+_USUAL = 20.0  # rows as expected, before it is believed that a model expects too little or too much
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +159,11 @@ def _start(promises: Sequence[Promise], levels: Floats, small: Rows) -> int:
         return np.bincount(place, what[small], len(levels)).cumsum()
 
     for one in promises:
+        lost, expected = one.losses * one.counts, one.scores / one.unit
+        usual = _USUAL * one.limit
+        ratio = (lost[small].sum() + usual) / (expected[small].sum() + usual)
         n = up_to(one.counts + one.chance) / 2.0
-        mean = up_to(one.losses * one.counts + one.scores / one.unit) / np.maximum(2.0 * n, 1e-12)
+        mean = up_to(lost + ratio * expected) / np.maximum(2.0 * n, 1e-12)
         # In standard errors, but for a constant, of a mean that is at the limit.
         power = np.minimum(power, (one.limit - mean) * np.sqrt(n / one.limit))
     return int(power.argmax())
