@@ -1,0 +1,146 @@
+"""How many rows need no person if the recall of a label is promised? Against MAPIE on the same probabilities.
+
+A model is fitted on one half of a data set, the other half is the pool, of which a draw takes a random half
+to calibrate by. MAPIE's controller of recall finds a threshold for the probability of a label, by risk
+controlling prediction sets (its bounds "wsr", "bernstein" and "hoeffding") or by conformal risk control,
+which promises the recall on average over draws and not with confidence. It takes rows that have a label: of
+a single one, those that have this label. Rows at or below its threshold are answered "no"; those above are
+left to a person. Ours answers "no" likewise, to rows whose best answer that is and that are unlikely enough
+to have the label, and "yes" to rows whose best answer is that: no answer of "yes" can miss a label. So rows
+that need no person are counted in two ways, with and without those that are answered "yes". Ours promises
+recall among answered rows alone, MAPIE among all; a promise is broken if that of the pool is lower.
+
+MAPIE has an environment of its own: ``--mapie`` is its Python.
+
+    python -m benchmarks.promise_recall emotions yeast enron --mapie PYTHON
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.common import Results, find_data, markdown_table, read_table
+from benchmarks.promise import fit_half
+from refpair.decision.promises import Promise, find_thresholds
+from refpair.tables import TableOptions
+
+TABLE = "promise_recall.csv"
+LEVELS, CONFIDENCE, N_DRAWS, N_LABELS = (0.9, 0.95), 0.9, 100, 3
+METHODS = ("rcps wsr", "rcps bernstein", "rcps hoeffding", "crc")
+_MAPIE = """
+import sys
+import warnings
+import numpy as np
+from mapie.risk_control import MultiLabelClassificationController as Controller
+warnings.simplefilter("ignore")
+asked = np.load(sys.argv[1])
+level, confidence = float(sys.argv[3]), float(sys.argv[4])
+found = []
+for i, p in enumerate(np.split(asked["p"], asked["ends"][:-1])):
+    for method in sys.argv[5:]:
+        name, _, bound = method.partition(" ")
+        how = {"rcps_bound": bound, "confidence_level": confidence} if bound else {}
+        controller = Controller(lambda X: X, "recall", name, target_level=level, **how)
+        controller._risks = (p[:, None] <= controller.predict_params) * 1.0
+        controller.compute_best_predict_param()
+        found.append(controller.best_predict_param[0])
+        if i == 0:  # the loop over rows and thresholds that takes so long says the same
+            controller.calibrate(p[:, None], np.ones((len(p), 1), int))
+            assert controller.best_predict_param[0] == found[-1]
+np.save(sys.argv[2], np.reshape(found, (-1, len(sys.argv) - 5)))
+"""
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+def ask_mapie(python: str, drawn: list[Floats], level: float) -> Floats:
+    """Return the thresholds that MAPIE finds by probabilities of rows with the label, a row for each draw."""
+    with tempfile.TemporaryDirectory() as folder:
+        asked, told = Path(folder, "asked.npz"), Path(folder, "told.npy")
+        np.savez(asked, p=np.concatenate(drawn), ends=np.cumsum([len(p) for p in drawn]))
+        words = [python, "-c", _MAPIE, asked, told, str(level), str(CONFIDENCE), *METHODS]
+        subprocess.run(words, check=True, capture_output=True)
+        return np.asarray(np.load(told))
+
+
+def measure(python: str, p: Floats, there: Bools, yes: Bools, level: float) -> list[dict[str, float | str]]:
+    """Return for each method how many rows need no person, and how often the promise is broken."""
+    n = len(p)
+    drawn = [np.random.default_rng(seed).permutation(n)[: n // 2] for seed in range(N_DRAWS)]
+    thresholds = ask_mapie(python, [p[rows[there[rows]]] for rows in drawn], level)
+    score, found = p * ~yes, []
+    for method, of_draws in zip(METHODS, thresholds.T, strict=True):
+        broken = [(p[there] > at).mean() < level for at in of_draws]
+        no = np.mean([(p <= at).mean() for at in of_draws])
+        found.append({"method": method, "no": no, "all": no, "broken": np.mean(broken)})
+    ours = []
+    for seed, rows in enumerate(drawn):
+        promise = Promise(1.0 - level, 1.0 - yes[rows], score[rows], there[rows], p[rows])
+        order = np.random.default_rng([seed, 1]).permutation(len(rows))
+        at = find_thresholds([promise], 1.0 - CONFIDENCE, order)
+        answered = score <= (-np.inf if at is None else at[0])
+        of_label = yes[answered & there]
+        is_broken = len(of_label) > 0 and of_label.mean() < level
+        ours.append([(answered & ~yes).mean(), answered.mean(), is_broken])
+    no, every, is_broken = np.mean(ours, axis=0)
+    return [{"method": "refpair", "no": no, "all": every, "broken": is_broken}, *found]
+
+
+def show() -> str:
+    """Return the table of rows that need no person."""
+    found = read_table(TABLE)
+    rows = []
+    for (data, label, level), some in found.groupby(["data", "label", "level"], sort=False):
+        of = some.set_index("method")
+        shares = [f"{of['all']['refpair']:.2f}", *(f"{of['no'][name]:.2f}" for name in ("refpair", *METHODS))]
+        broken = [f"{of['broken'][name]:.2f}" for name in ("refpair", METHODS[0], METHODS[-1])]
+        rows.append([data, label, f"{level:g}", f"{of['there'].iloc[0]:.2f}", *shares, *broken])
+    header = ["data", "label", "recall", "have it", "refpair, all", "refpair, no"]
+    header += [f"MAPIE {name}" for name in METHODS]
+    return markdown_table([*header, "broken, refpair", "MAPIE rcps wsr", "MAPIE crc"], rows)
+
+
+def show_summary() -> str:
+    """Say how often we cover as many rows."""
+    found = read_table(TABLE)
+    every, no = (found.pivot_table(name, ["data", "label", "level"], "method") for name in ("all", "no"))
+    best = no[[name for name in METHODS if name != "crc"]].max(axis=1)
+    return (
+        f"counting rows that are answered, ours covers at least as many as the best of MAPIE's bounds in "
+        f"{int((every['refpair'] >= best).sum())} of {len(best)} cases; counting answers of no alone, in "
+        f"{int((no['refpair'] >= best).sum())}, and as many as its conformal risk control, which promises "
+        f"less, in {int((no['refpair'] >= no['crc']).sum())}"
+    )
+
+
+def main() -> None:
+    """Measure what is not stored, and show it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", nargs="+", help="names of data sets")
+    parser.add_argument("--mapie", required=True, metavar="PYTHON")
+    given = parser.parse_args()
+    find_data()
+    results = Results(TABLE, go_on=True)
+    for name in given.data:
+        if results.has(data=name):
+            continue
+        model, X, Y = fit_half(name, TableOptions())
+        p, answers = model.predict_proba(X), model.decide(X, "hamming")
+        for label in np.argsort(-Y.sum(axis=0), kind="stable")[:N_LABELS]:
+            there, yes = Y[:, label] == 1, np.asarray(answers)[:, label] == 1
+            for level in LEVELS:
+                for row in measure(given.mapie, p[:, label], there, yes, level):
+                    results.add(data=name, label=int(label), level=level, there=there.mean(), **row)
+            print(name, label, flush=True)
+    print(f"{show()}\n\n{show_summary()}.")
+
+
+if __name__ == "__main__":
+    main()
