@@ -65,7 +65,7 @@ def ask_mapie(python: str, drawn: list[Floats], level: float) -> Floats:
     with tempfile.TemporaryDirectory() as folder:
         asked, told = Path(folder, "asked.npz"), Path(folder, "told.npy")
         np.savez(asked, p=np.concatenate(drawn), ends=np.cumsum([len(p) for p in drawn]))
-        words = [python, "-c", _MAPIE, asked, told, str(level), str(CONFIDENCE), *METHODS]
+        words = [python, "-c", _MAPIE, str(asked), str(told), str(level), str(CONFIDENCE), *METHODS]
         subprocess.run(words, check=True, capture_output=True)
         return np.asarray(np.load(told))
 
@@ -75,14 +75,14 @@ def measure(python: str, p: Floats, there: Bools, yes: Bools, level: float) -> l
     n = len(p)
     drawn = [np.random.default_rng(seed).permutation(n)[: n // 2] for seed in range(N_DRAWS)]
     thresholds = ask_mapie(python, [p[rows[there[rows]]] for rows in drawn], level)
-    score, found = p * ~yes, []
+    score, found = np.where(yes, 0.0, p), []
     for method, of_draws in zip(METHODS, thresholds.T, strict=True):
         broken = [(p[there] > at).mean() < level for at in of_draws]
         no = np.mean([(p <= at).mean() for at in of_draws])
         found.append({"method": method, "no": no, "all": no, "broken": np.mean(broken)})
     ours = []
     for seed, rows in enumerate(drawn):
-        promise = Promise(1.0 - level, 1.0 - yes[rows], score[rows], there[rows], p[rows])
+        promise = Promise(1.0 - level, np.where(yes[rows], 0.0, 1.0), score[rows], there[rows], p[rows])
         order = np.random.default_rng([seed, 1]).permutation(len(rows))
         at = find_thresholds([promise], 1.0 - CONFIDENCE, order)
         answered = score <= (-np.inf if at is None else at[0])

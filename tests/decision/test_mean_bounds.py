@@ -23,8 +23,11 @@ def obvious_p_value(losses, limit, delta):
         means = [(0.5 + sum(losses[:k])) / (k + 1) for k in range(i + 1)]
         squares = 0.25 + sum((losses[k - 1] - means[k]) ** 2 for k in range(1, i + 1))
         variance = squares / (i + 1)
-        bet = math.sqrt(2 * math.log(1 / (delta * capital)) / (variance * (len(losses) - i)))
-        capital *= 1 + min(bet, 0.75 / (1 - limit)) * (limit - loss)
+        n_left, wanted = len(losses) - i, (1 + 1e-9) / (delta * capital)
+        bet = min(math.sqrt(2 * math.log(wanted) / (variance * n_left)), 0.75 / (1 - limit))
+        if limit > 0 and (1 + bet * limit) ** n_left < wanted:
+            bet = min((wanted ** (1 / n_left) - 1) / limit, 0.999 / (1 - limit))
+        capital *= 1 + bet * (limit - loss)
         largest = max(largest, capital)
     return 1 / largest
 
@@ -81,6 +84,9 @@ def test_power_is_nearly_that_of_a_test_that_knows_the_distribution(name, least)
 
 
 def test_what_can_be_said_of_few_losses():
+    """That 45 losses of 0 have a mean of at most 0.05 is all that 90 % confidence can mean: 0.95⁴⁵ < 0.1."""
+    assert mean_is_at_most(np.zeros(46), 0.05, 0.1)
+    assert not mean_is_at_most(np.zeros(44), 0.05, 0.1)
     assert mean_p_value(np.empty(0), 0.5, 0.1) == 1.0
     assert mean_upper_bound(np.empty(0), 0.1) == 1.0
     assert mean_p_value(np.zeros(100), 0.0, 0.1) == 1.0  # nothing shows that a mean is 0

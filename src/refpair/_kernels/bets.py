@@ -12,20 +12,24 @@ import numpy as np
 
 from refpair._kernels.jit import Floats, helper, kernel
 
-_MOST = 0.75  # of the capital can be lost at once
+_MOST = 0.75  # of the capital may be lost at once,
+_ALL = 0.999  # unless less could not reach what is wanted
+_MORE = 1e-9  # than that is aimed at, so that rounding does not decide
 
 
 @helper
 def log_growth(losses: Floats, limit: float, delta: float) -> float:
     """Return the logarithm of the largest capital, and stop as soon as it is log(1/δ)."""
     n, wanted = losses.shape[0], -math.log(delta)
-    most = _MOST / (1.0 - limit)
     n_seen, total, squares = 1.0, 0.5, 0.25  # a loss of 1/2 before all others, as far off as can be
     log_capital = largest = 0.0
     for i in range(n):
-        # What makes what is still wanted of a fair number of losses left: if they vary as they did.
-        spread = max(squares / n_seen * (n - i), 1e-300)
-        bet = min(math.sqrt(2.0 * (wanted - log_capital) / spread), most)
+        n_left, missing = n - i, wanted - log_capital + _MORE
+        # What reaches what is missing soonest, if losses go on to vary as they did.
+        bet = math.sqrt(2.0 * missing / max(squares / n_seen * n_left, 1e-300))
+        # The least that reaches it if all that follow are 0.
+        least = math.expm1(missing / n_left) / limit
+        bet = min(max(min(bet, _MOST / (1.0 - limit)), least), _ALL / (1.0 - limit))
         log_capital += math.log1p(bet * (limit - losses[i]))
         if log_capital > largest:
             largest = log_capital
