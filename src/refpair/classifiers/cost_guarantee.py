@@ -61,7 +61,8 @@ class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, Savable):  # t
         What answers cost, and what they are best for; by default the cost of the estimator.
     largest_cost : float, optional
         The most that an answer can cost. It is found for named costs and prices of labels, and for functions
-        if there are few labels; for others it must be given.
+        if there are few labels; for others it must be given. Where costs are far below it, more rows are
+        needed to calibrate by.
     confidence : float, default=0.95
         The probability that all promises hold.
     calibration_size : float or int, default=0.25
