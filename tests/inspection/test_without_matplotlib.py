@@ -6,7 +6,12 @@ import pytest
 
 import refpair
 from refpair import inspection
-from refpair.inspection import CalibrationDisplay, CodeLengthDisplay, CostComparisonDisplay
+from refpair.inspection import (
+    CalibrationDisplay,
+    CodeLengthDisplay,
+    CostComparisonDisplay,
+    CostCoverageDisplay,
+)
 from tests.inspection.results import DIRECTIONS, made_results
 
 
@@ -22,6 +27,7 @@ def test_the_module_is_imported_without_matplotlib(monkeypatch):
         "CalibrationDisplay",
         "CodeLengthDisplay",
         "CostComparisonDisplay",
+        "CostCoverageDisplay",
         "LearningCurveDisplay",
         "suspicious_labels",
     }
@@ -38,6 +44,8 @@ def test_plotting_without_matplotlib_names_the_extra(monkeypatch, model, test_ro
         lambda: CodeLengthDisplay.from_estimator(model, *test_rows),
         lambda: CodeLengthDisplay.from_results(results, "emotions", "f1", greater_is_better=DIRECTIONS),
         lambda: CalibrationDisplay.from_estimator(model, *test_rows),
+        lambda: CostCoverageDisplay.from_estimator(model, *test_rows),
+        lambda: CostCoverageDisplay.from_predictions([0.1], [0.2]),
         lambda: CalibrationDisplay.from_predictions([1, 0], [0.5, 0.5]),
         lambda: CostComparisonDisplay.from_estimators({"m": model}, *test_rows, ["f1"]),
         lambda: CostComparisonDisplay.from_results(results, "emotions", greater_is_better=DIRECTIONS),

@@ -17,7 +17,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import refpair
-from refpair import BinaryRelevance, Cost, CSRPEClassifier, Forest, Logistic, load, save
+from refpair import (
+    BayesDecisionClassifier,
+    BinaryRelevance,
+    Cost,
+    CostGuarantee,
+    CSRPEClassifier,
+    Forest,
+    Logistic,
+    load,
+    save,
+)
 from refpair.classifiers._base import MultiLabelClassifier
 
 LEARNERS = {
@@ -50,6 +60,7 @@ METHODS = (
     "predict_set_proba",
     "predict_code",
     "decision_function",
+    "predict_or_ask",
 )
 
 
@@ -65,7 +76,13 @@ def cases():
         small = {name: value for name, value in SMALL.items() if name in parameters}
         if not hasattr(cls, "fit"):
             continue
-        if cls is CSRPEClassifier:
+        if cls is CostGuarantee:
+            for model in (
+                CSRPEClassifier(**small),
+                BayesDecisionClassifier(RandomForestClassifier(4), **small),
+            ):
+                yield pytest.param(cls(model, coverage=1), id=f"{cls.__name__}-{type(model).__name__}")
+        elif cls is CSRPEClassifier:
             for name, learner in BIT_LEARNERS.items():
                 yield pytest.param(cls(estimator=learner, **small), id=f"{cls.__name__}-{name}")
         elif "estimator" in parameters:
@@ -166,6 +183,8 @@ def test_a_function_is_asked_for(cls, data, tmp_path):
 
 
 def small_model(cls, cost):
+    if cls is CostGuarantee:  # the model in it has a cost of its own
+        return cls(small_model(CSRPEClassifier, "f1"), coverage=1, cost=cost)
     model = cls(RandomForestClassifier(3)) if cls.__name__.startswith("Bayes") else cls()
     small = {name: value for name, value in SMALL.items() if name in model.get_params()}
     return model.set_params(cost=cost, **small)

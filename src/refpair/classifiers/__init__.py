@@ -4,6 +4,7 @@ from refpair.classifiers.base_estimators import Forest, Logistic
 from refpair.classifiers.bayes_decision import BayesDecisionClassifier
 from refpair.classifiers.binary_relevance import BinaryRelevance
 from refpair.classifiers.chain import ChainClassifier
+from refpair.classifiers.cost_guarantee import CostGuarantee
 from refpair.classifiers.csrpe import CSRPEClassifier
 from refpair.classifiers.filter_tree import CondensedFilterTree
 from refpair.classifiers.label_powerset import LabelPowerset
@@ -18,6 +19,7 @@ __all__ = [
     "CSRPEClassifier",
     "ChainClassifier",
     "CondensedFilterTree",
+    "CostGuarantee",
     "Forest",
     "LabelPowerset",
     "Logistic",

@@ -43,6 +43,7 @@ def _steps() -> Iterator[Callable[[], object]]:
     from refpair import AtLeast, AtMost, Cost, Taxonomy, active, get_cost
     from refpair import classifiers as of
     from refpair.decision import decide, expected_cost
+    from refpair.decision.mean_bounds import mean_p_value, mean_upper_bound
     from refpair.decision.rule_set import RuleSet
     from refpair.model_selection import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit
     from refpair.posterior import IndependentLabels, LabelDistribution
@@ -86,6 +87,7 @@ def _steps() -> Iterator[Callable[[], object]]:
         for cost in ("f1", "hamming", "jaccard"):
             yield partial(decide, joint, get_cost(cost), rules=free)
             yield partial(decide, alone, get_cost(cost), rules=rules)
+    yield lambda: (mean_p_value(np.zeros(9), 0.5, 0.1), mean_upper_bound(np.zeros(9), 0.1))
     lists = get_cost("recall@3")
     yield lambda: expected_cost(alone, decide(alone, lists), lists)
     yield lambda: of.LabelPowerset(forest, random_state=0).fit(dense, Y).predict_proba(dense)

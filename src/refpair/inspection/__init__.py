@@ -6,6 +6,7 @@ and can plot them again. Only plotting needs matplotlib: ``pip install 'refpair[
 
 from refpair.inspection.calibration import CalibrationDisplay
 from refpair.inspection.cost_comparison import CostComparisonDisplay
+from refpair.inspection.cost_coverage import CostCoverageDisplay
 from refpair.inspection.curves import CodeLengthDisplay, LearningCurveDisplay
 from refpair.inspection.wrong_labels import suspicious_labels
 
@@ -13,6 +14,7 @@ __all__ = [
     "CalibrationDisplay",
     "CodeLengthDisplay",
     "CostComparisonDisplay",
+    "CostCoverageDisplay",
     "LearningCurveDisplay",
     "suspicious_labels",
 ]
