@@ -156,7 +156,7 @@ def read_table(path: Path | str) -> pd.DataFrame:
 
 def stored() -> list[Path]:
     """Return the files of all results of benchmarks."""
-    return sorted(_FOLDER.glob("*.csv"))
+    return sorted(_FOLDER.glob("*.csv*"))
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:

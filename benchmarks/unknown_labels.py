@@ -36,7 +36,7 @@ from refpair.decision import decide
 from refpair.experiments.report.table import show_percent
 from refpair.posterior import LabelDistribution
 
-TABLE = "unknown_labels.csv"
+TABLE = "unknown_labels.csv.gz"
 COSTS = ("f1", "jaccard", "hamming", "rank")
 OURS, ALL, ABSENT, BR, BAYES, CONSTANT = (
     "refpair",
