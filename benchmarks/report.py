@@ -107,7 +107,9 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "wrong-labels": wrong_labels.show,
     "wrong-labels-gain": wrong_labels.show_gain,
 }
-BLOCKS |= {f"origin-{path.name.partition('.')[0]}": partial(common.tell_origin, path) for path in common.stored()}
+BLOCKS |= {
+    f"origin-{path.name.partition('.')[0]}": partial(common.tell_origin, path) for path in common.stored()
+}
 BLOCKS |= {f"panels-{name}": partial(active_learning.show_panels, name) for name in STRATEGIES}
 _BLOCK = re.compile(r"(^[ -]*)?(<!-- results:(\S+) -->)(.*?)(<!-- /results:\3 -->)", re.MULTILINE | re.DOTALL)
 
