@@ -6,7 +6,10 @@ person costs nothing else. Compared are: to ask about rows by their expected cos
 and to ask about the rows with a label of probability nearest to ½ (the margin), with the threshold that is
 best for these very rows; and to ask about labels, one after the other.
 
+With `--speed`, the processor time of `predict_or_ask` is compared with that of `predict`.
+
     python -m benchmarks.asking flags emotions scene yeast enron medical genbase CAL500 Corel5k bibtex
+    python -m benchmarks.asking emotions yeast enron --speed 1000000
 """
 
 from __future__ import annotations
@@ -18,7 +21,17 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from benchmarks.common import Results, cost_name, find_data, half_split, load, markdown_table, read_table
+from benchmarks.common import (
+    Results,
+    cost_name,
+    find_data,
+    half_split,
+    least_time,
+    load,
+    markdown_table,
+    read_table,
+    records,
+)
 from refpair import CSRPEClassifier, get_cost
 from refpair.costs import Cost
 from refpair.decision import decide
@@ -26,9 +39,10 @@ from refpair.decision.ask import ask_labels
 from refpair.decision.value import LabelsGiven
 from refpair.tables.labels import UNKNOWN
 
-TABLE = "asking.csv"
+TABLE, SPEED = "asking.csv", "asking_speed.csv"
 COSTS, MULTIPLES = ("f1", "hamming", "rank", "zero_one"), (0.5, 1.0, 1.5)
 N_BY_LABEL = 500  # rows that are asked about by label
+_ROWS_AT_ONCE = 50_000
 LEVEL = 0.95
 
 Bytes = npt.NDArray[np.uint8]
@@ -128,16 +142,53 @@ def show_summary() -> str:
     n_sets = found["data"].nunique()
     lower = found.groupby("data")["of_best"].apply(lambda ratio: (ratio <= LEVEL).mean())
     large = found[found["rows"] > N_BY_LABEL]
+    near = ((large["row_ratio"] - 1).abs() <= 0.05).mean()
     wins = found.groupby("data")["of_row"].apply(lambda ratio: (ratio < 1).all())
     return (
         f"asked about by expected cost, rows cost {found['of_constant'].mean():.0%} of the better of asking "
         f"all and none on average, and {found['of_best'].mean():.0%} of the best with the margin; "
         f"{(found['of_best'] <= LEVEL).mean():.0%} of the cases cost at most {LEVEL:.0%} of it, and "
         f"{(lower > 0.5).sum()} of {n_sets} sets do in most. With more than {N_BY_LABEL} rows, the expected "
-        f"total is within 5 % of what was paid in {((large['row_ratio'] - 1).abs() <= 0.05).mean():.0%} of the "
-        f"cases. Questions about labels cost {found['of_row'].mean():.0%} of those about rows on average, and "
-        f"less in all cases on {wins.sum()} of {n_sets} sets"
+        f"total is within 5 % of what was paid in {near:.0%} of the cases. Questions about labels cost "
+        f"{found['of_row'].mean():.0%} of those about rows on average, and less in all cases on {wins.sum()} "
+        f"of {n_sets} sets"
     )
+
+
+def measure_speed(name: str, n_rows: int, results: Results) -> None:
+    """Measure how long predictions and questions take, for rows of a data set over and over."""
+    data = load(name)
+    Y, matrix = np.asarray(sp.csr_array(data.Y).toarray(), np.uint8), sp.issparse(data.X)
+    rows = np.arange(min(n_rows, _ROWS_AT_ONCE)) % data.X.shape[0]
+    X, n_calls = data.X[rows], max(1, n_rows // len(rows))
+    for cost in COSTS:
+        model = CSRPEClassifier(cost, random_state=0, n_jobs=1).fit(data.X, Y)
+        price = float(model.expected_cost(X[:1000]).mean())
+        by_label = dict.fromkeys(range(Y.shape[1]), price / Y.shape[1])
+        calls = {
+            "predict": lambda model=model: model.predict(X),
+            "ask": lambda model=model, price=price: model.predict_or_ask(X, price),
+            "ask_labels": lambda model=model, ask=by_label: model.predict_or_ask(X[:1000], ask),
+        }
+        times = {}
+        for way, call in calls.items():
+            call()
+            times[way] = sum(least_time(call) for _ in range(1 if way == "ask_labels" else n_calls))
+        times["ask_labels"] *= n_calls * len(rows) / 1000
+        results.add(data=name, cost=cost, rows=n_calls * len(rows), is_sparse=matrix, **times)
+
+
+def show_speed() -> str:
+    """Return the table of processor times."""
+    rows = [
+        [
+            str(row["data"]), cost_name(str(row["cost"])), f"{row['rows']:,}", f"{row['predict']:.1f}",
+            f"{row['ask']:.1f}", f"{row['ask'] / row['predict']:.2f}", f"{row['ask_labels']:.0f}",
+        ]
+        for row in records(read_table(SPEED))
+    ]  # fmt: skip
+    header = ["data", "cost", "rows", "predict, s", "ask about rows, s", "ratio", "ask about labels, s"]
+    return markdown_table(header, rows)
 
 
 def main() -> None:
@@ -146,8 +197,15 @@ def main() -> None:
     parser.add_argument("data", nargs="+", help="names of data sets")
     parser.add_argument("--splits", type=int, default=1)
     parser.add_argument("--first-split", type=int, default=10)
+    parser.add_argument("--speed", type=int, metavar="ROWS", help="measure processor times on so many rows")
     given = parser.parse_args()
     find_data()
+    if given.speed:
+        speeds = Results(SPEED)
+        for name in given.data:
+            measure_speed(name, given.speed, speeds)
+        print(show_speed())
+        return
     results = Results(TABLE, go_on=True)
     for split in range(given.first_split, given.first_split + given.splits):
         for name in given.data:
