@@ -119,12 +119,12 @@ def test_names_of_labels_are_those_of_the_training_table(named, digits):
 def test_totals_of_many_rows_are_told_from_some(model, digits, monkeypatch):
     X, _ = digits
     ask = dict.fromkeys(range(10), 0.01)
-    every = model.predict_or_ask(X, ask)
-    monkeypatch.setattr(_asking, "_FOLLOWED", 200)
-    some = model.predict_or_ask(X, ask)
+    every = model.predict_or_ask(X[:100], ask)
+    monkeypatch.setattr(_asking, "_FOLLOWED", 40)
+    some = model.predict_or_ask(X[:100], ask)
     np.testing.assert_array_equal(every.asked, some.asked)
     assert some.expected_total != every.expected_total
-    assert some.expected_total == pytest.approx(every.expected_total, rel=0.2)
+    assert some.expected_total == pytest.approx(every.expected_total, rel=0.3)
 
 
 def test_rules_hold_for_answers_and_what_they_cost(model, digits):

@@ -62,9 +62,9 @@ def ask_labels(
 ) -> LabelQuestions:
     """Return what to ask about single labels.
 
-    For at most 10 labels, values are exact where decisions are. Of more than 10 labels that may be asked, the
-    4 of largest p (1 − p) for their prices are looked at, and labels are taken as independent given what is
-    known, which changes their probabilities.
+    For at most 6 labels, values are exact where decisions are. More labels are taken as independent given
+    what is known, which changes their probabilities; of more than 10 labels that may be asked, the 4 of
+    largest p (1 − p) for their prices are looked at.
 
     Parameters
     ----------

@@ -14,7 +14,6 @@ from refpair.decision.decide import decide
 from refpair.decision.expected import expected_cost
 from refpair.decision.rule_set import RuleSet
 from refpair.posterior.distribution import (
-    MOST_ENUMERATED,
     Bytes,
     Distribution,
     Floats,
@@ -26,6 +25,7 @@ from refpair.posterior.distribution import (
 from refpair.tables.labels import UNKNOWN
 
 _INDEPENDENT = 0.2  # probability that labels are
+_MOST_MIXED = 6  # labels up to which that is mixed in as weights of all label vectors
 
 
 class LabelsGiven:
@@ -56,14 +56,14 @@ class LabelsGiven:
         self._is_mixed = False
         if isinstance(distribution, LabelDistribution) and independent > 0:
             self._independent, self._marginals = independent, distribution.marginals()
-            self._is_mixed = distribution.n_labels > MOST_ENUMERATED
+            self._is_mixed = distribution.n_labels > _MOST_MIXED
             if not self._is_mixed:
                 parts = [distribution, all_weights(self._marginals)]
                 distribution = LabelDistribution.mix(parts, [1.0 - independent, independent])
         self._distribution = distribution
 
     def __call__(self, rows: Longs, observed: Bytes) -> Distribution:
-        """Return the distributions of some rows; of more than 10 labels their probabilities only."""
+        """Return the distributions of some rows; of more than 6 labels their probabilities only."""
         if not self._is_mixed:
             return self._distribution.taken(rows).given(observed)
         assert isinstance(self._distribution, LabelDistribution)
