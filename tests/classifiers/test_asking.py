@@ -42,6 +42,8 @@ def test_rows_that_cost_more_than_a_question_are_asked_about(model, digits):
     np.testing.assert_array_equal(found.questions["row"], order)
     np.testing.assert_allclose(found.questions["gain"], costs[order] - 0.15)
     assert (found.questions["price"] == 0.15).all()
+    n_asked = len(found.questions)
+    assert repr(found).startswith(f"<answers to 300 rows and about {n_asked} questions: ")
     answers, asked = found
     assert answers is found.answers
     assert asked is found.asked
@@ -175,7 +177,7 @@ def test_a_truth_may_cost_something_as_an_answer(digits):
         (np.nan, "from 0 up"),
         (np.inf, "from 0 up"),
         ([0.1, 0.2], "one for each of the 50 rows"),
-        ("much", "could not convert|price"),
+        ("much", "a number from 0 up, not 'much'"),
         ({}, "ask has no labels"),
         ({"twoo": 1.0}, "unknown label 'twoo'; did you mean 'two'"),
         ({"two": -1.0}, "a question about 'two' is a number from 0 up"),

@@ -28,7 +28,7 @@ _STEPS = 50  # of prices of rows
 _FOLLOWED = 500  # rows of which all questions about labels are followed, to tell what they cost
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AnswersAndQuestions:
     """What a model answers, and what it rather asks a person.
 
@@ -60,6 +60,10 @@ class AnswersAndQuestions:
     expected_costs: Floats
     expected_total: float
     expected_questions: float
+
+    def __repr__(self) -> str:
+        n, n_asked = len(self.expected_costs), self.expected_questions
+        return f"<answers to {n:,} rows and about {n_asked:.0f} questions: {self.expected_total:.4g} in all>"
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.answers, self.asked))
@@ -132,7 +136,10 @@ def asking_curve(model: Any, X: Any, ask: Any, cost: Cost, rules: RuleSet | None
 
 def row_prices(ask: Any, n: int) -> Floats:
     """Return the price of a question about each row."""
-    prices = np.asarray(ask, dtype=np.float64)
+    try:
+        prices = np.asarray(ask, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"the price of a question is a number from 0 up, not {ask!r}") from None
     if prices.shape not in ((), (n,)):
         raise ValueError(
             f"ask is the price of a question about a row, one for each of the {n:,} rows, or a price for "
