@@ -11,6 +11,8 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import refpair
 from refpair import (
@@ -20,6 +22,7 @@ from refpair import (
     CostGuarantee,
     CSRPEClassifier,
     ProbabilisticChain,
+    TableVectorizer,
     get_cost,
 )
 from refpair.tables.labels import read_labels
@@ -45,6 +48,12 @@ def model(data):
 
 def frames(X, Y):
     return pd.DataFrame(X, columns=list("abcd")), pd.DataFrame(Y, columns=NAMES)
+
+
+def kept_rows(n):
+    """Return the rows that a fit keeps from the model."""
+    state = np.random.RandomState(0).randint(2**31, size=4, dtype=np.int64)
+    return np.random.default_rng(state).permutation(n)[: n // 4]
 
 
 def shown_cost(given, data, cost="hamming"):
@@ -170,10 +179,8 @@ def test_lists_of_names_of_which_one_is_rare(data):
     found = read_labels(answers, classes=NAMES)[0]
     np.testing.assert_array_equal(found.toarray() if sp.issparse(found) else found, expected[0])
     np.testing.assert_array_equal(asks, expected[1])
-    calibration = np.random.default_rng(  # the rows that a fit keeps
-        np.random.RandomState(0).randint(2**31, size=4, dtype=np.int64)
-    ).permutation(600)[:150]
-    lists[calibration[3]] = [*lists[calibration[3]], "unique"]
+    row = kept_rows(600)[3]
+    lists[row] = [*lists[row], "unique"]
     given.fit(X, lists)
     assert set(given.classes_) == {*NAMES, "unique"}
     answers, _ = given.predict_or_ask(X[:5])
@@ -225,6 +232,62 @@ def test_the_largest_cost_is_asked_for_where_it_is_not_known(data):
     negative = Cost.from_counts(lambda tp, fp, fn, tn: fp + fn - tp, name="negative")
     with pytest.raises(ValueError, match="the cost 'negative' is -"):
         CostGuarantee(model, 5, cost=negative).fit(X, Y)
+
+
+# ---- pipelines ----
+
+
+def texts(X):
+    """Return a table of which a pipeline makes the features."""
+    mood = np.where(X[:, 0] > 0, "good day", "bad day")
+    return pd.DataFrame({"text": mood, "size": X[:, 1], "weight": X[:, 2]}, index=np.arange(len(X)) + 7)
+
+
+def test_a_pipeline_transforms_once_and_its_last_step_decides(data):
+    X, Y = texts(data.new[0]), pd.DataFrame(data.new[1], columns=NAMES)
+    X_new = texts(data.calibration[0])
+    model = make_pipeline(TableVectorizer(), CSRPEClassifier("f1", n_bits=30, random_state=0))
+    how = {"max_cost": 0.18, "recall": {"fraud": 0.8}}
+    given = CostGuarantee(model, **how).fit(X, Y)
+    answers, asks = given.predict_or_ask(X_new)
+    assert answers.index.equals(X_new.index)
+    assert list(answers) == given.classes_.tolist() == NAMES
+    assert 0.0 < asks.mean() < 1.0
+    assert not hasattr(model[-1], "classes_")
+    fitted, features = given.estimator_[-1], given.estimator_[:-1].transform(X_new)
+    assert given.cost_ == fitted.cost_
+    pd.testing.assert_frame_equal(answers, given.estimator_.predict(X_new).set_axis(X_new.index))
+    p = fitted.predict_proba(features)[:, 0] * (answers["fraud"] == 0)
+    scores = fitted.expected_cost(features), p.to_numpy()
+    thresholds = given.threshold_.values()
+    expected = np.any([score > at for score, at in zip(scores, thresholds, strict=True)], axis=0)
+    np.testing.assert_array_equal(asks, expected)
+    plain = CostGuarantee(fitted, **how).calibrate(given.estimator_[:-1].transform(X), Y)
+    again = CostGuarantee(given.estimator_, **how).calibrate(X, Y)
+    assert again.threshold_ == plain.threshold_
+    np.testing.assert_array_equal(again.predict_or_ask(X_new)[1], plain.predict_or_ask(features)[1])
+
+
+def test_pipelines_of_one_step_and_names_that_are_kept_from_the_model(data):
+    X, Y = data.calibration
+    lists = [[NAMES[k] for k in np.flatnonzero(row)] for row in Y]
+    lists[kept_rows(600)[0]] = ["unique"]
+    model = BayesDecisionClassifier(LogisticRegression(), cost="hamming", random_state=0)
+    plain, alone = (CostGuarantee(one, 0.3).fit(X, lists) for one in (model, make_pipeline(model)))
+    assert set(alone.classes_) == {*NAMES, "unique"}
+    assert alone.predict_or_ask(X)[0] == plain.predict_or_ask(X)[0]
+    np.testing.assert_array_equal(alone.predict_or_ask(X)[1], plain.predict_or_ask(X)[1])
+
+
+def test_a_pipeline_that_ends_in_another_estimator_or_is_not_fitted(data):
+    for last in (LogisticRegression(), "passthrough", make_pipeline(CSRPEClassifier())):
+        with pytest.raises(ValueError, match="estimator must be a classifier with expected_cost"):
+            CostGuarantee(make_pipeline(StandardScaler(), last), 0.1).fit(*data.train)
+    cost = Cost.per_label(false_negative=np.ones((400, 1)))
+    with pytest.raises(ValueError, match="prices of 400 rows"):
+        CostGuarantee(make_pipeline(StandardScaler(), CSRPEClassifier(cost)), 0.1).fit(*data.train)
+    with pytest.raises(NotFittedError, match="let fit of the CostGuarantee do so"):
+        CostGuarantee(make_pipeline(StandardScaler(), CSRPEClassifier()), 0.1).calibrate(*data.calibration)
 
 
 # ---- what is refused ----

@@ -5,7 +5,12 @@ import scipy.sparse as sp
 from matplotlib import pyplot as plt
 
 from refpair import CSRPEClassifier
-from refpair.inspection import CalibrationDisplay, CodeLengthDisplay, CostComparisonDisplay
+from refpair.inspection import (
+    AskingCurveDisplay,
+    CalibrationDisplay,
+    CodeLengthDisplay,
+    CostComparisonDisplay,
+)
 from tests.inspection.results import N_TRAIN
 
 
@@ -37,6 +42,10 @@ def test_labels_of_any_form(model, data, form):
             CostComparisonDisplay.from_estimators({"m": fitted}, new, labels, ["rank"]).scores,
             CostComparisonDisplay.from_estimators({"m": model}, new, Y[N_TRAIN:], ["rank"]).scores,
         )
+        np.testing.assert_array_equal(
+            AskingCurveDisplay.from_estimator(fitted, new, labels, ask=[0.1, 0.3]).realised,
+            AskingCurveDisplay.from_estimator(model, new, Y[N_TRAIN:], ask=[0.1, 0.3]).realised,
+        )
         plt.close("all")
 
 
@@ -52,3 +61,5 @@ def test_one_dimensional_labels(data):
     assert display.predicted.tolist() == [pytest.approx(model.predict_proba(new)[:, 1].mean())]
     found = CostComparisonDisplay.from_estimators({"m": model}, new, truth, ["zero_one"])
     assert found.scores.iloc[0, 0] == pytest.approx(wrong)
+    curve = AskingCurveDisplay.from_estimator(model, new, truth, ask=[0.0, 9.0])
+    assert curve.realised.tolist() == [0, pytest.approx(wrong * len(new))]

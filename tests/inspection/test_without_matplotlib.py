@@ -7,6 +7,7 @@ import pytest
 import refpair
 from refpair import inspection
 from refpair.inspection import (
+    AskingCurveDisplay,
     CalibrationDisplay,
     CodeLengthDisplay,
     CostComparisonDisplay,
@@ -24,6 +25,7 @@ def test_the_module_is_imported_without_matplotlib(monkeypatch):
     again = import_module("refpair.inspection")
     assert again is not inspection
     assert set(again.__all__) == {
+        "AskingCurveDisplay",
         "CalibrationDisplay",
         "CodeLengthDisplay",
         "CostComparisonDisplay",
@@ -41,6 +43,8 @@ def test_plotting_without_matplotlib_names_the_extra(monkeypatch, model, test_ro
         CodeLengthDisplay([1, 2], [0.1, 0.2], name="m", cost_name="f1", greater_is_better=True).plot,
         CalibrationDisplay([0.1], [0.2], [3], name="m").plot,
         CostComparisonDisplay(scores, greater_is_better=DIRECTIONS, name="m").plot,
+        AskingCurveDisplay([0.1], [0.2], 0.3).plot,
+        lambda: AskingCurveDisplay.from_estimator(model, *test_rows),
         lambda: CodeLengthDisplay.from_estimator(model, *test_rows),
         lambda: CodeLengthDisplay.from_results(results, "emotions", "f1", greater_is_better=DIRECTIONS),
         lambda: CalibrationDisplay.from_estimator(model, *test_rows),

@@ -28,6 +28,7 @@ from refpair import (
     load,
     save,
 )
+from refpair.classifiers import AnswersAndQuestions
 from refpair.classifiers._base import MultiLabelClassifier
 
 LEARNERS = {
@@ -97,8 +98,10 @@ def said_by(model, X):
     answers = {}
     for method in METHODS:
         if hasattr(model, method):
-            given = getattr(model, method)(X)
-            answers[method] = [np.asarray(part) for part in (given if isinstance(given, tuple) else (given,))]
+            price = [0.2] if method == "predict_or_ask" and isinstance(model, MultiLabelClassifier) else []
+            given = getattr(model, method)(X, *price)
+            parts = given if isinstance(given, tuple | AnswersAndQuestions) else (given,)
+            answers[method] = [np.asarray(part) for part in parts]
     return answers
 
 

@@ -16,7 +16,15 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from refpair import BayesDecisionClassifier, BinaryRelevance, CSRPEClassifier, Logistic, load, save
+from refpair import (
+    BayesDecisionClassifier,
+    BinaryRelevance,
+    CostGuarantee,
+    CSRPEClassifier,
+    Logistic,
+    load,
+    save,
+)
 from refpair._saved import IfThere, Savable, require
 from refpair.persistence import ModelFileError, _values
 from tests.persistence.forging import forge, in_header
@@ -146,6 +154,29 @@ def test_pipelines_come_back(name, data, tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(data[0]), model.predict_proba(data[0]))
     assert str(loaded.get_params()) == str(model.get_params())
     np.testing.assert_array_equal(loaded.fit(*data).predict(data[0]), model.predict(data[0]))
+
+
+def promising(data):
+    pipeline = make_pipeline(StandardScaler(), CSRPEClassifier("f1", n_bits=9, random_state=0))
+    return CostGuarantee(pipeline, coverage=0.5).fit(*data)
+
+
+def test_a_promise_about_a_pipeline_comes_back(data, tmp_path):
+    model = promising(data)
+    loaded = round_trip(model, tmp_path)
+    for mine, theirs in zip(model.predict_or_ask(data[0]), loaded.predict_or_ask(data[0]), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert loaded.promise_ == model.promise_
+    assert str(loaded.get_params()) == str(model.get_params())
+
+
+@pytest.mark.parametrize("last", ["passthrough", {"class": "Logistic", "C": 1.0, "tol": None}])
+def test_a_promise_needs_a_fitted_classifier_at_the_end(last, data, tmp_path):
+    save(promising(data), tmp_path / "m")
+    steps = [{"tuple": ["a", "passthrough"]}, {"tuple": ["b", last]}]
+    forge(tmp_path / "m", in_header("model", "estimator_", "steps", value=steps))
+    with pytest.raises(ModelFileError, match=r"no last step|the estimator is none that is fitted"):
+        load(tmp_path / "m")
 
 
 def n_wrong(Y, Z):

@@ -1,5 +1,6 @@
 """The classifiers, as scikit-learn estimators."""
 
+from refpair.classifiers._asking import AnswersAndQuestions
 from refpair.classifiers.base_estimators import Forest, Logistic
 from refpair.classifiers.bayes_decision import BayesDecisionClassifier
 from refpair.classifiers.binary_relevance import BinaryRelevance
@@ -14,6 +15,7 @@ from refpair.classifiers.rakel import RAkEL
 
 __all__ = [
     "MLECC",
+    "AnswersAndQuestions",
     "BayesDecisionClassifier",
     "BinaryRelevance",
     "CSRPEClassifier",

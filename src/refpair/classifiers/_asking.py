@@ -52,6 +52,20 @@ class AnswersAndQuestions:
     expected_questions : float
         How many questions this takes. Labels are asked one after the other, and what a person says of one may
         spare the next.
+
+    Examples
+    --------
+    Half of the rows with a 1 have the label, and a question costs less than a wrong answer is expected to.
+
+    >>> from refpair import CSRPEClassifier
+    >>> X, Y = [[0], [1]] * 20, [[0], [0], [0], [1]] * 10
+    >>> model = CSRPEClassifier("hamming", n_bits=20, random_state=0).fit(X, Y)
+    >>> found = model.predict_or_ask([[0], [1], [1]], 0.2)
+    >>> found.questions["row"].tolist()
+    [1, 2]
+    >>> answers, asked = found
+    >>> asked
+    array([False,  True,  True])
     """
 
     answers: Any

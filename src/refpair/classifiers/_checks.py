@@ -27,6 +27,13 @@ def check_positive(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a number above 0, not {value!r}")
 
 
+def check_between(name: str, value: Any) -> None:
+    """Refuse what is not a number between 0 and 1, both left out."""
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not is_number or not 0.0 < value < 1.0:
+        raise ValueError(f"{name} must be a number between 0 and 1, not {value!r}")
+
+
 def check_amount(name: str, value: Any, allowed: str) -> None:
     """Refuse what is neither None, a whole number of at least 1, nor a share in (0, 1]."""
     if value is None or (is_integer(value) and value >= 1):

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -18,7 +19,7 @@ from refpair._fitting import all_or_nothing
 from refpair._parallel import in_memory
 from refpair._saved import IfThere, Savable, require
 from refpair.classifiers._base import MultiLabelClassifier
-from refpair.classifiers._checks import check_amount, check_positive, is_integer
+from refpair.classifiers._checks import check_amount, check_between, check_positive, is_integer
 from refpair.classifiers._wanted import SHARES, Told, Wanted, of_labels, refusal
 from refpair.classifiers._weights import take_rows
 from refpair.costs import Cost, Measure, RankedCost, get_cost
@@ -47,7 +48,7 @@ class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, Savable):  # t
     ----------
     estimator : classifier
         A classifier of this package with ``expected_cost``, such as :class:`CSRPEClassifier`, or
-        :class:`BayesDecisionClassifier` around any of scikit-learn's.
+        :class:`BayesDecisionClassifier` around any of scikit-learn's; or a pipeline that ends in one.
     max_cost : float, optional
         What answered rows may cost on average.
     coverage : float, optional
@@ -237,8 +238,13 @@ class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, Savable):  # t
 
     @property
     def _label_format(self) -> LabelFormat:
-        form: LabelFormat = getattr(self, "_own_format", None) or self.estimator_._label_format
+        form: LabelFormat = getattr(self, "_own_format", None) or self._classifier._label_format
         return form
+
+    @property
+    def _classifier(self) -> Any:
+        """The fitted classifier that decides, at the end of a pipeline if there is one."""
+        return _last_of(self.estimator_)
 
     def _get_saved(self) -> dict[str, Any]:
         saved = super()._get_saved()
@@ -259,14 +265,15 @@ class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, Savable):  # t
     def _check_saved(self) -> None:
         if not hasattr(self, "estimator_"):
             return
-        known = isinstance(self.estimator_, MultiLabelClassifier)
-        require(known and hasattr(self.estimator_, "_label_format"), "the estimator is none that is fitted")
+        model = self._classifier
+        known = isinstance(model, MultiLabelClassifier) and hasattr(model, "_label_format")
+        require(known, "the estimator is none that is fitted")
         names = [one.name for one in self._wanted]
         promised = list(self.promise_) == list(self.threshold_) == names and len(names) > 0
         n_labels = self._label_format.n_labels
         require(promised, "the promises have no thresholds")
         require(all(one.label < n_labels for one in self._wanted), "a promise is about no label")
-        require(self.estimator_._label_format.n_labels == n_labels, "the estimator has other labels")
+        require(model._label_format.n_labels == n_labels, "the estimator has other labels")
         self.cost_.for_labels(self._label_format.label_names)
 
     def _rng(self) -> np.random.Generator:
@@ -275,14 +282,14 @@ class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, Savable):  # t
 
     def _answers(self, X: Any) -> tuple[Any, Told]:
         """Return the best answers as they are given, and what the model says of them."""
-        model, cost = self.estimator_, self.cost_
-        answers = model.decide(X, cost)
-        labels = np.asarray(dense(model._label_format.read_more(answers)))
+        model, cost, read = self._classifier, self.cost_, X
+        if model is not self.estimator_ and len(self.estimator_) > 1:
+            read = self.estimator_[:-1].transform(X)
+        labels = np.asarray(dense(model._label_format.read_more(model.decide(read, cost))))
         kinds = {one.what for one in self._wanted}
-        expected = model.expected_cost(X, cost=cost) if "cost" in kinds else None
-        p = model.predict_proba(X)[:, -labels.shape[1] :] if kinds - {"cost"} else None
-        own = getattr(self, "_own_format", None)
-        return answers if own is None else own.write(labels, X), Told(labels, expected, p)
+        expected = model.expected_cost(read, cost=cost) if "cost" in kinds else None
+        p = model.predict_proba(read)[:, -labels.shape[1] :] if kinds - {"cost"} else None
+        return self._label_format.write(labels, X), Told(labels, expected, p)
 
     def _answered(self, told: Told) -> npt.NDArray[np.bool_]:
         within = [one.score(told) <= self.threshold_[one.name] for one in self._wanted]
@@ -317,7 +324,7 @@ class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, Savable):  # t
     def _read_wanted(self) -> tuple[Cost, list[Wanted]]:
         """Return the cost of answers, and what is to be promised."""
         names = self._label_format.label_names
-        cost = (self.estimator_.cost_ if self.cost is None else get_cost(self.cost)).for_labels(names)
+        cost = (self._classifier.cost_ if self.cost is None else get_cost(self.cost)).for_labels(names)
         wanted = [*of_labels("recall", self.recall, names), *of_labels("precision", self.precision, names)]
         if self.max_cost is None and self.coverage is None:
             return cost, wanted
@@ -334,11 +341,11 @@ class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, Savable):  # t
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters, naming them and what they may be."""
-        estimator = self.estimator
-        if isinstance(estimator, type) or not hasattr(estimator, "expected_cost"):
+        classifier = _last_of(self.estimator)
+        if isinstance(classifier, type) or not hasattr(classifier, "expected_cost"):
             raise ValueError(
                 "estimator must be a classifier with expected_cost, such as CSRPEClassifier, not "
-                f"{estimator!r}: BayesDecisionClassifier gives it to classifiers of scikit-learn"
+                f"{classifier!r}: BayesDecisionClassifier gives it to classifiers of scikit-learn"
             )
         of_labels = {"recall": self.recall, "precision": self.precision}
         given = [name for name in ("max_cost", "coverage") if getattr(self, name) is not None]
@@ -353,12 +360,12 @@ class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, Savable):  # t
             if wanted is not None and not isinstance(wanted, Mapping):
                 raise ValueError(f"{what} must be a dictionary of labels, not {wanted!r}")
             for label, least in (wanted or {}).items():
-                _check_between(f"the {what} of {label!r}", least)
-        _check_between("confidence", self.confidence)
+                check_between(f"the {what} of {label!r}", least)
+        check_between("confidence", self.confidence)
         if self.coverage is not None and self.coverage != 1:
-            _check_between("coverage", self.coverage)
+            check_between("coverage", self.coverage)
         check_amount("calibration_size", self.calibration_size, "a share of rows below 1, or their number")
-        for cost in (self.cost, getattr(estimator, "cost", None)):
+        for cost in (self.cost, getattr(classifier, "cost", None)):
             if isinstance(cost, Cost) and cost.n_rows is not None:
                 raise ValueError(
                     f"the cost {cost.name!r} has prices of {cost.n_rows} rows, and a promise is about "
@@ -366,10 +373,8 @@ class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, Savable):  # t
                 )
 
 
-def _check_between(name: str, value: Any) -> None:
-    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not is_number or not 0.0 < value < 1.0:
-        raise ValueError(f"{name} must be a number between 0 and 1, not {value!r}")
+def _last_of(estimator: Any) -> Any:
+    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) and estimator.steps else estimator
 
 
 def _check_enough(n_rows: int) -> None:
