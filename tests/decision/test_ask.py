@@ -99,7 +99,7 @@ def random_weights(rng, n, n_vectors):
 @pytest.mark.parametrize("name", COSTS)
 @pytest.mark.parametrize("n_labels", [1, 3, 5])
 def test_questions_are_those_of_trying_everything(name, n_labels, monkeypatch):
-    monkeypatch.setattr(asking, "_SELDOM", 0.0)
+    monkeypatch.setattr(asking, "_NODES", 1 << n_labels)
     monkeypatch.setattr(asking, "_worth_one_by_one", lambda *_: None)
     rng, vectors, cost = np.random.default_rng(n_labels), all_vectors(n_labels), resolve(name, n_labels)
     weights = random_weights(rng, 12, len(vectors))
@@ -125,7 +125,7 @@ def test_sums_over_independent_labels_are_exact_in_one_step(name, monkeypatch):
     prices[2] = np.inf
     quick = ask_labels(p, cost, prices)
     monkeypatch.setattr(asking, "_worth_one_by_one", lambda *_: None)
-    monkeypatch.setattr(asking, "_SELDOM", 0.0)
+    monkeypatch.setattr(asking, "_NODES", 32)
     slow = ask_labels(p, cost, prices)
     np.testing.assert_array_equal(quick.gain > 0, slow.gain > 0)
     for field in ("questions", "n_questions", "answers"):
@@ -169,9 +169,9 @@ def test_asking_never_costs_more_than_answering_or_asking_for_all(name):
         price = least.mean() / 14
         found = ask_labels(distribution, COSTS[name], np.full(14, price))
         total = found.questions + found.answers
-        # Where what is known is rare, no more is asked: that costs a little.
-        assert (total <= least + 0.02 * least.mean()).all()
-        assert (total <= 14 * price + 0.02 * least.mean()).all()
+        # Of many sets of answers only random ones are followed.
+        assert (total <= least + 0.1 * least.mean()).all()
+        assert (total <= 14 * price + 0.1 * least.mean()).all()
         assert total.mean() < 0.9 * min(least.mean(), 14 * price)
 
 
@@ -200,6 +200,20 @@ def test_what_is_known_of_many_labels_changes_the_probabilities_of_others():
         np.testing.assert_allclose(
             told.marginals()[row], np.where(known, observed[row], expected), atol=1e-12
         )
+
+
+def test_totals_are_right_on_average_if_not_all_answers_are_followed(monkeypatch):
+    rng = np.random.default_rng(0)
+    weights = np.tile(random_weights(rng, 1, 32), (600, 1))
+    p, prices = LabelDistribution.from_dense(all_vectors(5), weights), np.full(5, 0.01)
+    monkeypatch.setattr(asking, "_NODES", 32)
+    exact = ask_labels(p[:1], get_cost("f1"), prices)
+    monkeypatch.setattr(asking, "_NODES", 3)
+    found = ask_labels(p, get_cost("f1"), prices)
+    for field in ("questions", "n_questions", "answers"):
+        some, value = getattr(found, field), getattr(exact, field)[0]
+        assert some.std() > 0
+        assert abs(some.mean() - value) < 4 * some.std() / 600**0.5
 
 
 def test_a_function_of_many_labels_is_refused():

@@ -183,3 +183,22 @@ def sum_costs(cells: Longs, rows: Longs, weight: Floats, costs: Floats) -> Float
         for j in range(cells.shape[1]):
             out[i] += weight[j] * of_size[cells[i, j]]
     return out
+
+
+@kernel
+def write_counts(chances: Floats, out: Floats) -> None:
+    """Write the probabilities that 0, 1, 2, … of the independent events of a row happen, as many as fit."""
+    most = out.shape[1] - 1
+    for i in range(chances.shape[0]):
+        for s in range(most + 1):
+            out[i, s] = 0.0
+        out[i, 0] = 1.0
+        top = 0
+        for k in range(chances.shape[1]):
+            chance = chances[i, k]
+            if chance == 0.0:
+                continue
+            top = min(top + 1, most)
+            for s in range(top, 0, -1):
+                out[i, s] = out[i, s] * (1.0 - chance) + out[i, s - 1] * chance
+            out[i, 0] *= 1.0 - chance

@@ -26,7 +26,7 @@ from refpair.tables.labels import UNKNOWN
 
 _ROWS = 256  # asked about at a time
 _LOOKED_AT = 4  # labels of a row, if there are many
-_SELDOM = 1e-3  # what is known with a smaller probability is asked no more about
+_NODES = 16  # different answers to the same number of questions about a row, that are followed
 _NOISE = 1e-9  # what differs by less is the same but for rounding
 
 
@@ -64,7 +64,8 @@ def ask_labels(
 
     For at most 6 labels, values are exact where decisions are. More labels are taken as independent given
     what is known, which changes their probabilities; of more than 10 labels that may be asked, the 4 of
-    largest p (1 − p) for their prices are looked at.
+    largest p (1 − p) for their prices are looked at. Questions are followed to the end, but if they have more
+    than 16 sets of answers, only random ones: totals are right on average then.
 
     Parameters
     ----------
@@ -151,13 +152,14 @@ class _Questions:
         row, chance = np.arange(n), np.ones(n)
         gain, least, p = self._gains(row, observed)
         found, (paid, count, left) = gain, np.zeros((3, n))
+        rng = np.random.default_rng(0)
         paid[~followed] = count[~followed] = left[~followed] = np.nan
         row, chance, observed = row[followed], chance[followed], observed[followed]
         gain, least, p = gain[followed], least[followed], p[followed]
         while len(row):
             best = gain.max(axis=1)
             label = (gain >= (best - _NOISE * np.abs(best))[:, None]).argmax(axis=1)
-            asks = (best > 0.0) & (chance >= _SELDOM)
+            asks = best > 0.0
             left += np.bincount(row[~asks], (chance * least)[~asks], minlength=n)
             row, label, chance, observed, p = row[asks], label[asks], chance[asks], observed[asks], p[asks]
             paid += np.bincount(row, chance * self.prices[label], minlength=n)
@@ -167,7 +169,8 @@ class _Questions:
             observed = np.concatenate([observed, observed])
             observed[np.arange(len(chance)), np.tile(label, 2)] = np.repeat([0, 1], len(label))
             row = np.tile(row, 2)
-            row, chance, observed = row[chance > 0], chance[chance > 0], observed[chance > 0]
+            some, chance = _thinned(row, chance, rng)
+            row, observed = row[some], observed[some]
             gain, least, p = self._gains(row, observed)
         return LabelQuestions(found, paid, count, left)
 
@@ -191,3 +194,24 @@ class _Questions:
         share = np.where(is_open, doubt, 0.0)[some]
         gain[some] = together[some, None] * share / share.sum(axis=1, keepdims=True)
         return gain, least, p
+
+
+def _thinned(row: Longs, chance: Floats, rng: np.random.Generator) -> tuple[Longs, Floats]:
+    """Return the nodes to go on with, and their chances: of a row with many, random ones that stand for all.
+
+    A node is drawn in proportion to its chance, and those that are drawn share the chance of the row.
+    """
+    kept, is_many = chance > 0, np.bincount(row, chance > 0) > _NODES
+    if not is_many.any():
+        return np.flatnonzero(kept), chance[kept]
+    order = np.argsort(row, kind="stable")
+    total = np.bincount(row, chance)
+    many = np.flatnonzero(is_many)
+    step = total[many, None] / _NODES
+    at = (total.cumsum() - total)[many, None] + step * (np.arange(_NODES) + rng.random((len(many), 1)))
+    place = np.searchsorted(chance[order].cumsum(), at.ravel(), side="right")
+    drawn, times = np.unique(np.minimum(place, len(order) - 1), return_counts=True)
+    drawn = order[drawn]
+    kept &= ~is_many[row]
+    share = times * total[row[drawn]] / _NODES
+    return np.concatenate([np.flatnonzero(kept), drawn]), np.concatenate([chance[kept], share])

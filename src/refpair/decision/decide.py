@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -16,7 +15,14 @@ from refpair._parallel import even_chunks, run_chunks
 from refpair.costs import Cost, CountCost, PerLabelCost, RankedCost, _counts
 from refpair.decision.allowed import best_allowed, best_by_marginals, likeliest_allowed
 from refpair.decision.condition import SELDOM, chance_of_broken, conditioned, raised
-from refpair.decision.expected import CostTable, bounded_table, is_rank, mean_costs, needs_only_marginals
+from refpair.decision.expected import (
+    CostTable,
+    bounded_table,
+    is_rank,
+    largest_count,
+    mean_costs,
+    needs_only_marginals,
+)
 from refpair.decision.ranked import best_sets
 from refpair.decision.rule_set import RuleSet, as_rule_set
 from refpair.posterior.distribution import (
@@ -36,7 +42,6 @@ N_LIKELY = 8  # how many of a row's most probable vectors are starts of a search
 _ROWS = 256  # decided on at a time
 _BLOCK = 1 << 22  # numbers in a temporary array: 32 MB
 _NOISE = 1e-12  # relative: what differs by less is the same but for rounding
-_TAIL = 40.0  # sizes with a smaller probability than exp(−40) are left out
 
 
 def decide(distribution: Distribution, cost: Cost, *, rules: Any = None, n_jobs: int | None = None) -> Bytes:
@@ -199,7 +204,8 @@ def exact_decision(labels: Distribution, cost: Cost) -> Rule | None:
     own = _own_rule(cost)
     if own is not None or not isinstance(cost, CountCost):
         return own
-    table = bounded_table(cost, np.arange(_largest_size(labels) + 1), labels.n_labels)
+    largest = largest_count(labels.marginals().sum(axis=1), labels.n_labels)
+    table = bounded_table(cost, np.arange(largest + 1), labels.n_labels)
     if table is None or table.rises_with_tp():
         return None
     costs = (table.first_cell, table.costs, table.slack)
@@ -305,15 +311,6 @@ def _likeliest_labels(table: CostTable, n_labels: int) -> Rule:
         return np.asarray(best_prefixes(distribution.entries(), *costs, n_labels))
 
     return rule
-
-
-def _largest_size(labels: Distribution) -> int:
-    """Return a size that is exceeded as good as never: by Chernoff's bound, P(|y| ≥ s) ≤ e^(s−μ) (μ/s)^s."""
-    mean = float(labels.marginals().sum(axis=1).max(initial=0.0))
-    size = math.ceil(mean)
-    while size < labels.n_labels and (mean > 0) and size * math.log(size / mean) - size + mean < _TAIL:
-        size += 1
-    return size
 
 
 def function_search_rule(cost: Cost) -> Rule:

@@ -11,6 +11,7 @@ The products of labels in it are not multiplied by z, so they move the expected 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,12 +19,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refpair._kernels.expected import expected_costs
+from refpair._kernels.expected import expected_costs, write_counts
 from refpair.costs import Cost, CountCost, Labels, PerLabelCost, RankedCost, _counts
 from refpair.decision.ranked import expected_cost_of_sets
 from refpair.posterior.distribution import Bytes, Distribution, Floats, LabelDistribution, Longs, dense_labels
 
 _NOISE = 1e-12  # of the largest cost
+_TAIL = 40.0  # numbers of events with a smaller probability than exp(−40) are left out
 _LARGE_TABLE = 48_000_000  # cells that are filled once, at most: 400 MB
 _TABLE = 6_000_000  # cells of one that is kept: about 50 MB
 _CELLS_AT_ONCE = 1 << 18
@@ -136,23 +138,36 @@ def _of_independent_counts(marginals: Floats, labels: Bytes, cost: CountCost) ->
         p, chosen = marginals[rows], labels[rows].astype(bool)
         hits = _count_distribution(p[chosen].reshape(len(rows), size))
         misses = _count_distribution(p[~chosen].reshape(len(rows), n_labels - size))
-        out[rows] = ((hits @ _costs_of_size(cost, size, n_labels)) * misses).sum(axis=1)
+        most = hits.shape[1] - 1, misses.shape[1] - 1
+        out[rows] = ((hits @ _costs_of_size(cost, size, n_labels, *most)) * misses).sum(axis=1)
     return out
 
 
-def _costs_of_size(cost: CountCost, size: int, n_labels: int) -> Floats:
+def _costs_of_size(cost: CountCost, size: int, n_labels: int, most_tp: int, most_fn: int) -> Floats:
     """Return what it costs to predict so many labels, by tp and fn."""
-    tp, fn = (grid.astype(np.float64) for grid in np.indices((size + 1, n_labels - size + 1)))
+    tp, fn = (grid.astype(np.float64) for grid in np.indices((most_tp + 1, most_fn + 1)))
     return cost._of_counts(tp, tp + fn, np.full_like(tp, size), n_labels)
 
 
+def largest_count(means: Floats, n_events: int) -> int:
+    """Return a number of independent events that happens as good as never, by what happens on average.
+
+    By Chernoff's bound, P(|y| ≥ s) ≤ e^(s−μ) (μ/s)^s.
+    """
+    mean = float(means.max(initial=0.0))
+    size = math.ceil(mean)
+    while size < n_events and (mean > 0) and size * math.log(size / mean) - size + mean < _TAIL:
+        size += 1
+    return size
+
+
 def _count_distribution(chances: Floats) -> Floats:
-    """Return the probabilities (n, k + 1) that 0, 1, … k of the k independent events of a row happen."""
-    counts = np.zeros((len(chances), chances.shape[1] + 1))
-    counts[:, 0] = 1.0
-    for chance in chances.T[:, :, None]:
-        counts[:, 1:] = counts[:, 1:] * (1.0 - chance) + counts[:, :-1] * chance
-        counts[:, :1] *= 1.0 - chance
+    """Return the probabilities that 0, 1, 2, … of the independent events of a row happen.
+
+    Numbers that happen as good as never are left out.
+    """
+    counts = np.empty((len(chances), largest_count(chances.sum(axis=1), chances.shape[1]) + 1))
+    write_counts(chances, counts)
     return counts
 
 
