@@ -12,8 +12,8 @@ import typer
 from rich.filesize import decimal
 from rich.markup import escape
 
-from refpair._extras import pd
 from refpair.cli.options import (
+    Ask,
     Data,
     Drop,
     Encoding,
@@ -21,8 +21,10 @@ from refpair.cli.options import (
     FalsePositive,
     ForSpreadsheets,
     Kinds,
+    Known,
     Labels,
     LabelSep,
+    Questions,
     RuleTexts,
     Sep,
 )
@@ -234,11 +236,17 @@ def predict(
     ] = None,
     false_positive: FalsePositive = None,
     false_negative: FalseNegative = None,
+    ask: Ask = None,
+    questions: Questions = None,
+    known: Known = False,
     for_spreadsheets: ForSpreadsheets = False,
     sep: Sep = None,
     encoding: Encoding = None,
 ) -> None:
     """Predict the labels of a table, in the form that the training table had.
+
+    With --ask, the answers of all rows have a column ask: whether a person should be asked, or about which
+    labels. These rows go to a file of their own.
 
     For example:
 
@@ -251,9 +259,14 @@ def predict(
     refpair predict songs.refpair new.csv --rule "at least 1"
 
     refpair predict payments.refpair new.csv --false-negative fraud=amount
+
+    refpair predict songs.refpair new.csv --ask 0.2 --questions ask.csv -o answers.csv
+
+    refpair predict mail.refpair new.csv --ask fraud=1,spam=0.1 --questions ask.csv -o answers.csv
     """
     from refpair import load
-    from refpair.cli.data import TableModel, cost_of
+    from refpair.cli.asking import Asking, check_asking
+    from refpair.cli.data import TableModel, beside, cost_of
     from refpair.datasets.load import read_data
     from refpair.tables import write_table
     from refpair.tables._names import check_known
@@ -261,6 +274,9 @@ def predict(
 
     if output is not None:
         check_table_path(output, for_spreadsheets=for_spreadsheets)
+    check_asking(ask, questions, output, known=known, for_spreadsheets=for_spreadsheets)
+    if known and (proba or expected_cost or sets or top):
+        raise ValueError("--proba, --expected-cost, --sets and --top tell nothing of --known labels")
     fitted = TableModel(str(model), load(model))
     fitted.add_rules(rule or ())
     table = read_data(data, sep=sep, encoding=encoding)
@@ -268,11 +284,19 @@ def predict(
         check_known([id_column], list(table.X.columns), table.name)
     is_own = cost is None and not false_positive and not false_negative
     asked = None if is_own else cost_of(cost, false_positive, false_negative, fitted.labels, table)
-    answers = fitted.predict(table, proba=proba, expected_cost=expected_cost, sets=sets, top=top, cost=asked)
+    asking = Asking.of(fitted, table, ask, asked, known=known) if ask else None
+    labels = None if asking is None else asking.labels
+    answers = fitted.predict(
+        table, proba=proba, expected_cost=expected_cost, sets=sets, top=top, cost=asked, labels=labels
+    )
+    if asking is not None:
+        answers = beside(answers, asking.asks.to_frame("ask"))
     if join or id_column is not None:
-        cells = table.X if join else table.X[[id_column]]
-        renamed = {name: f"{name}_predicted" for name in answers.columns if name in set(cells.columns)}
-        answers = pd.concat([cells, answers.rename(columns=renamed)], axis=1)
+        answers = beside(table.X if join else table.X[[id_column]], answers)
+    if asking is not None and questions is not None:
+        to_ask = asking.questions(known=known)
+        write_table(to_ask, questions, for_spreadsheets=for_spreadsheets)
+        typer.echo(asking.told(questions, to_ask), err=True)
     if output is None:
         sys.stdout.write(csv_text(answers, for_spreadsheets=for_spreadsheets))
     else:
