@@ -94,9 +94,10 @@ class Asking:
         found = fitted.classifier.predict_or_ask(fitted.features(table), prices, cost=cost, known=told)
         questions = found.questions
         if isinstance(prices, dict):
-            asks = pd.Series("", range(len(table.X)), dtype=object)
-            for row, some in questions.groupby("row", sort=False)["label"]:
-                asks[row] = fitted.form.separator.join(map(str, some))
+            joined = questions.groupby("row")["label"].agg(
+                lambda some: fitted.form.separator.join(map(str, some))
+            )
+            asks = joined.reindex(range(len(table.X)), fill_value="")
         else:
             asks = pd.Series(np.where(found.asked, "yes", "no"))
         labels = np.asarray(fitted.form.read_more(found.answers))
