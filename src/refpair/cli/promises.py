@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from refpair import CostGuarantee
+from refpair.classifiers._checks import check_positive
 from refpair.cli.data import TableModel
 from refpair.costs import Cost
 from refpair.costs.cost import vector_cost
@@ -24,6 +25,7 @@ def promising(
         if confidence is not None:
             raise ValueError("--confidence goes with --promise, the cost to promise, as in --promise 0.1")
         return None
+    check_positive("--promise", promise)
     vector_cost(cost, "--promise")
     if cost.n_rows is not None:
         raise ValueError("--promise is about new rows, whose prices nobody knows: give prices as numbers")
