@@ -58,8 +58,9 @@ def test_rows_for_a_person_come_in_the_order_to_ask_them(model, songs):
 
 def test_label_takes_the_questions_and_their_labels_are_not_known(model, songs):
     songs[["id", *FEATURES]].to_csv("new.csv", index=False)
-    said = refpair_("predict", model.name, "new.csv", "--ask", 0.15, *ASK).stderr.splitlines()
+    said = refpair_("predict", model.name, "new.csv", "--ask", 0.15, "--id", "id", *ASK).stderr.splitlines()
     command = shlex.split(said[2].removeprefix("to ask a person: refpair "))
+    assert command[-3:] == ["--in-order", "--id", "id"]
     result = refpair_(*command, "--save-model", "m")
     assert "rows, labels joy, anger, calm" in result.stderr
     assert "answered already" not in result.stderr

@@ -121,7 +121,7 @@ class Asking:
         ]
         return beside(cells.iloc[self.rows], columns)
 
-    def told(self, path: Path, written: pd.DataFrame) -> str:
+    def told(self, path: Path, written: pd.DataFrame, id_column: str | None) -> str:
         """Say how much is asked, what that is expected to cost, and how to go on with the written table."""
         found, n, n_rows = self.found, len(self.table.X), len(self.rows)
         alone = f"answers alone {found.expected_costs.sum():,.2f}"
@@ -138,5 +138,7 @@ class Asking:
             asked = self.prices if isinstance(self.prices, dict) else self.fitted.labels
             labels = shlex.quote(",".join(map(str, asked)))
             again = f"{shlex.quote(str(path))} --labels {labels} --drop {drop} --in-order"
+            if id_column is not None:
+                again += f" --id {shlex.quote(id_column)}"
             lines.append(f"to ask a person: refpair label {again}")
         return "\n".join(lines)

@@ -300,7 +300,7 @@ def predict(
     if asking is not None and questions is not None:
         to_ask = asking.questions(known=known)
         write_table(to_ask, questions, for_spreadsheets=for_spreadsheets)
-        typer.echo(asking.told(questions, to_ask), err=True)
+        typer.echo(asking.told(questions, to_ask, id_column), err=True)
     if output is None:
         sys.stdout.write(csv_text(answers, for_spreadsheets=for_spreadsheets))
     else:

@@ -59,5 +59,5 @@ def tell_promise(guarantee: CostGuarantee, fitted: TableModel, table: Table, pri
     return (
         f"promise, with confidence {guarantee.confidence:g}: {name} is at most {guarantee.max_cost:g} on "
         f"average if the model answers {which}\n"
-        f"found on {len(table.X):,} rows of {table.name}; for new rows like these: {command}"
+        f"found on {len(table.X):,} rows of {table.name}; for new rows like these:\n{command}"
     )
