@@ -8,9 +8,11 @@ import shlex
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import refpair
-from refpair import AtMost, Cost
+from refpair import AtMost, Cost, CSRPEClassifier
+from refpair.tables import read_table
 from tests.cli.running import FEATURES, FIT, LABELS, refpair_, refuses, works
 
 ASK = ("--questions", "ask.csv", "-o", "answers.csv")
@@ -96,7 +98,7 @@ def test_questions_about_labels(model, songs, given):
     assert (own == "").sum() == 80 - len(told)
     said = result.stderr.splitlines()
     assert said[0] == f"{len(found.questions)} labels of {len(told)} of 80 rows are asked about; ask.csv"
-    assert f"answers and {found.expected_questions:.1f} questions are expected" in said[1]
+    assert f"answers and about {found.expected_questions:.1f} questions are expected" in said[1]
     assert "--labels calm,joy --drop price,gain,ask,guess --in-order" in said[2]
 
 
@@ -109,6 +111,22 @@ def test_labels_to_ask_about_are_joined_as_labels_are(folder, songs):
     assert answers.columns.tolist() == ["tags", "ask"]
     assert asked["ask"].str.contains(";").any()
     assert asked["guess"].isin(answers["tags"]).all()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+def test_models_made_in_python_without_names(ending, folder, songs):
+    X, Y = songs[FEATURES].to_numpy(), sp.csr_array(songs[LABELS].to_numpy())
+    model = CSRPEClassifier(n_bits=28, random_state=0).fit(X, Y)
+    refpair.save(model, "model")
+    songs[FEATURES].to_csv("new.csv", index=False)
+    given = ("--questions", f"ask{ending}", "-o", f"answers{ending}")
+    works("predict", "model", "new.csv", "--ask", "0=0.02,2=0.02", *given)
+    found = model.predict_or_ask(X, {0: 0.02, 2: 0.02})
+    answers, asked = (read_table(f"{name}{ending}").X for name in ("answers", "ask"))
+    assert (answers[["0", "1", "2"]].to_numpy() == found.answers.toarray()).all()
+    told = ["|".join(map(str, some)) for _, some in found.questions.groupby("row", sort=False)["label"]]
+    assert "2|0" in told
+    assert asked["ask"].astype(str).tolist() == told
 
 
 OPTIONS = {

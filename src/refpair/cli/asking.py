@@ -14,6 +14,7 @@ from refpair.cli.data import TableModel, beside, price_of
 from refpair.cli.prices import check_label
 from refpair.costs import Cost
 from refpair.tables import Table
+from refpair.tables._cells import dense
 from refpair.tables.labels import with_gaps
 from refpair.tables.write import check_table_path
 
@@ -100,7 +101,7 @@ class Asking:
             asks = joined.reindex(range(len(table.X)), fill_value="")
         else:
             asks = pd.Series(np.where(found.asked, "yes", "no"))
-        labels = np.asarray(fitted.form.read_more(found.answers))
+        labels = np.asarray(dense(fitted.form.read_more(found.answers)))
         return cls(fitted, table, found, prices, labels, asks, questions["row"].drop_duplicates().to_numpy())
 
     def questions(self, *, known: bool) -> pd.DataFrame:
@@ -127,7 +128,7 @@ class Asking:
         alone = f"answers alone {found.expected_costs.sum():,.2f}"
         if isinstance(self.prices, dict):
             told = f"{len(found.questions):,} labels of {n_rows:,} of {n:,} rows are asked about; {path}"
-            what = f"answers and {found.expected_questions:,.1f} questions"
+            what = f"answers and about {found.expected_questions:,.1f} questions"
         else:
             told = f"{n_rows:,} of {n:,} rows are asked about; {path}"
             what = f"answers and {n_rows:,} questions"
