@@ -113,7 +113,7 @@ class Asking:
         if known and set(_COLUMNS) <= set(cells.columns):
             cells = cells.drop(columns=list(_COLUMNS))
         first = self.found.questions.drop_duplicates("row").reset_index(drop=True)
-        columns = first[["price", "gain"]].round(6)
+        columns = first[["price", "gain"]].round({"gain": 6})
         if isinstance(self.prices, dict):
             columns["ask"] = self.asks[self.rows].to_numpy()
         names = np.array(self.fitted.labels, object)
