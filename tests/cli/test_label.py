@@ -518,3 +518,12 @@ def test_a_mistyped_option_ends_with_code_2(pool, option):
     result = refpair_("label", *NEW, *option)
     assert result.exit_code == 2
     assert "Usage: refpair label" in result.stderr
+
+
+def test_rows_come_in_the_order_of_the_table_if_that_is_asked_for(pool, served):
+    asked = []
+    served.works.append(lambda session: asked.append(session.ask(N)))
+    label(*LABELS, "--id", "key", "--in-order")
+    label("--session", "other.sqlite", *LABELS, "--id", "key")
+    assert asked[0] == pool["key"].tolist()
+    assert asked[1] != asked[0]

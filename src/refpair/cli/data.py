@@ -93,14 +93,15 @@ def _prices(option: str, given: list[str] | None, labels: list[str], table: Tabl
         label, equals, number = (piece.strip() for piece in part.rpartition("="))
         if equals:
             check_label(option, label, number, labels, table)
-            own[label] = _price(option, part, number, labels, table)
+            own[label] = price_of(option, part, number, labels, table)
         else:
-            for_all = _price(option, part, number, labels, table)
+            for_all = price_of(option, part, number, labels, table)
     prices = [own.get(label, for_all) for label in labels]
     return np.column_stack(np.broadcast_arrays(*prices)) if any(np.ndim(one) for one in prices) else prices
 
 
-def _price(option: str, part: str, number: str, labels: list[str], table: Table | None) -> Any:
+def price_of(option: str, part: str, number: str, labels: list[str], table: Table | None) -> Any:
+    """Return the price that a part of an option gives: a number, or a column of a table."""
     try:
         price = float(number)
     except ValueError:
@@ -141,6 +142,14 @@ def labeled_part(table: Table, Y: pd.DataFrame) -> Table:
         typer.echo(f"{table.name}: {sentence}", err=True)
     index = pd.Index(np.flatnonzero(kept) + 1)
     return Table(table.name, table.X[kept].set_axis(index), Y[kept].set_axis(index), table.folder)
+
+
+def beside(cells: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """Return cells of a table with answers behind them, which are renamed where a column has their name."""
+    names = {name: f"{name}_predicted" for name in answers.columns if name in set(cells.columns)}
+    if twice := [new for new in names.values() if new in {*cells.columns, *answers.columns}]:
+        raise ValueError(f"the table has a column {twice[0]!r}, which the answers need: rename that column")
+    return pd.concat([cells.reset_index(drop=True), answers.rename(columns=names)], axis=1)
 
 
 class TableModel:
@@ -225,13 +234,14 @@ class TableModel:
         sets: int,
         top: int,
         cost: Cost | None = None,
+        labels: Any = None,
     ) -> pd.DataFrame:
         """Return the predictions in the form that the labels had, and what else is asked for.
 
-        They are for a cost, or by default for the model's own.
+        They are for a cost, or by default for the model's own; or labels that are given, 0 and 1.
         """
         form = replace(self.form, within="list")
-        predicted = form.write(self._predict(table, cost), None)
+        predicted = form.write(self._predict(table, cost) if labels is None else labels, None)
         if form.kind == "names":
             answers = pd.DataFrame({form.name or "labels": predicted})
         else:
@@ -240,11 +250,11 @@ class TableModel:
             answers = pd.DataFrame(dense, columns=self.labels).infer_objects()
         if proba:
             found = np.concatenate(self._ask("predict_proba", table)).round(6)
-            names = [f"{name}_probability" for name in self.labels]
-            answers = pd.concat([answers, pd.DataFrame(found, columns=names)], axis=1)
+            columns = [f"{name}_probability" for name in self.labels]
+            answers = pd.concat([answers, pd.DataFrame(found, columns=columns)], axis=1)
         if top:
             parts = self._ask("predict_top", table, top, cost if isinstance(cost, RankedCost) else None)
-            lists = np.concatenate([labels for labels, _ in parts])
+            lists = np.concatenate([own for own, _ in parts])
             chances = np.concatenate([own for _, own in parts]).round(6)
             for place in range(lists.shape[1]):
                 answers[f"label_{place + 1}"] = lists[:, place]
@@ -253,12 +263,12 @@ class TableModel:
             answers["expected_cost"] = self.expected_cost(table, cost).round(6)
         if sets:
             parts = self._ask("predict_set_proba", table, sets)
-            vectors = np.concatenate([labels for labels, _ in parts])
+            vectors = np.concatenate([own for own, _ in parts])
             chances = np.concatenate([own for _, own in parts]).round(6)
-            labels = np.array(self.labels, object)
+            names = np.array(self.labels, object)
             for k in range(sets):
                 answers[f"set_{k + 1}"] = [
-                    "|".join(labels[np.flatnonzero(row)]) if chance > 0 else None
+                    "|".join(names[np.flatnonzero(row)]) if chance > 0 else None
                     for row, chance in zip(vectors[:, k], chances[:, k], strict=True)
                 ]
                 answers[f"set_{k + 1}_probability"] = chances[:, k]
@@ -270,6 +280,14 @@ class TableModel:
         if isinstance(own, Measure):
             raise ValueError(f"{own.name} is a measure of a whole table: no row has an expected cost by it")
         return np.concatenate(self._ask("expected_cost", table, cost=cost))
+
+    def features(self, table: Table) -> Any:
+        """Return all rows as the classifier wants them."""
+        try:
+            X = self._rows(table)
+            return self.fitted[:-1].transform(X) if isinstance(self.fitted, Pipeline) else X
+        except ValueError as error:
+            raise ValueError(f"{table.name}: {error}") from None
 
     def _predict(self, table: Table, cost: Cost | None = None) -> Any:
         """Return the predicted labels, 0 and 1."""

@@ -86,6 +86,13 @@ def label(
             metavar="FILE",
         ),
     ] = None,
+    in_order: Annotated[
+        bool,
+        typer.Option(
+            "--in-order",
+            help="Ask for rows in the order of the table, such as that of refpair predict --questions.",
+        ),
+    ] = False,
     session: Annotated[
         Path | None, typer.Option(help="The file of the answers.", show_default="DATA.labels.sqlite")
     ] = None,
@@ -126,7 +133,7 @@ def label(
         Path | None, typer.Option(help="Instead of the page: read Label Studio's JSON export.")
     ] = None,
 ) -> None:
-    """Label a table in the browser, the most informative rows first.
+    """Label a table in the browser, the most informative rows first, or in the order of the table.
 
     For example:
 
@@ -137,6 +144,8 @@ def label(
     refpair label mails.csv --rule "at most 2"
 
     refpair label mails.csv --review suspects.csv
+
+    refpair label ask.csv --labels spam,fraud,urgent --drop price,gain,guess --in-order
 
     refpair label mails.csv --export labels.csv
 
@@ -201,6 +210,7 @@ def label(
         folder=table.folder,
         features=features,
         label_rules=label_rules,
+        in_order=in_order,
         verbose=int(sys.stderr.isatty()),
     ) as opened:
         if label is not None:

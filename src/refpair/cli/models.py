@@ -12,8 +12,9 @@ import typer
 from rich.filesize import decimal
 from rich.markup import escape
 
-from refpair._extras import pd
 from refpair.cli.options import (
+    Ask,
+    Confidence,
     Data,
     Drop,
     Encoding,
@@ -21,12 +22,15 @@ from refpair.cli.options import (
     FalsePositive,
     ForSpreadsheets,
     Kinds,
+    Known,
     Labels,
     LabelSep,
+    Promise,
+    Questions,
     RuleTexts,
     Sep,
 )
-from refpair.cli.printing import Output, new_table, tell_columns
+from refpair.cli.printing import Output, new_table, per_label_table, tell_columns
 
 Model = Annotated[
     Path, typer.Argument(help="A file written by refpair fit.", metavar="MODEL", show_default=False)
@@ -64,6 +68,8 @@ def fit(
             "model on, as in 0.2.",
         ),
     ] = None,
+    promise: Promise = None,
+    confidence: Confidence = None,
     drop: Drop = None,
     kind: Kinds = None,
     text_model: Annotated[
@@ -89,6 +95,8 @@ def fit(
 ) -> None:
     """Fit a model to a table and save it. The first fit takes longer: it compiles kernels.
 
+    --promise keeps a quarter of the rows from the model, to say what can be promised of new ones.
+
     For example:
 
     refpair fit tickets.csv --labels tags -o tickets.refpair
@@ -103,20 +111,21 @@ def fit(
 
     refpair fit songs.csv --labels joy,anger --cost macro_f1 -o songs.refpair
 
+    refpair fit tickets.csv --labels tags --promise 0.1 -o tickets.refpair
+
     refpair fit emotions --cost rank -o emotions.refpair
     """
-    import numpy as np
     from sklearn.pipeline import make_pipeline
 
     from refpair import CSRPEClassifier, TableVectorizer, save
     from refpair._files import check_output
     from refpair.cli.data import TableModel, amount, built_in_cost, cost_of, read_labeled, table_options
+    from refpair.cli.held_out import split_holdout, split_promise
     from refpair.cli.prices import options_again
+    from refpair.cli.promises import promising, tell_promise
     from refpair.cli.rules import parse_rule
     from refpair.costs import PerLabelCost
-    from refpair.model_selection import MultilabelStratifiedShuffleSplit
-    from refpair.tables import Table
-    from refpair.tables.labels import read_labels, with_gaps
+    from refpair.tables.labels import read_labels
 
     options = table_options(labels, label_sep, drop, kind, sep, encoding)
     check_output(output)  # now, not when the work is done
@@ -124,21 +133,15 @@ def fit(
         built_in_cost(cost)  # find mistyped names before a large table is read
     if test is not None and holdout is not None:
         raise ValueError("--test and --holdout are two ways to score the model; choose one")
+    if promise is not None and holdout is not None:
+        raise ValueError("--promise keeps rows from the model and scores it on them; leave --holdout out")
     table = read_labeled(data, options)
     held_out = None if test is None else read_labeled(test, options)
     if holdout is not None:
-        assert table.Y is not None
-        n, n_out = len(table.X), round(holdout * len(table.X))
-        if not 0 < n_out < n - 1:
-            raise ValueError(
-                f"{table.name}: --holdout {holdout:g} of {n:,} rows leaves nothing to learn or to measure"
-            )
-        Y, _ = read_labels(table.Y, f"{table.name}: the labels", may_miss=True)
-        splits = MultilabelStratifiedShuffleSplit(1, test_size=n_out, random_state=seed)
-        table, held_out = (
-            Table(table.name, table.X.iloc[rows], table.Y.iloc[rows], table.folder)
-            for rows in map(np.sort, next(splits.split(None, with_gaps(Y))))
-        )
+        table, held_out = split_holdout(table, holdout, seed)
+    if promise is not None:
+        table, kept = split_promise(table, seed)
+        held_out = kept if held_out is None else held_out
     Y, form = read_labels(table.Y, f"{table.name}: the labels", may_miss=True)
     names = [str(name) for name in form.classes]
     rules = [parse_rule(text, names) for text in rule or ()]
@@ -160,6 +163,7 @@ def fit(
         random_state=seed,
         verbose=verbose,
     )
+    guarantee = promising(classifier, promise, confidence, chosen, seed)
     model = make_pipeline(vectorizer, classifier)
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as told:
@@ -203,6 +207,8 @@ def fit(
     if chosen.n_rows is not None:
         again = options_again(false_positive, false_negative)
         typer.echo(f"the file has mean prices; with those of each row: refpair predict {output} DATA {again}")
+    if guarantee is not None:
+        typer.echo(tell_promise(guarantee, TableModel(str(output), model), kept))
 
 
 def predict(
@@ -234,11 +240,17 @@ def predict(
     ] = None,
     false_positive: FalsePositive = None,
     false_negative: FalseNegative = None,
+    ask: Ask = None,
+    questions: Questions = None,
+    known: Known = False,
     for_spreadsheets: ForSpreadsheets = False,
     sep: Sep = None,
     encoding: Encoding = None,
 ) -> None:
     """Predict the labels of a table, in the form that the training table had.
+
+    With --ask, the answers of all rows have a column ask: whether a person should be asked, or about which
+    labels. These rows go to a file of their own.
 
     For example:
 
@@ -251,9 +263,14 @@ def predict(
     refpair predict songs.refpair new.csv --rule "at least 1"
 
     refpair predict payments.refpair new.csv --false-negative fraud=amount
+
+    refpair predict songs.refpair new.csv --ask 0.2 --questions ask.csv -o answers.csv
+
+    refpair predict mail.refpair new.csv --ask fraud=1,spam=0.1 --questions ask.csv -o answers.csv
     """
     from refpair import load
-    from refpair.cli.data import TableModel, cost_of
+    from refpair.cli.asking import Asking, check_asking
+    from refpair.cli.data import TableModel, beside, cost_of
     from refpair.datasets.load import read_data
     from refpair.tables import write_table
     from refpair.tables._names import check_known
@@ -261,6 +278,9 @@ def predict(
 
     if output is not None:
         check_table_path(output, for_spreadsheets=for_spreadsheets)
+    check_asking(ask, questions, output, known=known, for_spreadsheets=for_spreadsheets)
+    if known and (proba or expected_cost or sets or top):
+        raise ValueError("--proba, --expected-cost, --sets and --top tell nothing of --known labels")
     fitted = TableModel(str(model), load(model))
     fitted.add_rules(rule or ())
     table = read_data(data, sep=sep, encoding=encoding)
@@ -268,11 +288,19 @@ def predict(
         check_known([id_column], list(table.X.columns), table.name)
     is_own = cost is None and not false_positive and not false_negative
     asked = None if is_own else cost_of(cost, false_positive, false_negative, fitted.labels, table)
-    answers = fitted.predict(table, proba=proba, expected_cost=expected_cost, sets=sets, top=top, cost=asked)
+    asking = Asking.of(fitted, table, ask, asked, known=known) if ask else None
+    labels = None if asking is None else asking.labels
+    answers = fitted.predict(
+        table, proba=proba, expected_cost=expected_cost, sets=sets, top=top, cost=asked, labels=labels
+    )
+    if asking is not None:
+        answers = beside(answers, asking.asks.to_frame("ask"))
     if join or id_column is not None:
-        cells = table.X if join else table.X[[id_column]]
-        renamed = {name: f"{name}_predicted" for name in answers.columns if name in set(cells.columns)}
-        answers = pd.concat([cells, answers.rename(columns=renamed)], axis=1)
+        answers = beside(table.X if join else table.X[[id_column]], answers)
+    if asking is not None and questions is not None:
+        to_ask = asking.questions(known=known)
+        write_table(to_ask, questions, for_spreadsheets=for_spreadsheets)
+        typer.echo(asking.told(questions, to_ask, id_column), err=True)
     if output is None:
         sys.stdout.write(csv_text(answers, for_spreadsheets=for_spreadsheets))
     else:
@@ -296,10 +324,15 @@ def evaluate(
     per_label: Annotated[
         bool, typer.Option("--per-label", help="Add precision and recall of each label.")
     ] = False,
+    promise: Promise = None,
+    confidence: Confidence = None,
     sep: Sep = None,
     encoding: Encoding = None,
 ) -> None:
     """Score a model on a table with labels: by costs of rows and of lists first, then of the whole table.
+
+    --promise takes the table for rows that the model has not seen, with all labels known; if nothing of the
+    kind can be promised, it says what can be, and the exit code is 2.
 
     For example:
 
@@ -308,12 +341,15 @@ def evaluate(
     refpair evaluate songs.refpair test.csv --cost f1 --cost f2
 
     refpair evaluate payments.refpair test.csv --false-negative fraud=amount
+
+    refpair evaluate songs.refpair test.csv --promise 0.1
     """
     from refpair import load
     from refpair.cli.data import TableModel, built_in_cost, cost_of, table_options
-    from refpair.cli.prices import tell_paid
+    from refpair.cli.prices import options_again, tell_paid
+    from refpair.cli.promises import promising, tell_promise
     from refpair.costs import Cost, Measure, PerLabelCost, cost_names
-    from refpair.tables.labels import UNKNOWN, with_gaps
+    from refpair.tables.labels import with_gaps
 
     asked_for = [built_in_cost(name) for name in cost or cost_names()]
     fitted = TableModel(str(model), load(model))
@@ -321,6 +357,7 @@ def evaluate(
     priced: Cost | None = None
     if false_positive or false_negative:
         priced = cost_of(None, false_positive, false_negative, fitted.labels, table)
+    guarantee = promising(fitted.classifier, promise, confidence, priced or fitted.classifier.cost_)
     names, truth, predicted = fitted.compare(table, priced)
     console = Output()
     # Names may mean the same cost, and the model's own need not be among them. Some are made for none.
@@ -355,12 +392,6 @@ def evaluate(
         told = tell_paid(priced, with_gaps(truth[:, :n]), predicted[:, :n], expected)
         console.print(told, markup=False)
     if per_label:
-        columns = ("precision", "recall", "F1", "rows with it", "predicted")
-        labels = new_table("label", *columns, numbers=columns)
-        is_there, is_said = truth == 1, (predicted == 1) & (truth != UNKNOWN)
-        right, there, said = (cells.sum(axis=0) for cells in (is_there & is_said, is_there, is_said))
-        for name, n_right, n_there, n_said in zip(names, right, there, said, strict=True):
-            shares = ((n_right, n_said), (n_right, n_there), (2 * n_right, n_there + n_said))
-            cells = [f"{part / whole:.3f}" if whole else "–" for part, whole in shares]
-            labels.add_row(escape(name), *cells, f"{n_there:,}", f"{n_said:,}")
-        console.print(labels)
+        console.print(per_label_table(names, truth, predicted))
+    if guarantee is not None:
+        typer.echo(tell_promise(guarantee, fitted, table, options_again(false_positive, false_negative)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -77,4 +78,40 @@ ForSpreadsheets = Annotated[
         help="In CSV and TSV, put a ' before cells that a spreadsheet would take for formulas. It changes "
         "the data.",
     ),
+]
+Ask = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Leave rows to a person where that costs less: the price of a question about a row, a number "
+        "or a column of DATA; or label=number, the price of a question about a single label, as in "
+        "fraud=1,spam=0.1. In units of the cost. Can be repeated.",
+        metavar="PRICE",
+    ),
+]
+Questions = Annotated[
+    Path | None,
+    typer.Option(
+        help="With --ask: the table to write the rows for a person to, in the order to ask them; refpair "
+        "label FILE --in-order takes it.",
+        metavar="FILE",
+        show_default=False,
+    ),
+]
+Known = Annotated[
+    bool,
+    typer.Option(
+        "--known",
+        help="With --ask: the labels that are filled in in DATA, in columns of their names, are known.",
+    ),
+]
+Promise = Annotated[
+    float | None,
+    typer.Option(
+        help="Tell how many rows can be answered so that these cost at most so much on average, as in 0.1, "
+        "and by which --ask. The recall or precision of labels can be promised in Python: CostGuarantee.",
+        metavar="COST",
+    ),
+]
+Confidence = Annotated[
+    float | None, typer.Option(help="With --promise: how sure that has to be.", show_default="0.95")
 ]

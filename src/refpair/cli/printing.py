@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -45,3 +46,18 @@ def tell_columns(console: Console, columns: pd.DataFrame) -> None:
         missing = f"{row['missing']:,}" if row["missing"] else ""
         table.add_row(escape(row["column"]), row["kind"], escape(row["why"]), missing, f"{row['features']:,}")
     console.print(table)
+
+
+def per_label_table(names: Sequence[str], truth: Any, predicted: Any) -> Table:
+    """Return a table of precision, recall and F1 of each label."""
+    from refpair.tables.labels import UNKNOWN
+
+    columns = ("precision", "recall", "F1", "rows with it", "predicted")
+    labels = new_table("label", *columns, numbers=columns)
+    is_there, is_said = truth == 1, (predicted == 1) & (truth != UNKNOWN)
+    right, there, said = (cells.sum(axis=0) for cells in (is_there & is_said, is_there, is_said))
+    for name, n_right, n_there, n_said in zip(names, right, there, said, strict=True):
+        shares = ((n_right, n_said), (n_right, n_there), (2 * n_right, n_there + n_said))
+        cells = [f"{part / whole:.3f}" if whole else "–" for part, whole in shares]
+        labels.add_row(escape(name), *cells, f"{n_there:,}", f"{n_said:,}")
+    return labels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
 from os import PathLike
@@ -28,6 +28,7 @@ from refpair.tables.write import check_table_path, write_table
 
 _WIDTH, _HEIGHT, _MARGIN = 320, 80, 6
 _LAST = 5  # answers that a notebook shows
+_IN_ORDER = "Rows come in the order of the table."
 
 
 class Progress(NamedTuple):
@@ -75,6 +76,7 @@ class SessionResults:
         self.ids = rows.ids
         self.rules = list(rules)
         self.label_rules: list[Rule] = []
+        self.in_order = False
         self.n_taken_over = n_taken_over
         self._lease = lease
         self._who = who
@@ -177,14 +179,14 @@ class SessionResults:
     def ranking(self) -> list[Id]:
         """Return all unanswered rows, the best first, including those given to somebody."""
         self.learn()
-        ranked = self.rows.ranked(self._last_fit().order.tolist())
-        return [id_of_key(key) for key in ranked if self._store.is_open(key)]
+        return [id_of_key(key) for key in self._ranked() if self._store.is_open(key)]
 
     def why(self, row: Id, label: str | None = None) -> Reason:
         """Return why a row, or one label of it, is asked for: the model's prediction and its uncertainty."""
         (key,) = self.rows.keys_of([row])
         features = self._known_model().features[[self.rows.places[key]]]
-        return self._last_fit().reason(features, label)
+        reason = self._last_fit().reason(features, label)
+        return replace(reason, text=_IN_ORDER) if self.in_order else reason
 
     def known(self, row: Id) -> dict[str, bool]:
         """Return the labels of a row that are known, and whether it has them."""
@@ -327,6 +329,10 @@ class SessionResults:
         if self._model is None:
             raise ValueError(f"the rows are not known: Session.open({str(self.path)!r}, X=…)")
         return self._model
+
+    def _ranked(self) -> Iterable[str]:
+        """Return the keys of all rows, in the order to ask for them."""
+        return self.rows.keys if self.in_order else self.rows.ranked(self._last_fit().order.tolist())
 
     def _last_fit(self) -> Fit:
         """Return what was learned last, after learning if nothing was yet."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, overload
 
 from refpair._files import make_private_folder
+from refpair.active import RandomQuery
 from refpair.active._strategy import QueryStrategy
 from refpair.active.stopping import LowGain, StablePredictions, StoppingRule
 from refpair.classifiers._checks import check_count, check_positive
@@ -76,6 +77,8 @@ class Session(SessionResults):
     rules : list of stopping rules
     label_rules : list of rules
         What answers should keep.
+    in_order : bool
+        Whether rows come in the order of the table.
     n_taken_over : int
         Number of rows with labels that were imported from the table when the session was opened.
 
@@ -119,6 +122,7 @@ class Session(SessionResults):
         folder: str | PathLike[str] | None = None,
         features: Any = None,
         strategy: QueryStrategy | None = None,
+        in_order: bool = False,
         estimator: Any = None,
         rules: Sequence[StoppingRule] | None = None,
         label_rules: Any = None,
@@ -163,6 +167,9 @@ class Session(SessionResults):
             Features to use instead of X, such as embeddings: a row for each row of X.
         strategy : QueryStrategy, optional
             The query strategy; by default :class:`refpair.active.RepresentativeUncertainty`.
+        in_order : bool, default=False
+            Whether to ask for rows in the order of X instead, as for the questions of
+            ``refpair predict --ask``; there are no stopping rules then by default.
         estimator : multi-label classifier, optional
             The model that learns from the answers; by default :class:`refpair.CSRPEClassifier` with logistic
             regressions.
@@ -185,6 +192,8 @@ class Session(SessionResults):
         check_positive("lease", lease)
         if not who:
             raise ValueError('who must be a name, such as "me"')
+        if in_order and strategy is not None:
+            raise ValueError("a strategy chooses the rows, and in_order takes them as they come: give either")
         path, X = Path(path), with_text_names(X)
         if not path.exists() and labels is None:
             raise ValueError(f"{path} is a new session: what are the labels? Give labels=['joy', 'anger', …]")
@@ -202,6 +211,8 @@ class Session(SessionResults):
             answers = table_answers(X, names, columns)
             model = None
             if seen is not None:
+                # It takes no time, and nobody looks at its ranking.
+                strategy = RandomQuery(random_state) if in_order else strategy
                 model = SessionModel(
                     seen, kinds=forced, folder=rows.folder, cost=cost, estimator=estimator,
                     strategy=strategy, random_state=random_state, verbose=verbose,
@@ -218,11 +229,12 @@ class Session(SessionResults):
             if store is not None:
                 store.close()
             raise
-        rules = (StablePredictions(cost), LowGain()) if rules is None else rules
+        if rules is None:
+            rules = () if in_order else (StablePredictions(cost), LowGain())
         opened = cls(
             store, cost, rows, columns, model, rules, n_taken_over=n_taken_over, lease=lease, who=who
         )
-        opened.label_rules = kept
+        opened.label_rules, opened.in_order = kept, in_order
         return opened
 
     def __enter__(self) -> Self:
@@ -298,13 +310,13 @@ class Session(SessionResults):
             self.learn()
         fit, holder, labels = self._last_fit(), holder or self._holder, self.labels
         order: Iterable[Cell]
-        rows, review = self.rows.ranked(fit.order.tolist()), self._store.to_review()
+        rows, review = self._ranked(), self._store.to_review()
         if label is None and per == "row":
             places, order = [ROW], ((key, ROW) for key in chain((key for key, _ in review), rows))
         else:
             place = None if label is None else self._place(label)
             places = list(range(len(labels))) if place is None else [place]
-            best = self._known_model().rank_cells(place).tolist()
+            best = [] if self.in_order else self._known_model().rank_cells(place).tolist()
             order = chain(
                 ((key, one) for key, asked in review for one in places if asked >> one & 1),
                 ((self.rows.keys[row], one) for row, one in best),
