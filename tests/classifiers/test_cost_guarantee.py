@@ -298,15 +298,22 @@ def test_a_promise_that_cannot_be_made_is_refused_with_what_could_be(model, data
         CostGuarantee(model, 0.01).calibrate(*data.calibration)
     told = re.fullmatch(
         r"no share of rows can be promised to cost at most 0\.01 with confidence 0\.95\. What can be "
-        r"promised: (0\.\d+) on 10 % of the rows, (0\.\d+) on half, (0\.\d+) on all "
+        r"promised: (0\.\d+) on (\d+)% of the rows, (0\.\d+) on (\d+)% of the rows, (0\.\d+) on all "
         r"\(600 rows of calibration\)",
         str(error.value),
     )
-    costs = [float(cost) for cost in told.groups()]
-    for cost, least in zip(costs, (0.05, 0.4, 0.9), strict=True):
-        assert CostGuarantee(model, cost).calibrate(*data.calibration).coverage_ > least
-    with pytest.raises(ValueError, match=r"to have a recall of 1 of at least 0.999 .*: 0\.\d+ on 10"):
+    *some, of_all = told.groups()
+    # What is said is what the same call with these costs finds.
+    for cost, percent in [*zip(some[::2], some[1::2], strict=True), (of_all, "100")]:
+        found = CostGuarantee(model, float(cost)).calibrate(*data.calibration)
+        assert f"{found.coverage_:.0%}" == f"{percent}%"
+    with pytest.raises(ValueError, match=r"to have a recall of 1 of at least 0.999 .*: (0\.\d+) on") as error:
         CostGuarantee(model, recall={1: 0.999}).calibrate(*data.calibration)
+    recall = float(re.search(r"promised: (0\.\d+)", str(error.value))[1])
+    assert CostGuarantee(model, recall={1: recall}).calibrate(*data.calibration).coverage_ > 0
+    both = CostGuarantee(model, 0.01, recall={1: 0.999})
+    with pytest.raises(ValueError, match=r"promised: cost 0\.\d+ and recall of 1 0\.\d+ on \d+% of the rows"):
+        both.calibrate(*data.calibration)
     with pytest.raises(ValueError, match=r"nothing can be promised of 0.05 of the rows .* 12 rows"):
         CostGuarantee(model, coverage=0.05).calibrate(*(part[:12] for part in data.calibration))
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from refpair._saved import Savable, require
 from refpair.costs import Cost
-from refpair.decision.promises import Promise
+from refpair.decision.promises import Promise, find_thresholds
 from refpair.posterior.distribution import Bytes, Floats
 from refpair.tables._names import unknown_name
 
-SHARES = {0.1: "10 % of the rows", 0.5: "half", 1.0: "all"}  # of which is told what could be promised
-_DIGITS = 3
+_DIGITS, _STEP = 3, 1.05  # of what could be promised
 _ROUNDING = 1e-9  # of a cost
 
 
@@ -59,23 +59,34 @@ class Wanted(Savable):
         score = self.score(told)
         if self.what == "cost":
             losses, everywhere = self._losses(truths, told.labels, cost), np.ones(len(score))
-            return Promise(self.value / self.largest, losses, score, everywhere > 0, everywhere, self.largest)
+            return Promise(self.limit, losses, score, everywhere > 0, everywhere, self.largest)
         there, given = self._of_label(told)
         true = truths[:, self.label] == 1
         if self.what == "recall":
-            return Promise(1.0 - self.value, 1.0 - given, score, true, there)
-        return Promise(1.0 - self.value, 1.0 - true, score, given, given.astype(np.float64))
+            return Promise(self.limit, 1.0 - given, score, true, there)
+        return Promise(self.limit, 1.0 - true, score, given, given.astype(np.float64))
 
     def value_of(self, limit: float) -> float:
         """Return the cost, recall or precision that a limit of losses stands for."""
         return limit * self.largest if self.what == "cost" else 1.0 - limit
 
-    def told(self, limit: float) -> str:
-        """Say what can be promised, rounded to what still can be."""
-        value = self.value_of(limit)
-        scale = 10.0 ** (_DIGITS - 1 - math.floor(math.log10(value))) if value > 0.0 else 1.0
+    def told(self) -> str:
+        """Say what is promised."""
+        return f"{self.name} {self.value:g}"
+
+    def weaker(self, factor: float) -> Wanted:
+        """Return the promise with a larger limit of losses, rounded."""
+        value = self.value_of(factor * self.limit)
+        if value <= 0.0:
+            return replace(self, value=0.0)
+        scale = 10.0 ** (_DIGITS - 1 - math.floor(math.log10(value)))
         rounded = (math.ceil if self.what == "cost" else math.floor)(value * scale) / scale
-        return f"{self.name} {rounded:.{_DIGITS}g}"
+        return replace(self, value=rounded)
+
+    @property
+    def limit(self) -> float:
+        """The mean loss that is promised, from 0 to 1."""
+        return self.value / self.largest if self.what == "cost" else 1.0 - self.value
 
     def _of_label(self, told: Told) -> tuple[Floats, Any]:
         assert told.p is not None
@@ -102,22 +113,42 @@ def of_labels(what: Any, wanted: Mapping[Any, float] | None, names: Sequence[Any
     return found
 
 
-def refusal(wanted: Sequence[Wanted], limits: Floats, confidence: float, n_rows: int) -> str:
-    """Say that promises cannot be made, and which ones can be: `limits` are those of SHARES of rows."""
+def refusal(
+    wanted: Sequence[Wanted], promises: Sequence[Promise], delta: float, order: npt.NDArray[np.intp]
+) -> str:
+    """Say that promises cannot be made, and which weaker ones can be, by the same test."""
     asked = " and ".join(
         f"to cost at most {one.value:g}"
         if one.what == "cost"
         else f"to have a {one.name} of at least {one.value:g}"
         for one in wanted
     )
-    possible = [
-        " and ".join(one.told(limit) for one, limit in zip(wanted, of_share, strict=True) if limit < 1.0)
-        for of_share in limits
-    ]
-    told = ", ".join(f"{one} on {share}" for one, share in zip(possible, SHARES.values(), strict=True) if one)
-    if len(wanted) == 1:
-        told = told.replace(f"{wanted[0].name} ", "")
-    return (
-        f"no share of rows can be promised {asked} with confidence {confidence:g}. "
-        f"What can be promised: {told or 'nothing'} ({n_rows:,} rows of calibration)"
+    told = ", ".join(
+        f"{' and '.join(one.told() if len(wanted) > 1 else f'{one.value:g}' for one in weaker)} on {share}"
+        for weaker, share in _possible(wanted, promises, delta, order)
     )
+    return (
+        f"no share of rows can be promised {asked} with confidence {1.0 - delta:g}. "
+        f"What can be promised: {told or 'nothing'} ({len(order):,} rows of calibration)"
+    )
+
+
+def _possible(
+    wanted: Sequence[Wanted], promises: Sequence[Promise], delta: float, order: npt.NDArray[np.intp]
+) -> Iterator[tuple[list[Wanted], str]]:
+    """Yield the first weaker promises that can be made at all, about half of the rows, and about all."""
+    n_answered, factor = 0, _STEP
+    while n_answered < len(order):
+        weaker = [one.weaker(factor) for one in wanted]
+        if max(one.limit for one in weaker) >= 1.0:
+            return
+        changed = [replace(one, limit=other.limit) for one, other in zip(promises, weaker, strict=True)]
+        found = find_thresholds(changed, delta, order)
+        factor *= _STEP
+        if found is None:
+            continue
+        n = int(np.all([one.scores <= at for one, at in zip(promises, found, strict=True)], axis=0).sum())
+        if n == len(order) or 2 * n > len(order) > 2 * n_answered or n_answered == 0 < n:
+            n_answered = n
+            share = n / len(order)
+            yield weaker, "all" if share == 1.0 else f"{share:.0%} of the rows"

@@ -20,12 +20,12 @@ from refpair._parallel import in_memory
 from refpair._saved import IfThere, Savable, require
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._checks import check_amount, check_between, check_positive, is_integer
-from refpair.classifiers._wanted import SHARES, Told, Wanted, of_labels, refusal
+from refpair.classifiers._wanted import Told, Wanted, of_labels, refusal
 from refpair.classifiers._weights import take_rows
 from refpair.costs import Cost, Measure, RankedCost, get_cost
 from refpair.costs._probe import check_probe, is_function, probe
 from refpair.costs.largest import largest_cost
-from refpair.decision.promises import find_thresholds, limit_of_share, limits_at
+from refpair.decision.promises import find_thresholds, limit_of_share
 from refpair.tables._cells import dense
 from refpair.tables.labels import LabelFormat, LabelMatrix, has_unknown, read_labels
 
@@ -306,8 +306,7 @@ class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, Savable):  # t
         if self.coverage is None:
             found = find_thresholds(promises, delta, order)
             if found is None:
-                limits = limits_at(promises, list(SHARES), delta, order)
-                raise ValueError(refusal(self._wanted, limits, self.confidence, n))
+                raise ValueError(refusal(self._wanted, promises, delta, order))
             thresholds = found.tolist()
         else:
             threshold, limit = limit_of_share(promises[0], self.coverage, delta, order)

@@ -99,25 +99,6 @@ def find_thresholds(promises: Sequence[Promise], delta: float, order: Rows) -> F
     return found
 
 
-def limits_at(promises: Sequence[Promise], shares: Sequence[float], delta: float, order: Rows) -> Floats:
-    """Return limits that can be promised of about these shares of rows, all of them at once.
-
-    Returns
-    -------
-    array of shape (n_shares, n_promises)
-        1 where nothing can be said.
-    """
-    small, tested = _parts(order)
-    levels = _levels(promises, small)
-    at, place = (_places(promises, levels, rows) for rows in (small, tested))
-    delta /= len(shares) * len(promises)
-    found = np.ones((len(shares), len(promises)))
-    for i, share in enumerate(shares):
-        answered = tested[place <= np.quantile(at, share, method="higher")] if share < 1.0 else tested
-        found[i] = [mean_upper_bound(one.losses_of(answered), delta) for one in promises]
-    return found
-
-
 def limit_of_share(promise: Promise, share: float, delta: float, order: Rows) -> tuple[float, float]:
     """Return the threshold that answers a share of the rows, and the lowest limit that holds for them.
 
