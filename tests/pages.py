@@ -6,8 +6,7 @@
   Where nothing stands below, it only has to succeed.
 - ```` ```python title="name.py" ```` is a file that the reader saves; it is written where the page runs.
 - The folder that a page runs in has the tables of ``examples/tickets``.
-- ```` ```python no-test ````, ```` ```console no-test ```` and ```` ```sh ```` are for what needs another
-  package, a person or an hour.
+- ```` ```python no-test ```` and ```` ```sh ```` are for what needs another package, a person or an hour.
 
 After a change, ``python -m tests.pages docs/quick-start.md …`` writes what is printed now into the pages.
 """

@@ -12,7 +12,7 @@ def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
     if page.file.src_uri == "index.md":
         markdown = _moved((ROOT / "README.md").read_text(encoding="utf-8"))
     markdown = markdown.replace(r"\<", "&lt;")  # Python-Markdown would show the backslash
-    return re.sub(r"^```(python|console) no-test$", r"```\1", markdown, flags=re.MULTILINE)
+    return re.sub(r"^```python no-test$", "```python", markdown, flags=re.MULTILINE)
 
 
 def on_page_content(html: str, **kwargs: Any) -> str:
