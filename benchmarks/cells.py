@@ -29,7 +29,7 @@ from refpair.experiments.settings import half_split
 from refpair.experiments.simulation import scale_features
 from refpair.tables import TableOptions
 
-TABLE = "cells.csv"
+TABLE = "cells.csv.gz"
 START, ANSWERS, BATCH, MOST = 20, 100, 5, 1000
 SAVED = 70  # answers, of which the labels are asked for one by one
 C = 10.0  # chosen on runs 10 to 29 of emotions, where 100 made answers to whole rows worse

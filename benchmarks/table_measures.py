@@ -35,7 +35,7 @@ from refpair.experiments.data import read_numeric
 from refpair.experiments.report.table import show_percent
 from refpair.tables import TableOptions
 
-TABLE, BY_FREQUENCY = "table_measures.csv", "table_measures_frequency.csv"
+TABLE, BY_FREQUENCY = "table_measures.csv.gz", "table_measures_frequency.csv.gz"
 MACRO, MICRO = "macro_f1", "micro_f1"
 OURS, FOREST, LOGISTIC, ROWS, TOGETHER = (
     "refpair",

@@ -18,7 +18,7 @@ Label: TypeAlias = str | int  # a label by its name, or by the number of its col
 class Bound(NamedTuple):
     """The least and the largest number of some labels; None are all labels, or no limit."""
 
-    labels: Sequence[Label] | None
+    labels: tuple[Label, ...] | None
     low: int
     high: int | None
 
@@ -42,7 +42,7 @@ class Rule(Savable, ABC):
 @dataclass(frozen=True, repr=False)
 class _Size(Rule):
     k: int
-    labels: Sequence[Label] | None = None
+    labels: tuple[Label, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", _whole(self.k, type(self).__name__))
@@ -163,7 +163,7 @@ class Exclusive(Rule):
     Exclusive(['day', 'night'])
     """
 
-    labels: Sequence[Label]
+    labels: tuple[Label, ...]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", _labels(self.labels, "Exclusive"))
