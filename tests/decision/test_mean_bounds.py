@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refpair.decision.mean_bounds import mean_is_at_most, mean_p_value, mean_upper_bound
@@ -32,12 +32,14 @@ def obvious_p_value(losses, limit, delta):
     return 1 / largest
 
 
+@settings(deadline=None)
 @given(some_losses, st.floats(0, 0.99), levels)
 def test_the_p_value_is_that_of_the_obvious_loop(losses, limit, delta):
     found = mean_p_value(np.array(losses), limit, delta)
     assert found == pytest.approx(obvious_p_value(losses, limit, delta), rel=1e-6)
 
 
+@settings(deadline=None)
 @given(some_losses, levels)
 def test_the_bound_is_the_last_limit_shown_of_those_from_1_downwards(losses, delta):
     bound, limit = 1.0, 0.995
