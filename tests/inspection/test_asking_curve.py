@@ -87,7 +87,7 @@ def test_prices_of_labels_are_multiplied(model, test_rows):
     assert some.ask_all is None
     assert some.ask_all_line_ is None
     assert some.answer_all == display.answer_all
-    with pytest.raises(ValueError, match="Y is for prices of rows"):
+    with pytest.raises(ValueError, match="y is for prices of rows"):
         AskingCurveDisplay.from_estimator(model, X, Y, ask=prices)
 
 

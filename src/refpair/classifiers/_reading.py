@@ -20,13 +20,13 @@ from refpair._doc_link import DocLinked
 from refpair._extras import is_dataframe, pd
 from refpair._parallel import in_memory
 from refpair._progress import CallbackSupportMixin
-from refpair._saved import IfThere, Savable, require
+from refpair._saved import IfThere, require
 from refpair._sparse import check_sparse
 from refpair.classifiers._hints import refuse_texts, warn_of_own_scores
 from refpair.classifiers._rules import learn_rules
+from refpair.classifiers._saved_cost import SavableWithCost
 from refpair.classifiers._weights import take_rows, weigh
 from refpair.costs import Cost, PerLabelCost, RankedCost, get_cost
-from refpair.costs._probe import check_probe, is_function, probe
 from refpair.decision.rule_set import RuleSet
 from refpair.decision.rules import check_rules
 from refpair.decision.thresholds import HeldOut
@@ -35,7 +35,8 @@ from refpair.posterior.distribution import Floats
 from refpair.tables.labels import UNKNOWN, LabelFormat, LabelMatrix, has_unknown, read_labels
 
 
-class ReadingClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, BaseEstimator, Savable):  # type: ignore[misc]
+# scikit-learn carries no types, so mypy sees classes of type Any among the bases.
+class ReadingClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, BaseEstimator, SavableWithCost):  # type: ignore[misc]
     """A classifier as far as it reads and is saved: X, the labels in any form, costs and rules about them."""
 
     cost_: IfThere[Cost]
@@ -140,19 +141,13 @@ class ReadingClassifier(DocLinked, CallbackSupportMixin, ClassifierMixin, BaseEs
         saved.pop("classes_", None)  # they are those of the label format
         if not isinstance(saved.get("cost", ""), str):
             saved["cost"] = get_cost(self.cost).with_mean_prices()  # the rows are not in the file either
-        if "cost_" in saved and is_function(self.cost_):
-            saved["probe"] = probe(self.cost_, self._label_format.n_labels)
         return saved
 
     @classmethod
     def _from_saved(cls, saved: dict[str, Any]) -> Self:
-        said = saved.pop("probe", None)
         if isinstance(how := saved.get("_label_format"), LabelFormat):
             saved["classes_"] = how.classes
-        model = super()._from_saved(saved)
-        if said is not None:
-            check_probe(model.cost_, model._label_format.n_labels, said)
-        return model
+        return super()._from_saved(saved)
 
     def _check_saved(self) -> None:
         self._check_parameters()

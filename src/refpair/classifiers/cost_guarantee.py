@@ -17,13 +17,13 @@ from refpair._doc_link import DocLinked
 from refpair._extras import pd
 from refpair._fitting import all_or_nothing
 from refpair._parallel import in_memory
-from refpair._saved import IfThere, Savable, require
+from refpair._saved import IfThere, require
 from refpair.classifiers._base import MultiLabelClassifier
 from refpair.classifiers._checks import check_amount, check_between, check_positive, is_integer
+from refpair.classifiers._saved_cost import SavableWithCost
 from refpair.classifiers._wanted import Told, Wanted, of_labels, refusal
 from refpair.classifiers._weights import take_rows
 from refpair.costs import Cost, Measure, RankedCost, get_cost
-from refpair.costs._probe import check_probe, is_function, probe
 from refpair.costs.largest import largest_cost
 from refpair.decision.promises import find_thresholds, limit_of_share
 from refpair.tables._cells import dense
@@ -33,7 +33,7 @@ _FEWEST_ROWS = 10  # to calibrate by
 
 
 # scikit-learn carries no types, so mypy sees a class of type Any among the bases.
-class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, Savable):  # type: ignore[misc]
+class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, SavableWithCost):  # type: ignore[misc]
     """Answer as many rows as a promise allows, and leave the others to a person.
 
     The promise is that the answered rows cost at most ``max_cost`` on average, with confidence
@@ -250,17 +250,7 @@ class CostGuarantee(DocLinked, MetaEstimatorMixin, BaseEstimator, Savable):  # t
         saved = super()._get_saved()
         if self.cost is not None and not isinstance(self.cost, str):
             saved["cost"] = get_cost(self.cost)
-        if "cost_" in saved and is_function(self.cost_):
-            saved["probe"] = probe(self.cost_, self._label_format.n_labels)
         return saved
-
-    @classmethod
-    def _from_saved(cls, saved: dict[str, Any]) -> Self:
-        said = saved.pop("probe", None)
-        model = super()._from_saved(saved)
-        if said is not None:
-            check_probe(model.cost_, model._label_format.n_labels, said)
-        return model
 
     def _check_saved(self) -> None:
         if not hasattr(self, "estimator_"):

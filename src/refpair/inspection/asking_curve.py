@@ -86,9 +86,9 @@ class AskingCurveDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        model: Any,
         X: Any,
-        Y: Any = None,
+        y: Any = None,
         *,
         ask: Any = None,
         cost: Any = None,
@@ -99,10 +99,10 @@ class AskingCurveDisplay(Display):
 
         Parameters
         ----------
-        estimator : classifier
+        model : classifier
             Fitted, one of this package that has ``asking_curve``.
         X : array, sparse matrix or DataFrame of shape (n, n_features)
-        Y : array, sparse matrix or DataFrame of shape (n, n_labels), optional
+        y : array, sparse matrix or DataFrame of shape (n, n_labels), optional
             Their labels, all known: then what it did cost is plotted, too, where a person's answer is taken
             as true. For prices of rows only.
         ask : array or dict, optional
@@ -117,31 +117,31 @@ class AskingCurveDisplay(Display):
             Where to plot; by default in a new figure.
         """
         import_pyplot()
-        check_is_fitted(estimator)
-        form = label_format_of(estimator)
-        if form is None or not hasattr(estimator, "asking_curve"):
-            raise ValueError("estimator must be a classifier of this package that has asking_curve")
+        check_is_fitted(model)
+        form = label_format_of(model)
+        if form is None or not hasattr(model, "asking_curve"):
+            raise ValueError("model must be a classifier of this package that has asking_curve")
         of_labels = isinstance(ask, Mapping)
-        if of_labels and Y is not None:
+        if of_labels and y is not None:
             raise ValueError(
-                "Y is for prices of rows: which labels are asked about depends on the answers before; leave "
-                "out Y, or give a price for a row"
+                "y is for prices of rows: which labels are asked about depends on the answers before; leave "
+                "out y, or give a price for a row"
             )
-        curve = estimator.asking_curve(X, ask, cost=cost)
+        curve = model.asking_curve(X, ask, cost=cost)
         prices, expected = curve.iloc[:, 0].to_numpy(), curve["expected_total"].to_numpy()
-        free = estimator.predict_or_ask(X, 0.0, cost=cost)  # tells what each row is worth to know
+        free = model.predict_or_ask(X, 0.0, cost=cost)  # tells what each row is worth to know
         n_rows, of_all = len(free.expected_costs), sum(ask.values()) if of_labels else 1.0
         asks_all = not of_labels or len(ask) == form.n_labels
-        of_answers = (estimator.cost_ if cost is None else get_cost(cost)).for_labels(form.label_names)
+        of_answers = (model.cost_ if cost is None else get_cost(cost)).for_labels(form.label_names)
         return cls(
             prices,
             expected,
             free.expected_costs.sum(),
             n_rows * of_all * prices + free.expected_total if asks_all else None,
-            None if Y is None else _realised(free, form.read_more(Y, "Y"), prices, of_answers, form),
+            None if y is None else _realised(free, form.read_more(y, "y"), prices, of_answers, form),
             price_name="multiple of the prices of labels" if of_labels else "price of a question",
             cost_name=of_answers.name,
-            name=name or type(estimator).__name__,
+            name=name or type(model).__name__,
         ).plot(ax)
 
     def _draw(self, line_kw: dict[str, Any]) -> None:
